@@ -1,0 +1,74 @@
+/**
+ * Every failure this project reports, in one table: HTTP status at the edge, exit code at the terminal, and whether
+ * trying again can help. Free of zod, so the engine and the CLI may load it.
+ */
+export const ERRORS = {
+  'invalid-request': { status: 400, exit: 2, retryable: false },
+  'malformed-json': { status: 400, exit: 2, retryable: false },
+  'invalid-cursor': { status: 400, exit: 2, retryable: false },
+  'profile-mode-mismatch': { status: 400, exit: 2, retryable: false },
+  unauthenticated: { status: 401, exit: 4, retryable: false },
+  'scope-missing': { status: 403, exit: 4, retryable: false },
+  'host-refused': { status: 403, exit: 4, retryable: false },
+  'not-found': { status: 404, exit: 5, retryable: false },
+  'method-not-allowed': { status: 405, exit: 1, retryable: false },
+  'slug-taken': { status: 409, exit: 6, retryable: false },
+  'embedding-frozen': { status: 409, exit: 6, retryable: false },
+  'version-mismatch': { status: 409, exit: 6, retryable: false },
+  'already-terminal': { status: 409, exit: 6, retryable: false },
+  'asset-external': { status: 409, exit: 6, retryable: false },
+  'deletion-active': { status: 409, exit: 6, retryable: false },
+  'idempotency-conflict': { status: 409, exit: 6, retryable: false },
+  'upload-too-large': { status: 413, exit: 7, retryable: false },
+  'asset-too-large': { status: 413, exit: 7, retryable: false },
+  'body-too-large': { status: 413, exit: 7, retryable: false },
+  'reindex-over-quota': { status: 413, exit: 7, retryable: false },
+  'capacity-exceeded': { status: 429, exit: 7, retryable: true },
+  'quota-exceeded': { status: 429, exit: 7, retryable: false },
+  'rate-limited': { status: 429, exit: 7, retryable: true },
+  busy: { status: 429, exit: 7, retryable: true },
+  internal: { status: 500, exit: 1, retryable: false },
+  'upload-failed': { status: 500, exit: 1, retryable: true },
+  'not-configured': { status: 501, exit: 9, retryable: false },
+  'provider-failed': { status: 502, exit: 8, retryable: true },
+  unavailable: { status: 503, exit: 8, retryable: true },
+  'storage-full': { status: 503, exit: 8, retryable: true },
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** What the terminal answers beside the codes of the table. New codes may come; an unknown one means failure. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  partial: 3,
+  notAllowed: 4,
+  notFound: 5,
+  conflict: 6,
+  overLimit: 7,
+  unavailable: 8,
+  notConfigured: 9,
+  checkFailed: 10,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+/** A failure that is part of the contract. The message is one sentence that names the thing, its value and the rule. */
+export class KsError extends Error {
+  readonly code: ErrorCode
+  /** seconds after which the caller may try again, where that is known */
+  readonly retryAfter?: number
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'KsError'
+    this.code = code
+    if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter
+  }
+}
+
+/** The error of a lookup that found nothing in the caller's tenant. */
+export function notFound(kind: string, id: string): KsError {
+  return new KsError('not-found', `no ${kind} ${JSON.stringify(id.slice(0, 100))} here`)
+}

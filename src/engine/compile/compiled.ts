@@ -1,0 +1,109 @@
+/** What parsing makes of one file: plain data, free of ids from the store, so it can cross a process border. */
+
+export type ElementType = 'title' | 'heading' | 'paragraph' | 'table' | 'list' | 'image' | 'code' | 'page-break'
+
+/** One piece of the parser's output, in reading order. */
+export interface CompiledElement {
+  /** stable within the artifact: `e1`, `e2`, … */
+  id: string
+  type: ElementType
+  text?: string
+  /** 1-based page of the source file, where it has pages */
+  pageNumber?: number
+  /** titles of the sections that hold the element, outermost first */
+  sectionPath: string[]
+  /** `level` for headings; `startOffset`/`endOffset` (UTF-16 units in the document text) for all that have text */
+  metadata: Record<string, unknown>
+}
+
+export interface CompiledOutlineNode {
+  /** stable within the outline: `s1`, `s1.2`, … */
+  id: string
+  title: string
+  /** 1 for a top section */
+  level: number
+  /** where the section came from: `heading`, `bookmark` (the file's own outline), `page`, `document`, `key` */
+  tocSource: string
+  sectionPath: string[]
+  children: CompiledOutlineNode[]
+  sourceElementIds: string[]
+  startOffset?: number
+  endOffset?: number
+  startPage?: number
+  endPage?: number
+  summary?: string
+}
+
+/** A retrievable passage. */
+export interface CompiledNode {
+  /** 0-based place in reading order */
+  ordinal: number
+  /** document title and heading path, joined with ` › ` */
+  title: string
+  text: string
+  sectionPath: string[]
+  outlineNodeId: string
+  sourceElementIds: string[]
+  /** UTF-16 offsets into the document text */
+  startOffset: number
+  endOffset: number
+  pageNumber?: number
+  kind: 'text' | 'table' | 'code' | 'list'
+}
+
+export interface CompiledItem {
+  parseElementId: string
+  modality: 'code' | 'image' | 'page' | 'table'
+  title?: string
+  caption?: string
+  textPreview?: string
+  pageNumber?: number
+  sectionPath: string[]
+  startOffset?: number
+  endOffset?: number
+  sourceMetadata: Record<string, unknown>
+  /** inline bytes of the item, where the file holds them (an embedded image) */
+  asset?: { contentType: string; bytes: Uint8Array }
+  /** a picture that the document only points to */
+  externalUri?: string
+}
+
+export interface CompiledDocument {
+  contentType: 'text' | 'structured' | 'mixed'
+  parser: 'native-markdown' | 'native-html' | 'native-structured' | 'unstructured'
+  /** the document's own title, or its file name without ending */
+  title: string
+  /** media type decided by content */
+  mediaType: string
+  language?: string
+  /** element texts joined with a blank line; every offset counts in this string */
+  text: string
+  elements: CompiledElement[]
+  outline: CompiledOutlineNode[]
+  nodes: CompiledNode[]
+  items: CompiledItem[]
+  metadata: Record<string, unknown>
+}
+
+/** Why a file could not be read: one sentence for people, and a stable code. */
+export interface CompileFailure {
+  code: 'unsupported-type' | 'encrypted' | 'malformed' | 'empty' | 'limit-exceeded' | 'timeout' | 'crashed'
+  message: string
+}
+
+export type CompileResult = { ok: true; document: CompiledDocument } | { ok: false; failure: CompileFailure }
+
+/** One file to read. The parser opens `path` itself, read-only. */
+export interface CompileRequest {
+  path: string
+  filename: string
+  /** as the client declared it; content decides */
+  declaredType?: string
+}
+
+/** Reads files in child processes with limits on time and memory. */
+export interface Compiler {
+  /** Results in the order of the requests; a file that cannot be read fails alone. */
+  compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]>
+  close(): Promise<void>
+}

@@ -1,0 +1,111 @@
+/**
+ * What the rest of the engine knows of the search indexes. Both indexes are projections: they hold nothing
+ * that rows do not, so every promise here is about speed and recall, never about data.
+ */
+
+/** One node as the text index sees it. `key` is the node's row key in the database, unique in the deployment. */
+export interface IndexedNode {
+  key: number
+  /** row key of the node's document, for filtering by document */
+  doc: number
+  /** document title and heading path */
+  title: string
+  body: string
+  /** unit-length vector in `IndexBatch.vectorSpace`; absent where the node has none */
+  vector?: Float32Array
+}
+
+/** Changes up to projection-log sequence `seq`. Applying a batch twice leaves the same index. */
+export interface IndexBatch {
+  seq: number
+  add: IndexedNode[]
+  remove: number[]
+  /** vector space of the vectors in `add`; absent where they carry none */
+  vectorSpace?: string
+}
+
+/** Vectors of one vector space, without text: a retrained model's, or a replay's. */
+export interface VectorBatch {
+  vectorSpace: string
+  dimension: number
+  keys: number[]
+  docs: number[]
+  /** keys.length x dimension, row by row */
+  vectors: Float32Array
+}
+
+export interface SearchRequest {
+  /** analysed query terms in order, repeats kept (`analyzeQuery`) */
+  terms: string[]
+  /** unit-length query vector; absent = text leg only */
+  vector?: Float32Array
+  vectorSpace?: string
+  /** candidates wanted from each leg, 1 to 1000 */
+  textK: number
+  vectorK: number
+  /** only nodes of these documents (row keys); absent = all */
+  docs?: number[]
+}
+
+export interface SearchHit {
+  key: number
+  /** text score (BM25); absent when the text leg did not return the node */
+  bm25?: number
+  /** cosine to the query vector; present for every hit whose vector is known */
+  cosine?: number
+}
+
+export interface SearchHits {
+  /** union of both legs, unordered */
+  hits: SearchHit[]
+  textCount: number
+  vectorCount: number
+  textMs: number
+  vectorMs: number
+  textEngine: 'tantivy' | 'fts5'
+  vectorMethod: 'none' | 'exact' | 'hnsw'
+  /** a leg that could not be asked in full, with the reason; empty when all is well */
+  degraded: string[]
+}
+
+export interface IndexStatus {
+  space: string
+  textEngine: 'tantivy' | 'fts5'
+  textWatermark: number
+  textCount: number
+  vectorSpace?: string
+  vectorCount: number
+  graphCount: number
+}
+
+/** Where lost or missing projections are rebuilt from: the database. Implemented by the storage side. */
+export interface ReplaySource {
+  /** newest projection-log sequence of a space, and its active vector space */
+  head(space: string): { seq: number; vectorSpace?: string; dimension?: number }
+  /** oldest sequence from which `changes` can answer; an index that is behind it starts anew from 0 */
+  oldest(space: string): number
+  /** text changes after `afterSeq` (0 = every live node), in small batches, in order */
+  changes(space: string, afterSeq: number): AsyncIterable<IndexBatch>
+  /** every live vector of a vector space, in small batches */
+  vectors(space: string, vectorSpace: string): AsyncIterable<VectorBatch>
+}
+
+/** The daemon's view of the index process. All methods are safe to call while the process restarts. */
+export interface SearchIndexes {
+  /**
+   * Applies one batch and resolves when it is committed to the text index and visible to `search`.
+   * Batches of one space are applied in call order.
+   */
+  apply(space: string, batch: IndexBatch): Promise<void>
+  /** Adds vectors of a vector space that may not be active yet. */
+  addVectors(space: string, batch: VectorBatch): Promise<void>
+  /** Makes a vector space the one that is kept; vectors of others are dropped. */
+  activateVectors(space: string, vectorSpace: string): Promise<void>
+  search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits>
+  status(space: string): Promise<IndexStatus>
+  /** Removes both indexes of a space. */
+  drop(space: string): Promise<void>
+  /** Process id of the index process now, if it runs (for diagnostics and fault tests). */
+  pid(): number | undefined
+  close(): Promise<void>
+}
