@@ -1,0 +1,200 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import { ConsistencyClass, count, isoDateTime, metadata, opaqueCursor, queryInt, SpaceParams } from '../primitives.js'
+import { route } from '../route.js'
+
+export const ResourceType = z.enum(['source', 'document', 'node', 'artifact', 'evidence', 'workspace'])
+export type ResourceType = z.output<typeof ResourceType>
+
+export const VirtualItem = z
+  .strictObject({
+    kind: z.enum(['directory', 'resource']),
+    name: z.string(),
+    path: z.string(),
+    metadata,
+    resourceType: ResourceType.optional(),
+    targetId: z.string().optional(),
+    version: z.int().optional(),
+  })
+  .meta({ id: 'VirtualItem' })
+export type VirtualItem = z.output<typeof VirtualItem>
+
+export interface VirtualTree {
+  kind: 'directory' | 'resource'
+  name: string
+  path: string
+  metadata: Record<string, unknown>
+  resourceType?: ResourceType | undefined
+  targetId?: string | undefined
+  version?: number | undefined
+  truncated?: boolean | undefined
+  children?: VirtualTree[] | undefined
+}
+
+export const VirtualTree: z.ZodType<VirtualTree> = z
+  .strictObject({
+    ...VirtualItem.shape,
+    truncated: z.boolean().optional(),
+    get children() {
+      return z.array(VirtualTree).optional()
+    },
+  })
+  .meta({ id: 'VirtualTree' })
+
+const preview = z.strictObject({ stale: z.boolean(), asOf: isoDateTime, pendingDocuments: count })
+
+export const Listing = z
+  .strictObject({
+    path: z.string(),
+    items: z.array(VirtualItem),
+    truncated: z.boolean(),
+    nextCursor: z.string().optional(),
+    consistencyClass: ConsistencyClass.optional(),
+    preview: preview.optional(),
+  })
+  .meta({ id: 'Listing' })
+export type Listing = z.output<typeof Listing>
+
+export const TreeListing = z
+  .strictObject({
+    path: z.string(),
+    root: VirtualTree,
+    truncated: z.boolean(),
+    nextCursor: z.string().optional(),
+    consistencyClass: ConsistencyClass.optional(),
+    preview: preview.optional(),
+  })
+  .meta({ id: 'TreeListing' })
+export type TreeListing = z.output<typeof TreeListing>
+
+export const GrepListing = z
+  .strictObject({
+    path: z.string(),
+    matches: z.array(
+      z.strictObject({
+        kind: z.enum(['node', 'segment']),
+        path: z.string(),
+        snippet: z.string(),
+        startOffset: count,
+        endOffset: count,
+        metadata,
+        nodeId: z.string().optional(),
+        segmentId: z.string().optional(),
+      }),
+    ),
+    truncated: z.boolean(),
+    nextCursor: z.string().optional(),
+  })
+  .meta({ id: 'GrepListing' })
+export type GrepListing = z.output<typeof GrepListing>
+
+export const CatResult = z
+  .strictObject({
+    path: z.string(),
+    content: z.string(),
+    contentType: z.string(),
+    offset: count,
+    totalChars: count,
+    nextOffset: count.optional(),
+    truncated: z.boolean(),
+    resourceType: ResourceType.optional(),
+    targetId: z.string().optional(),
+    metadata,
+  })
+  .meta({ id: 'CatResult' })
+export type CatResult = z.output<typeof CatResult>
+
+/**
+ * Shape of a virtual path at the edge: a namespace, then optional segments. `..`, empty segments, control
+ * characters and length are checked where paths are parsed.
+ */
+const path = z.string().regex(/^\/(sources|knowledge|evidence|workspaces)(\/|$)/, {
+  error: 'an absolute path in /sources, /knowledge, /evidence or /workspaces',
+})
+
+const required = queryInt({ min: 1 })
+const shared = { path, limit: required, cursor: opaqueCursor.optional(), consistencyClass: ConsistencyClass.optional() }
+
+export const FsLsQuery = z.strictObject(shared)
+export type FsLsQuery = z.output<typeof FsLsQuery>
+export const FsTreeQuery = z.strictObject({ ...shared, depth: queryInt({ min: 1, max: LIMITS.treeDepth }).optional() })
+export type FsTreeQuery = z.output<typeof FsTreeQuery>
+export const FsGrepQuery = z.strictObject({
+  ...shared,
+  q: z.string().min(1).max(LIMITS.grepQuery),
+  timeoutMs: queryInt({ min: 1, max: LIMITS.grepTimeoutMs.max }).default(LIMITS.grepTimeoutMs.default),
+})
+export type FsGrepQuery = z.output<typeof FsGrepQuery>
+export const FsFindQuery = z.strictObject({
+  ...shared,
+  nameContains: z.string().min(1).max(LIMITS.findNameContains).optional(),
+  metadataKey: z.string().min(1).max(LIMITS.findMetadataKey).optional(),
+  metadataValue: z.string().min(1).max(LIMITS.findMetadataValue).optional(),
+  resourceType: ResourceType.optional(),
+})
+export type FsFindQuery = z.output<typeof FsFindQuery>
+export const FsCatQuery = z.strictObject({
+  path,
+  offset: queryInt({ min: 0 }).default(0),
+  maxBytes: queryInt({ min: 1, max: LIMITS.catBytes.max }).default(LIMITS.catBytes.default),
+})
+export type FsCatQuery = z.output<typeof FsCatQuery>
+
+export const fsRoutes = [
+  route({
+    id: 'fsLs',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/fs/ls',
+    scope: 'read',
+    summary: 'List a directory of the virtual file system.',
+    params: SpaceParams,
+    query: FsLsQuery,
+    ok: { 200: Listing },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'fsTree',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/fs/tree',
+    scope: 'read',
+    summary: 'Read a directory with what stands below it.',
+    params: SpaceParams,
+    query: FsTreeQuery,
+    ok: { 200: TreeListing },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'fsGrep',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/fs/grep',
+    scope: 'read',
+    summary: 'Search text below a path, literally or with a linear-time pattern (prefix `re:`).',
+    params: SpaceParams,
+    query: FsGrepQuery,
+    ok: { 200: GrepListing },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'fsFind',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/fs/find',
+    scope: 'read',
+    summary: 'Find entries below a path by name, metadata or type.',
+    params: SpaceParams,
+    query: FsFindQuery,
+    ok: { 200: Listing },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'fsCat',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/fs/cat',
+    scope: 'read',
+    summary: 'Read the text of a resource.',
+    params: SpaceParams,
+    query: FsCatQuery,
+    ok: { 200: CatResult },
+    errors: [400, 404],
+    extension: true,
+  }),
+] as const

@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import {
+  boundedLimit,
+  ConcreteMode,
+  count,
+  isoDateTime,
+  metadata,
+  opaqueCursor,
+  positive,
+  QueryMode,
+  uuid,
+} from '../primitives.js'
+import { route } from '../route.js'
+import { VirtualItem } from './fs.js'
+
+export const TraceStep = z
+  .strictObject({
+    name: z.string(),
+    status: z.enum(['ok', 'error', 'skipped']),
+    startedAt: isoDateTime,
+    endedAt: isoDateTime.optional(),
+    metadata,
+  })
+  .meta({ id: 'TraceStep' })
+export type TraceStep = z.output<typeof TraceStep>
+
+export const AnswerTrace = z
+  .strictObject({
+    id: uuid,
+    knowledgeSpaceId: uuid,
+    query: z.string(),
+    mode: QueryMode,
+    createdAt: isoDateTime,
+    evidenceBundleId: uuid.optional(),
+    steps: z.array(TraceStep),
+  })
+  .meta({ id: 'AnswerTrace' })
+export type AnswerTrace = z.output<typeof AnswerTrace>
+
+export const EvidenceState = z.enum(['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'])
+export type EvidenceState = z.output<typeof EvidenceState>
+
+export const Citation = z
+  .strictObject({
+    documentAssetId: uuid,
+    documentVersion: positive,
+    artifactHash: z.string().optional(),
+    pageNumber: positive.optional(),
+    sectionPath: z.array(z.string()),
+    startOffset: count.optional(),
+    endOffset: count.optional(),
+  })
+  .meta({ id: 'Citation' })
+export type Citation = z.output<typeof Citation>
+
+const share = z.number().min(0).max(1)
+
+export const EvidenceConflict = z.strictObject({
+  nodeId: uuid,
+  reason: z.string(),
+  severity: z.enum(['low', 'medium', 'high']),
+})
+export type EvidenceConflict = z.output<typeof EvidenceConflict>
+
+export const EvidenceItem = z
+  .strictObject({
+    nodeId: uuid,
+    text: z.string(),
+    score: share,
+    scores: z.strictObject({
+      retrieval: share,
+      rerank: share.optional(),
+      freshness: share.optional(),
+      final: share,
+    }),
+    freshness: z.enum(['fresh', 'stale', 'unknown']),
+    citations: z.array(Citation),
+    conflicts: z.array(EvidenceConflict),
+    metadata,
+  })
+  .meta({ id: 'EvidenceItem' })
+export type EvidenceItem = z.output<typeof EvidenceItem>
+
+export const MissingEvidence = z
+  .strictObject({
+    expectedEvidenceId: uuid.optional(),
+    reason: z.enum(['not-retrieved', 'permission-filtered', 'stale', 'conflict', 'unknown']),
+    text: z.string(),
+    metadata,
+  })
+  .meta({ id: 'MissingEvidence' })
+export type MissingEvidence = z.output<typeof MissingEvidence>
+
+export const EvidenceBundle = z
+  .strictObject({
+    id: uuid,
+    query: z.string(),
+    traceId: uuid.optional(),
+    createdAt: isoDateTime,
+    state: EvidenceState,
+    items: z.array(EvidenceItem),
+    missingEvidence: z.array(MissingEvidence),
+  })
+  .meta({ id: 'EvidenceBundle' })
+export type EvidenceBundle = z.output<typeof EvidenceBundle>
+
+export const QueryBody = z.strictObject({
+  knowledgeSpaceId: uuid,
+  query: z.string().min(1).max(LIMITS.queryText),
+  mode: QueryMode.optional(),
+  activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
+  activeEntityIds: z.array(z.string().min(1).max(LIMITS.activeEntityId)).max(LIMITS.activeIds).default([]),
+  sessionId: uuid.optional(),
+})
+export type QueryBody = z.output<typeof QueryBody>
+
+/** Frames of the answer stream. `metadata` depends on the generator and is open. */
+export const answerEvents = {
+  'answer.delta': z.strictObject({ delta: z.string(), traceId: uuid }),
+  'answer.done': z.strictObject({
+    finishReason: z.enum(['retrieval-evidence', 'no-retrieval-evidence']),
+    metadata: metadata.optional(),
+    traceId: uuid,
+  }),
+  'answer.error': z.strictObject({ error: z.string(), traceId: uuid }),
+}
+export type AnswerDelta = z.output<(typeof answerEvents)['answer.delta']>
+export type AnswerDone = z.output<(typeof answerEvents)['answer.done']>
+export type AnswerError = z.output<(typeof answerEvents)['answer.error']>
+
+const TraceParams = z.strictObject({ traceId: uuid })
+const listingQuery = z.strictObject({
+  cursor: opaqueCursor.optional(),
+  limit: boundedLimit(LIMITS.evidencePage),
+})
+
+export const TraceListing = z
+  .strictObject({
+    path: z.string(),
+    truncated: z.boolean(),
+    items: z.array(VirtualItem),
+    nextCursor: z.string().optional(),
+  })
+  .meta({ id: 'TraceListing' })
+export type TraceListing = z.output<typeof TraceListing>
+
+/** The retrieval plan a trace records. */
+export const RetrievalPlan = z
+  .strictObject({
+    strategyVersion: z.string(),
+    requestedMode: QueryMode,
+    resolvedMode: ConcreteMode,
+    queryLanguage: z.string(),
+    topK: count,
+    denseTopK: count,
+    ftsTopK: count,
+    fusionLimit: count,
+    rerankCandidateLimit: count,
+  })
+  .meta({ id: 'RetrievalPlan' })
+export type RetrievalPlan = z.output<typeof RetrievalPlan>
+
+export const queriesRoutes = [
+  route({
+    id: 'query',
+    method: 'POST',
+    path: '/queries',
+    scope: 'read',
+    summary: 'Ask a space; the answer streams back as server-sent events.',
+    body: QueryBody,
+    ok: { 200: 'event-stream' },
+    events: answerEvents,
+    errors: [400, 404, 409, 429, 503],
+  }),
+  route({
+    id: 'getTrace',
+    method: 'GET',
+    path: '/queries/{traceId}',
+    scope: 'read',
+    summary: 'Read the trace of a query.',
+    params: TraceParams,
+    ok: { 200: AnswerTrace },
+    errors: [404],
+  }),
+  route({
+    id: 'listTraceEvidence',
+    method: 'GET',
+    path: '/queries/{traceId}/evidence',
+    scope: 'read',
+    summary: 'List what a query used as evidence.',
+    params: TraceParams,
+    query: listingQuery,
+    ok: { 200: TraceListing },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'listTraceConflicts',
+    method: 'GET',
+    path: '/queries/{traceId}/conflicts',
+    scope: 'read',
+    summary: 'List evidence that contradicts other evidence of the query.',
+    params: TraceParams,
+    query: listingQuery,
+    ok: { 200: TraceListing },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'listTraceMissing',
+    method: 'GET',
+    path: '/queries/{traceId}/missing',
+    scope: 'read',
+    summary: 'List evidence that the query lacked.',
+    params: TraceParams,
+    query: listingQuery,
+    ok: { 200: TraceListing },
+    errors: [400, 404],
+  }),
+] as const

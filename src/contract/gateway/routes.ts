@@ -1,0 +1,18 @@
+import { documentsRoutes } from './documents.js'
+import { fsRoutes } from './fs.js'
+import { jobsRoutes } from './jobs.js'
+import { queriesRoutes } from './queries.js'
+import { spacesRoutes } from './spaces.js'
+import { systemRoutes } from './system.js'
+
+/** Every operation of the gateway that this version serves, in the order of the API document. */
+export const gatewayRoutes = [
+  ...spacesRoutes,
+  ...documentsRoutes,
+  ...jobsRoutes,
+  ...queriesRoutes,
+  ...systemRoutes,
+  ...fsRoutes,
+] as const
+
+export type GatewayRoute = (typeof gatewayRoutes)[number]

@@ -1,0 +1,57 @@
+import type { z } from 'zod'
+
+/** One operation as data: validation, types, OpenAPI and the conformance test all read this value. */
+export interface RouteDefinition {
+  /** OpenAPI operationId; also the handler's name */
+  id: string
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** path template with `{name}` parts; the last part may be `{name*}`, which takes the rest of the path */
+  path: string
+  scope: 'read' | 'write' | 'public'
+  summary: string
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+  /** file parts and text fields, for operations that take multipart/form-data */
+  multipart?: MultipartDefinition
+  /** success statuses and their bodies */
+  ok: Record<number, z.ZodType | 'empty' | 'binary' | 'event-stream'>
+  /** payloads of the frames of an event stream */
+  events?: Record<string, z.ZodType>
+  /** statuses beside 401, 403 and 500 */
+  errors: number[]
+  /** not in the API documents */
+  extension?: true
+}
+
+export interface MultipartDefinition {
+  file: { name: string; many: boolean }
+  fields: z.ZodObject
+}
+
+/** Keeps the literal types of a route. */
+export function route<const R extends RouteDefinition>(definition: R): R {
+  return definition
+}
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
+type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
+
+/** What a handler receives of a route, after validation. */
+export interface RouteInput<R extends RouteDefinition> {
+  params: Parsed<R['params']>
+  query: Parsed<R['query']>
+  body: Parsed<R['body']>
+}
+
+/** What a client sends. */
+export interface RouteRequest<R extends RouteDefinition> {
+  path: Sent<R['params']>
+  query: Sent<R['query']>
+  body: Sent<R['body']>
+}
+
+/** Union of a route's JSON success bodies; `undefined` for an empty one. */
+export type RouteResult<R extends RouteDefinition> = {
+  [S in keyof R['ok']]: R['ok'][S] extends z.ZodType ? z.output<R['ok'][S]> : undefined
+}[keyof R['ok']]

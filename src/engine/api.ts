@@ -1,0 +1,235 @@
+import type { Readable } from 'node:stream'
+import type {
+  AcceptedDocument,
+  BulkDelete,
+  BulkReindex,
+  BulkUpload,
+  CheckDocumentsBody,
+  CheckedDocuments,
+  DocumentAsset,
+  DocumentMultimodalManifest,
+  DocumentOutline,
+  ParseArtifact,
+} from '../contract/gateway/documents.js'
+import type {
+  CatResult,
+  FsCatQuery,
+  FsFindQuery,
+  FsGrepQuery,
+  FsLsQuery,
+  FsTreeQuery,
+  GrepListing,
+  Listing,
+  TreeListing,
+} from '../contract/gateway/fs.js'
+import type { BulkJob, DocumentCompilationJob } from '../contract/gateway/jobs.js'
+import type {
+  AnswerDelta,
+  AnswerDone,
+  AnswerError,
+  AnswerTrace,
+  QueryBody,
+  TraceListing,
+} from '../contract/gateway/queries.js'
+import type {
+  CreateSpaceBody,
+  EmbeddingProfile,
+  KnowledgeSpace,
+  KnowledgeSpaceManifest,
+  KnowledgeSpaceStats,
+  KnowledgeSpaceStatus,
+  RetrievalProfile,
+  RetrievalProfileBody,
+  UpdateSpaceBody,
+} from '../contract/gateway/spaces.js'
+import type { Health } from '../contract/gateway/system.js'
+import type { ModelReference } from './models/types.js'
+
+/** Who asks: tenant and subject come from the token, never from a body. */
+export interface Caller {
+  tenant: string
+  subject: string
+}
+
+export interface Page<T> {
+  items: T[]
+  nextCursor?: string
+}
+
+export interface PageRequest {
+  limit: number
+  cursor?: string | undefined
+}
+
+/** One file part of an upload, as it arrives. */
+export interface UploadFile {
+  /** relative path with `/` between folders, as the client named it; display text only */
+  filename: string
+  /** media type the client declared */
+  mimeType?: string
+  content: Readable
+}
+
+/**
+ * An upload in progress. Each `add` resolves when the file's bytes are durable; nothing is visible and nothing is
+ * promised until `commit` resolves. `abort` forgets everything that was added.
+ */
+export interface Upload {
+  /** @throws KsError `upload-too-large`, `quota-exceeded` */
+  add(file: UploadFile): Promise<void>
+  /** @throws KsError `not-found` when the source is not of this space, `invalid-request` when no file was added */
+  commit(options: { sourceId?: string | undefined }): Promise<AcceptedDocument[]>
+  abort(): Promise<void>
+}
+
+export type AnswerFrame =
+  | { event: 'answer.delta'; data: AnswerDelta }
+  | { event: 'answer.done'; data: AnswerDone }
+  | { event: 'answer.error'; data: AnswerError }
+
+/** A query that was admitted: headers may be sent, then the frames follow. */
+export interface QueryRun {
+  /** id of the trace, sent as x-query-run-id */
+  traceId: string
+  /** sent as x-session-id */
+  sessionId: string
+  /** ends after one `answer.done` or `answer.error`; ends early, without a trace, when the signal aborts before the claim */
+  frames(): AsyncIterable<AnswerFrame>
+}
+
+export interface ItemAsset {
+  bytes: Uint8Array
+  contentType: string
+}
+
+/** A response kept under an idempotency key. */
+export interface StoredResponse {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+/** The embedded engine: everything the two APIs can do, free of HTTP. All failures are `KsError`. */
+export interface Engine {
+  spaces: {
+    create(caller: Caller, body: CreateSpaceBody): Promise<KnowledgeSpace>
+    list(caller: Caller, page: PageRequest): Promise<Page<KnowledgeSpace>>
+    get(caller: Caller, id: string): Promise<KnowledgeSpace>
+    update(caller: Caller, id: string, body: UpdateSpaceBody): Promise<KnowledgeSpace>
+    delete(caller: Caller, id: string): Promise<void>
+    manifest(caller: Caller, id: string): Promise<KnowledgeSpaceManifest>
+    setEmbeddingProfile(caller: Caller, id: string, model: ModelReference): Promise<EmbeddingProfile>
+    status(caller: Caller, id: string): Promise<KnowledgeSpaceStatus>
+    stats(caller: Caller, id: string, windowMinutes: number): Promise<KnowledgeSpaceStats>
+    retrievalProfile(caller: Caller, id: string): Promise<RetrievalProfile>
+    setRetrievalProfile(caller: Caller, id: string, body: RetrievalProfileBody): Promise<RetrievalProfile>
+  }
+  documents: {
+    list(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<DocumentAsset>>
+    get(caller: Caller, spaceId: string, documentId: string): Promise<DocumentAsset>
+    parseArtifact(caller: Caller, spaceId: string, documentId: string, version: number): Promise<ParseArtifact>
+    outline(caller: Caller, spaceId: string, documentId: string): Promise<DocumentOutline>
+    multimodal(caller: Caller, spaceId: string, documentId: string): Promise<DocumentMultimodalManifest>
+    itemAsset(
+      caller: Caller,
+      spaceId: string,
+      documentId: string,
+      itemId: string,
+      variant: string | undefined,
+    ): Promise<ItemAsset>
+    /** Admits an upload of one file (`single`) or many. @throws KsError `not-found`, `capacity-exceeded` */
+    upload(caller: Caller, spaceId: string, options: { many: boolean }): Promise<Upload>
+    /** Makes the bulk job that counts the items of a committed bulk upload. */
+    bulkUpload(caller: Caller, spaceId: string, items: AcceptedDocument[]): Promise<BulkUpload>
+    /** Waits until a document is published or failed; for `compilation: inline`. */
+    settled(caller: Caller, spaceId: string, accepted: AcceptedDocument): Promise<DocumentAsset>
+    delete(caller: Caller, spaceId: string, documentIds: string[]): Promise<BulkDelete>
+    reindex(caller: Caller, spaceId: string, which: { all: true } | { documentIds: string[] }): Promise<BulkReindex>
+    check(caller: Caller, spaceId: string, body: CheckDocumentsBody): Promise<CheckedDocuments>
+  }
+  jobs: {
+    get(caller: Caller, id: string): Promise<DocumentCompilationJob>
+    cancel(caller: Caller, id: string): Promise<DocumentCompilationJob>
+    bulk(caller: Caller, id: string): Promise<BulkJob>
+  }
+  queries: {
+    /** Admits a query. @throws KsError `not-found`, `deletion-active`, `profile-mode-mismatch`, `busy`, `unavailable` */
+    start(caller: Caller, body: QueryBody, signal: AbortSignal): Promise<QueryRun>
+    trace(caller: Caller, traceId: string): Promise<AnswerTrace>
+    evidence(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
+    conflicts(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
+    missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
+  }
+  fs: {
+    ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
+    tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>
+    grep(caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing>
+    find(caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing>
+    cat(caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult>
+  }
+  idempotency: {
+    /**
+     * Claims a key for a request. Returns the stored response when the same request was answered before.
+     * @throws KsError `idempotency-conflict` for another request under the key, or while the first still runs
+     */
+    begin(caller: Caller, key: string, fingerprint: string): StoredResponse | undefined
+    finish(caller: Caller, key: string, response: StoredResponse): void
+    /** Gives the key back: the request had no effect. */
+    abandon(caller: Caller, key: string): void
+  }
+  /** Whether a token id was revoked. */
+  tokens: {
+    isRevoked(jti: string): boolean
+    revoke(jti: string, expiresAt: number): void
+  }
+  health(): Health
+  /** Running and waiting work, for `daemon status` and for the idle exit. */
+  activity(): {
+    activeJobs: number
+    waitingJobs: number
+    runningQueries: number
+    indexPid?: number
+    parserPids: number[]
+  }
+  /** Stops taking work, lets what runs reach its next durable step, closes everything. */
+  close(): Promise<void>
+}
+
+export interface EngineOptions {
+  dataDir: string
+  /** `inline`: an upload answers when its document is published */
+  compilation: 'durable' | 'inline'
+  providers: ProviderConfig[]
+  /** used for spaces that name no embedding model */
+  defaultEmbedding: ModelReference
+  /** answers questions where a space's profile names no reasoning model */
+  defaultGenerator: ModelReference
+  limits: {
+    uploadBytes: number
+    bulkFiles: number
+    bulkBytes: number
+    concurrentQueries: number
+    waitingQueries: number
+  }
+  log: EngineLog
+}
+
+/** One model provider of the daemon's configuration. */
+export interface ProviderConfig {
+  pluginId: string
+  provider: string
+  baseUrl: string
+  apiKey?: string
+  apiKeyEnv?: string
+  timeoutMs?: number
+  maxBatch?: number
+  maxConcurrency?: number
+  headers?: Record<string, string>
+}
+
+export interface EngineLog {
+  debug(fields: Record<string, unknown>, message: string): void
+  info(fields: Record<string, unknown>, message: string): void
+  warn(fields: Record<string, unknown>, message: string): void
+  error(fields: Record<string, unknown>, message: string): void
+}
