@@ -1,0 +1,61 @@
+import { notFound } from '../../contract/errors.js'
+import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
+import { isUuid } from '../../lib/ids.js'
+import type { Database } from '../storage/database.js'
+
+/** A row of `spaces`. */
+export interface SpaceRow {
+  key: number
+  id: string
+  tenant: string
+  name: string
+  slug: string
+  description: string | null
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+  manifest_id: string
+  manifest_version: number
+  /** JSON: the policies of the manifest */
+  manifest: string
+  embedding_plugin: string
+  embedding_provider: string
+  embedding_model: string
+  embedding_revision: number
+  vector_space: string
+  dimension: number | null
+  frozen_at: number | null
+  head_revision: number
+  publication_id: string
+  fingerprint: string
+  published_at: number
+}
+
+/** The space of this tenant. @throws KsError `not-found`, also for another tenant's space and one being deleted */
+export function findSpace(db: Database, tenant: string, id: string): SpaceRow {
+  const row = findSpaceOrDeleting(db, tenant, id)
+  if (row === undefined || row.deleted_at !== null) throw notFound('knowledge space', id)
+  return row
+}
+
+/** The same, but a space whose deletion is still running is found too. */
+export function findSpaceOrDeleting(db: Database, tenant: string, id: string): SpaceRow | undefined {
+  if (!isUuid(id)) return undefined
+  return db.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', tenant, id)
+}
+
+export function spaceByKey(db: Database, key: number): SpaceRow | undefined {
+  return db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', key)
+}
+
+export function toSpace(row: SpaceRow): KnowledgeSpace {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    ...(row.description === null ? {} : { description: row.description }),
+    tenantId: row.tenant,
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { KsError } from '../../contract/errors.js'
+import { MIGRATIONS } from './schema.js'
+
+/** A value SQLite can bind. */
+export type Bindable = string | number | bigint | Uint8Array | null
+
+interface Waiting {
+  run: () => unknown
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
+const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
+/** one group commit holds the event loop at most about this long before it lets others in */
+const GROUP_MILLISECONDS = 8
+
+/**
+ * The one connection to the source of truth. Statements are prepared once. Writes go through `write`, which
+ * commits everything that is waiting in one transaction: callers pay one fsync together.
+ */
+export class Database {
+  readonly #sqlite: Sqlite.Database
+  readonly #statements = new Map<string, Sqlite.Statement>()
+  #waiting: Waiting[] = []
+  #scheduled = false
+  #broken: unknown
+
+  constructor(path: string) {
+    const fresh = !existsSync(path)
+    this.#sqlite = new Sqlite(path)
+    if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
+    this.#setPragmas()
+    this.#migrate()
+  }
+
+  /** @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. */
+  get<T>(sql: string, ...values: Bindable[]): T | undefined {
+    // The row type is the caller's word for the columns of its own SQL text.
+    return this.#statement(sql).get(...values) as T | undefined
+  }
+
+  all<T>(sql: string, ...values: Bindable[]): T[] {
+    return this.#statement(sql).all(...values) as T[]
+  }
+
+  /** @returns the number of rows changed and the last row key */
+  run(sql: string, ...values: Bindable[]): { changes: number; key: number } {
+    const result = this.#statement(sql).run(...values)
+    return { changes: result.changes, key: Number(result.lastInsertRowid) }
+  }
+
+  /**
+   * Runs `work` in a transaction that is durable when the promise resolves. Several writes share one commit; one that
+   * throws is undone alone. `work` must not await.
+   */
+  write<T>(work: () => T): Promise<T> {
+    if (this.#broken !== undefined) return Promise.reject(unwritable(this.#broken))
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ run: work, resolve: resolve as (value: never) => void, reject })
+      if (this.#scheduled) return
+      this.#scheduled = true
+      setImmediate(() => this.#flush())
+    })
+  }
+
+  /** The same, at once and alone: for start-up and for callers that cannot wait. */
+  writeNow<T>(work: () => T): T {
+    return this.#sqlite.transaction(work).immediate()
+  }
+
+  close(): void {
+    this.#flush()
+    this.#statements.clear()
+    this.#sqlite.close()
+  }
+
+  #flush(): void {
+    this.#scheduled = false
+    const batch = this.#waiting
+    if (batch.length === 0) return
+    this.#waiting = []
+    const done: { waiting: Waiting; value: unknown }[] = []
+    const started = performance.now()
+    try {
+      this.#sqlite.exec('BEGIN IMMEDIATE')
+      let index = 0
+      for (; index < batch.length; index++) {
+        const waiting = batch[index]
+        if (waiting === undefined) break
+        if (index > 0 && performance.now() - started > GROUP_MILLISECONDS) break
+        const outcome = this.#runOne(waiting)
+        if (outcome !== undefined) done.push({ waiting, value: outcome.value })
+      }
+      this.#sqlite.exec('COMMIT')
+      this.#waiting = [...batch.slice(index), ...this.#waiting]
+    } catch (error) {
+      this.#fail(error, batch)
+      return
+    }
+    for (const { waiting, value } of done) waiting.resolve(value as never)
+    if (this.#waiting.length > 0 && !this.#scheduled) {
+      this.#scheduled = true
+      setImmediate(() => this.#flush())
+    }
+  }
+
+  /** Runs one write in a savepoint; a write that throws is told so and leaves nothing. */
+  #runOne(waiting: Waiting): { value: unknown } | undefined {
+    this.#sqlite.exec('SAVEPOINT one')
+    try {
+      const value = waiting.run()
+      this.#sqlite.exec('RELEASE one')
+      return { value }
+    } catch (error) {
+      if (!this.#sqlite.inTransaction) throw error
+      this.#sqlite.exec('ROLLBACK TO one')
+      this.#sqlite.exec('RELEASE one')
+      waiting.reject(error)
+      return undefined
+    }
+  }
+
+  #fail(error: unknown, batch: Waiting[]): void {
+    if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK')
+    // After an I/O error the outcome of the commit is unknown: no later write may build on it.
+    if (isIoError(error)) this.#broken = error
+    for (const waiting of batch) waiting.reject(unwritable(error))
+  }
+
+  #statement(sql: string): Sqlite.Statement {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#sqlite.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  #setPragmas(): void {
+    const sqlite = this.#sqlite
+    sqlite.pragma('journal_mode = WAL')
+    // better-sqlite3 is compiled to reopen WAL files as NORMAL, so FULL is set and checked at every open.
+    sqlite.pragma('synchronous = FULL')
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.pragma('trusted_schema = OFF')
+    sqlite.pragma('cell_size_check = ON')
+    sqlite.pragma('mmap_size = 0')
+    sqlite.pragma('busy_timeout = 5000')
+    sqlite.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
+    sqlite.pragma('cache_size = -16384')
+    if (
+      sqlite.pragma('synchronous', { simple: true }) !== 2 ||
+      sqlite.pragma('journal_mode', { simple: true }) !== 'wal'
+    )
+      throw new KsError('unavailable', 'the database refused synchronous=FULL with a write-ahead log')
+  }
+
+  #migrate(): void {
+    const current = Number(this.#sqlite.pragma('user_version', { simple: true }))
+    if (current > MIGRATIONS.length)
+      throw new KsError(
+        'unavailable',
+        `the data directory has schema ${current}, this version knows schemas up to ${MIGRATIONS.length}: use a newer version`,
+      )
+    for (let version = current; version < MIGRATIONS.length; version++) {
+      this.writeNow(() => {
+        this.#sqlite.exec(MIGRATIONS[version] ?? '')
+        this.#sqlite.pragma(`user_version = ${version + 1}`)
+      })
+    }
+  }
+}
+
+function isIoError(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_IOERR')
+}
+
+function unwritable(error: unknown): unknown {
+  if (!(error instanceof Sqlite.SqliteError)) return error
+  if (error.code === 'SQLITE_FULL')
+    return new KsError('storage-full', 'the disk of the data directory is full', { cause: error })
+  if (error.code.startsWith('SQLITE_IOERR'))
+    return new KsError('unavailable', 'the disk of the data directory reported an error; writing has stopped', {
+      cause: error,
+    })
+  return error
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs'
+import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { KsError } from '../../contract/errors.js'
+
+/** Bytes that were received but belong to nothing yet. */
+export interface StagedObject {
+  /** name below `objects/tmp` */
+  id: string
+  sha256: string
+  size: number
+  /** first bytes, for deciding the media type */
+  head: Uint8Array
+}
+
+const HEAD_BYTES = 512
+const STAGED_NAME = /^[0-9a-f-]{36}$/
+
+/**
+ * Content-addressed files: `objects/<tenant>/sha256/ab/<hex>`, immutable, one namespace a tenant so that nobody can tell
+ * what others hold. Bytes become durable in the order file, name, directory.
+ */
+export class ObjectStore {
+  readonly #root: string
+
+  private constructor(root: string) {
+    this.#root = root
+  }
+
+  /** Opens the store and removes what an earlier process left half received. */
+  static async open(root: string): Promise<ObjectStore> {
+    await mkdir(join(root, 'tmp'), { recursive: true, mode: 0o700 })
+    for (const name of await readdir(join(root, 'tmp'))) {
+      if (STAGED_NAME.test(name)) await unlink(join(root, 'tmp', name))
+    }
+    return new ObjectStore(root)
+  }
+
+  /** The key of an object; tenants are hashed because their names are not ours to put in paths. */
+  static key(tenant: string, sha256: string): string {
+    return `${ObjectStore.prefix(tenant)}sha256/${sha256.slice(0, 2)}/${sha256}`
+  }
+
+  static prefix(tenant: string): string {
+    return `${createHash('sha256').update(tenant).digest('hex').slice(0, 24)}/`
+  }
+
+  /** Receives a stream into a temporary file. @throws KsError `upload-too-large` past `limit` bytes */
+  async stage(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
+    const hash = createHash('sha256')
+    const head: Buffer[] = []
+    let size = 0
+    let headSize = 0
+    const meter = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        size += chunk.length
+        if (size > limit) {
+          done(
+            new KsError('upload-too-large', `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`),
+          )
+          return
+        }
+        if (headSize < HEAD_BYTES) {
+          head.push(chunk.subarray(0, HEAD_BYTES - headSize))
+          headSize += chunk.length
+        }
+        hash.update(chunk)
+        done(null, chunk)
+      },
+    })
+    const path = this.#stagedPath(id)
+    try {
+      await pipeline(content, meter, createWriteStream(path, { flags: 'wx', mode: 0o440 }))
+    } catch (error) {
+      await this.discard(id)
+      throw error
+    }
+    return { id, sha256: hash.digest('hex'), size, head: Buffer.concat(head) }
+  }
+
+  async discard(id: string): Promise<void> {
+    await unlink(this.#stagedPath(id)).catch(ignoreMissing)
+  }
+
+  /** Makes the bytes of staged objects durable, still under their temporary names. */
+  async syncStaged(staged: StagedObject[]): Promise<void> {
+    await Promise.all(staged.map((object) => syncPath(this.#stagedPath(object.id))))
+  }
+
+  /** Gives staged objects their final names and makes the names durable. An object that is there already is kept. */
+  async publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
+    const directories = new Set<string>()
+    for (const { staged, key } of entries) {
+      const target = this.path(key)
+      const directory = dirname(target)
+      if (!directories.has(directory)) {
+        for (const created of await makeDirectories(directory)) directories.add(created)
+        directories.add(directory)
+      }
+      const there = await stat(target).catch(ignoreMissing)
+      if (there?.size === staged.size) await this.discard(staged.id)
+      else await rename(this.#stagedPath(staged.id), target)
+    }
+    await Promise.all([...directories].map(syncPath))
+  }
+
+  path(key: string): string {
+    if (!/^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/.test(key))
+      throw new KsError('internal', 'an object key does not have the form of one')
+    return join(this.#root, key)
+  }
+
+  read(key: string): ReadStream {
+    return createReadStream(this.path(key))
+  }
+
+  async remove(key: string): Promise<boolean> {
+    const path = this.path(key)
+    const gone = await unlink(path).then(
+      () => true,
+      (error: unknown) => {
+        ignoreMissing(error)
+        return false
+      },
+    )
+    if (gone) await syncPath(dirname(path))
+    return gone
+  }
+
+  #stagedPath(id: string): string {
+    return join(this.#root, 'tmp', id)
+  }
+}
+
+/** Creates a directory with its parents. @returns the directories whose entries changed, to be synced */
+async function makeDirectories(directory: string): Promise<string[]> {
+  const first = await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (first === undefined) return []
+  const changed: string[] = []
+  for (let path = directory; path.length >= first.length; path = dirname(path)) changed.push(path)
+  changed.push(dirname(first))
+  return changed
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}
