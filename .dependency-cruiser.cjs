@@ -1,0 +1,160 @@
+/** Who may import whom, and why. See ARCHITECTURE.md, "Map". */
+const never = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
+
+/** A package and the only files that may load it. */
+const only = (name, comment, packages, files) =>
+  never(
+    name,
+    comment,
+    { path: '^(src|bin)/', pathNot: files },
+    { path: packages.map((packageName) => `node_modules/${packageName}(/|$)`) },
+  )
+
+module.exports = {
+  forbidden: [
+    never(
+      'no-circular',
+      'Two modules that need each other are one module, or share a third one: move what both need there.',
+      {},
+      { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    ),
+    never(
+      'no-orphans',
+      'Nothing imports this file and it is no entry. Delete it, or name it as an entry here and in knip.json.',
+      {
+        orphan: true,
+        path: '^src/',
+        pathNot: ['^src/commands/', '\\.d\\.ts$'],
+      },
+      {},
+    ),
+    never(
+      'no-dev-dependency',
+      'What runs at the user is a dependency, not a devDependency.',
+      { path: '^(src|bin)/' },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    ),
+    never('no-unresolvable', 'The import points nowhere.', {}, { couldNotResolve: true }),
+    never(
+      'src-not-to-test',
+      'Product code does not know its tests, benches or scripts.',
+      { path: '^(src|bin)/' },
+      { path: '^(test|bench|scripts)/' },
+    ),
+    never(
+      'lib-is-alone',
+      'lib holds pure helpers. Code that needs the contract or the engine belongs beside them.',
+      { path: '^src/lib/' },
+      { path: '^src/(?!lib/)' },
+    ),
+    never(
+      'contract-is-data',
+      'The contract says what the API is; what it does belongs to the engine, how it is served to the daemon.',
+      { path: '^src/contract/' },
+      { path: '^src/(?!contract/|lib/)' },
+    ),
+    never(
+      'engine-knows-no-http',
+      'The engine throws KsError and yields events. Statuses, headers and requests belong to src/daemon.',
+      { path: '^src/engine/' },
+      { path: '^src/(daemon|client|cli|commands|kchat)/' },
+    ),
+    never(
+      'contract-as-types',
+      'Only errors.ts and limits.ts of the contract are free of zod. Take the rest as types (`import type`).',
+      { path: '^src/(engine|client|cli|commands|kchat|local)/' },
+      {
+        path: '^src/contract/',
+        pathNot: '^src/contract/(errors|limits)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    never(
+      'daemon-to-engine-surface',
+      'The daemon uses the engine through api.ts (types) and index.ts (openEngine). Widen those, or move the code.',
+      { path: '^src/daemon/' },
+      { path: '^src/engine/', pathNot: '^src/engine/(index|api)\\.ts$', dependencyTypesNot: ['type-only'] },
+    ),
+    never(
+      'daemon-is-no-client',
+      'The daemon serves; the command line and its client are on the other side of HTTP.',
+      { path: '^src/daemon/' },
+      { path: '^src/(client|cli|commands|kchat)/' },
+    ),
+    never(
+      'client-is-thin',
+      'The client speaks HTTP. It shares the contract (as types), lib and local with the daemon, nothing else.',
+      { path: '^src/client/' },
+      { path: '^src/(engine|daemon|cli|commands|kchat)/' },
+    ),
+    never(
+      'cli-has-no-second-way-in',
+      'The command line reaches the engine over HTTP only, local or remote. Add an operation or use the client.',
+      { path: '^src/(cli|commands|kchat)/' },
+      { path: '^src/(engine|daemon)/', dependencyTypesNot: ['type-only'] },
+    ),
+    never(
+      'cli-not-to-commands',
+      'What two commands share lives in src/cli; src/cli does not know single commands.',
+      { path: '^src/cli/' },
+      { path: '^src/(commands|kchat)/' },
+    ),
+    never(
+      'commands-and-kchat-apart',
+      'The two programs share src/cli, not each other.',
+      { path: '^src/(commands)/' },
+      { path: '^src/kchat/' },
+    ),
+    never(
+      'local-is-shared',
+      'src/local is what is on this machine, for the daemon and the command line alike. It knows neither.',
+      { path: '^src/local/' },
+      { path: '^src/(engine|daemon|client|cli|commands|kchat)/' },
+    ),
+    never(
+      'children-have-no-database',
+      'Processes and workers beside the daemon get their input by message. The one writer of SQLite is the daemon.',
+      { path: '^src/engine/(search/index-child|search/graph-worker|compile/parse/|models/builtin/.*worker)' },
+      { path: '^src/engine/storage/database\\.ts$', reachable: true },
+    ),
+    only(
+      'sqlite-in-three-places',
+      'SQL goes through storage/database.ts (statements in store.ts files); fts5 and the lock open files of their own.',
+      ['better-sqlite3'],
+      ['^src/engine/storage/database\\.ts$', '^src/engine/search/.*fts5', '^src/local/lock\\.ts$'],
+    ),
+    only(
+      'native-indexes-in-search',
+      'hnswlib and Tantivy can abort the process, so they run in the index process: use the ports in search/ports.ts.',
+      ['hnswlib-node', '@oxdev03'],
+      ['^src/engine/search/'],
+    ),
+    only(
+      'undici-for-models',
+      'undici is for model providers. The command line uses node:http, which starts faster.',
+      ['undici'],
+      ['^src/engine/models/'],
+    ),
+    only('http-framework-in-daemon', 'Only the daemon serves HTTP.', ['hono', '@hono', 'busboy'], ['^src/daemon/']),
+    only(
+      'oclif-in-cli',
+      'oclif is the frame of `ks`; everything else is usable without it.',
+      ['@oclif'],
+      ['^src/(cli|commands)/', '^bin/ks\\.js$'],
+    ),
+    only(
+      'zod-at-the-edge',
+      'zod costs 100 ms of start-up. It is loaded by the contract and the daemon alone; inside, types are trusted.',
+      ['zod'],
+      ['^src/(contract|daemon)/'],
+    ),
+    only('commander-in-programs', 'ksd and kchat are the commander programs.', ['commander'], ['^src/(daemon|kchat)/', '^bin/']),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default'] },
+    exclude: { path: '^(dist|docs)/' },
+  },
+}

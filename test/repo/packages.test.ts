@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { expect, test } from 'vitest'
+
+const TANTIVY = '@oxdev03/node-tantivy-binding-linux-x64-gnu'
+
+interface Manifest {
+  engines: { node: string }
+  dependencies: Record<string, string>
+  devDependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
+}
+
+interface Lockfile {
+  packages: Record<string, { version?: string; resolved?: string; engines?: { node?: string }; optional?: boolean }>
+}
+
+const manifest: Manifest = read('package.json')
+const lockfile: Lockfile = read('package-lock.json')
+
+function read<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
+}
+
+test('every dependency is pinned to one exact version, in package.json and in the lockfile', () => {
+  const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies }
+  for (const [name, version] of Object.entries(all)) {
+    expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
+    expect(lockfile.packages[`node_modules/${name}`]?.version, name).toBe(version)
+  }
+})
+
+test('the lockfile names no registry host, so that any registry can serve it', () => {
+  const withHost = Object.entries(lockfile.packages).filter(([, entry]) => entry.resolved?.startsWith('http'))
+  expect(withHost.map(([path]) => path)).toEqual([])
+})
+
+test('the lockfile lets npm install the Tantivy binding on the oldest supported Node', () => {
+  const entry = lockfile.packages[`node_modules/${TANTIVY}`]
+  expect(entry?.optional).toBe(true)
+  expect(entry?.engines?.node, 'see docs/decisions/0007-tantivy-engines-entry.md').toBe('>= 20.20.0')
+  expect(manifest.engines.node).toBe('>=20.20.0')
+})
+
+const hasBinding = process.platform === 'linux' && process.arch === 'x64' && isGlibc()
+
+test.skipIf(!hasBinding)('the Tantivy binding is installed and loads (linux x64 glibc)', () => {
+  // in a process of its own: a native module that aborts would take the test runner with it
+  const file = createRequire(import.meta.url).resolve(TANTIVY)
+  const run = spawnSync(process.execPath, ['-e', `require(${JSON.stringify(file)}).SchemaBuilder.name`])
+  expect(run.stderr.toString()).toBe('')
+  expect(run.status).toBe(0)
+})
+
+function isGlibc(): boolean {
+  const report: unknown = process.report.getReport()
+  if (typeof report !== 'object' || report === null || !('header' in report)) return false
+  const { header } = report
+  return typeof header === 'object' && header !== null && 'glibcVersionRuntime' in header
+}

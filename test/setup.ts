@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+/** What a person may set for a test run. */
+const KEPT = new Set(['KS_SHARED_DATA', 'KS_CRASH_ROUNDS', 'KS_CRASH_SEED', 'KS_SKIP_BUILD'])
+
+/** Each test file gets folders of its own, so that no test ever meets the data of the person who runs it. */
+const home = mkdtempSync(join(tmpdir(), 'ks-test-'))
+
+for (const name of Object.keys(process.env)) {
+  const inherited = name.startsWith('KS_') || name.startsWith('KCHAT_')
+  if (inherited && !KEPT.has(name)) delete process.env[name]
+}
+Object.assign(process.env, {
+  KS_CHECK_RESPONSES: '1',
+  KS_DATA_DIR: join(home, 'data'),
+  KS_CONFIG_DIR: join(home, 'config'),
+  KS_STATE_DIR: join(home, 'state'),
+  KS_CACHE_DIR: join(home, 'cache'),
+})
+
+afterAll(() => {
+  rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+})
