@@ -1,0 +1,172 @@
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError, ConnectionError, codeOfStatus } from './errors.js'
+import { type HttpRequest, readText, type Target, Transport } from './http.js'
+import { multipartBody, type UploadPart } from './multipart.js'
+import { type CallInput, type CallResult, type RouteKey, urlPath } from './routes.js'
+import { type ServerEvent, serverEvents } from './sse.js'
+
+export interface ClientOptions {
+  signal?: AbortSignal
+  /** told every request line and its answer, for `--debug`; never a token */
+  onExchange?: (line: string) => void
+}
+
+export interface StreamAnswer {
+  /** headers of the answer, lower-case names */
+  headers: IncomingMessage['headers']
+  events: AsyncGenerator<ServerEvent>
+}
+
+/** An answer whose shape the caller does not know: `ks api`. */
+export interface RawAnswer {
+  status: number
+  headers: IncomingMessage['headers']
+  body: IncomingMessage
+}
+
+interface Parts {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+/** Reads are tried again this often, after these pauses, when no answer came or a short wait was asked for. */
+const RETRY_PAUSES_MS = [100, 400]
+const RETRY_AFTER_MAX_S = 5
+
+/** The typed client of one service: calls are named by method and path, types come from the contract. */
+export class Client {
+  readonly transport: Transport
+  private readonly options: ClientOptions
+  /** version the service said it has, after the first answer */
+  serverVersion: string | undefined
+
+  constructor(target: Target, options: ClientOptions = {}) {
+    this.transport = new Transport(target)
+    this.options = options
+  }
+
+  /** Calls an operation and reads its JSON. @throws ApiError, ConnectionError */
+  async request<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<CallResult<K>> {
+    const response = await this.call(key, input)
+    // The contract is the type of the answer; the service validates what it sends in its own tests.
+    return JSON.parse((await readText(response)) || 'null')
+  }
+
+  /** Calls an operation that answers with server-sent events. */
+  async stream<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<StreamAnswer> {
+    const response = await this.call(key, input, { accept: 'text/event-stream' })
+    return { headers: response.headers, events: serverEvents(response) }
+  }
+
+  /** Calls an operation that answers with bytes. */
+  async download<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<IncomingMessage> {
+    return await this.call(key, input, { accept: '*/*' })
+  }
+
+  /** Sends files to an upload operation, streamed from where they are. @throws UploadReadError too */
+  async upload<K extends RouteKey>(
+    key: K,
+    input: CallInput<K> & object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string> },
+    onBytes?: (bytes: number) => void,
+  ): Promise<CallResult<K>> {
+    const { contentType, body } = multipartBody(input.field, input.files, input.fields, onBytes)
+    const [method, path] = this.line(key, input)
+    const response = await this.exchange({ method, path, headers: { 'content-type': contentType }, body })
+    return JSON.parse(await readText(response))
+  }
+
+  /** Any request, answered whatever its status. */
+  async raw(request: HttpRequest): Promise<RawAnswer> {
+    const response = await this.send(request)
+    return { status: response.statusCode ?? 0, headers: response.headers, body: response }
+  }
+
+  close(): void {
+    this.transport.close()
+  }
+
+  private async call(key: RouteKey, input: object, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+    const [method, path] = this.line(key, input)
+    const parts: Parts = input
+    const request: HttpRequest = { method, path, headers }
+    if (parts.body !== undefined) {
+      request.body = JSON.stringify(parts.body)
+      request.headers = { ...headers, 'content-type': 'application/json' }
+    }
+    return await this.exchange(request)
+  }
+
+  private line(key: RouteKey, input: object): [string, string] {
+    const parts: Parts = input
+    const space = key.indexOf(' ')
+    return [key.slice(0, space), urlPath(key.slice(space + 1), parts.path, parts.query)]
+  }
+
+  /** One call; a read is repeated when nothing came back or the service asks for a short wait. */
+  private async exchange(request: HttpRequest): Promise<IncomingMessage> {
+    for (let attempt = 0; ; attempt++) {
+      const pause = request.method === 'GET' ? RETRY_PAUSES_MS[attempt] : undefined
+      try {
+        const response = await this.send(request)
+        if ((response.statusCode ?? 0) < 400) return response
+        throw await apiError(response)
+      } catch (error) {
+        if (pause === undefined || !worthRetry(error)) throw error
+        const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
+        await sleep(Math.max(pause, asked), undefined, this.signalOption())
+      }
+    }
+  }
+
+  private async send(request: HttpRequest): Promise<IncomingMessage> {
+    const started = performance.now()
+    const signal = request.signal ?? this.options.signal
+    const response = await this.transport.send(signal === undefined ? request : { ...request, signal })
+    const version = response.headers['x-ks-version']
+    if (typeof version === 'string') this.serverVersion = version
+    const took = Math.round(performance.now() - started)
+    const trace = response.headers['x-trace-id'] ?? '-'
+    this.options.onExchange?.(`${request.method} ${request.path} ${response.statusCode} ${took} ms trace ${trace}`)
+    return response
+  }
+
+  private signalOption(): { signal?: AbortSignal } {
+    return this.options.signal === undefined ? {} : { signal: this.options.signal }
+  }
+}
+
+function worthRetry(error: unknown): boolean {
+  if (error instanceof ConnectionError) return error.code === 'unreachable'
+  if (!(error instanceof ApiError)) return false
+  return (error.status === 429 || error.status === 503) && (error.retryAfter ?? Infinity) <= RETRY_AFTER_MAX_S
+}
+
+/** Reads a failed answer into an error that carries the service's own sentence. */
+export async function apiError(response: IncomingMessage): Promise<ApiError> {
+  const status = response.statusCode ?? 0
+  const text = await readText(response).catch(() => '')
+  const code = response.headers['x-error-code']
+  const traceId = response.headers['x-trace-id']
+  const retryAfter = Number(response.headers['retry-after'])
+  return new ApiError({
+    status,
+    code: typeof code === 'string' ? code : codeOfStatus(status),
+    message: sentenceOf(text) ?? `the service answered ${status} ${response.statusMessage ?? ''}`.trimEnd(),
+    ...(typeof traceId === 'string' ? { traceId } : {}),
+    ...(Number.isFinite(retryAfter) && response.headers['retry-after'] !== undefined ? { retryAfter } : {}),
+  })
+}
+
+function sentenceOf(text: string): string | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') {
+      return body.error
+    }
+  } catch {
+    // Not ours: a proxy's page, or nothing at all.
+  }
+  return undefined
+}

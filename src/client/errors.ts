@@ -1,0 +1,59 @@
+import { ERRORS } from '../contract/errors.js'
+
+/** The service answered with a failure; the message is its own sentence. */
+export class ApiError extends Error {
+  /** machine code of the answer, such as `slug-taken`; `http-418` where the answer named none */
+  readonly code: string
+  readonly status: number
+  readonly traceId?: string
+  /** seconds after which the caller may try again */
+  readonly retryAfter?: number
+
+  constructor(answer: { code: string; status: number; message: string; traceId?: string; retryAfter?: number }) {
+    super(answer.message)
+    this.name = 'ApiError'
+    this.code = answer.code
+    this.status = answer.status
+    if (answer.traceId !== undefined) this.traceId = answer.traceId
+    if (answer.retryAfter !== undefined) this.retryAfter = answer.retryAfter
+  }
+}
+
+/** No answer: nothing listens, the connection broke, or it took too long. */
+export class ConnectionError extends Error {
+  readonly code: 'unreachable' | 'timeout'
+  /** the errno of the system, such as `ECONNREFUSED` */
+  readonly errno?: string
+
+  constructor(code: 'unreachable' | 'timeout', message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.name = 'ConnectionError'
+    this.code = code
+    const errno = errnoOf(options.cause)
+    if (errno !== undefined) this.errno = errno
+  }
+}
+
+/** The errno of a system error, if it has one. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Code of an answer without `x-error-code`: the first of the table with its status. */
+export function codeOfStatus(status: number): string {
+  const entry = Object.entries(ERRORS).find(([, row]) => row.status === status)
+  return entry === undefined ? `http-${status}` : entry[0]
+}
+
+/** The daemon exited before it answered. */
+export class DaemonStartError extends Error {
+  /** last lines the daemon wrote */
+  readonly logTail: string[]
+
+  constructor(message: string, logTail: string[]) {
+    super(message)
+    this.name = 'DaemonStartError'
+    this.logTail = logTail
+  }
+}

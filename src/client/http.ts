@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage, type RequestOptions } from 'node:http'
+import { ConnectionError } from './errors.js'
+
+/** Where requests go and what proves who asks. */
+export interface Target {
+  /** origin of the service, such as `http://127.0.0.1:7733` */
+  url: string
+  /** unix socket that is used in place of the TCP address of a local daemon */
+  socketPath?: string
+  token?: string
+}
+
+/** Writes a request body piece by piece; `write` resolves when more may be sent. */
+export type BodyWriter = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>
+
+export interface HttpRequest {
+  method: string
+  /** path and query */
+  path: string
+  headers?: Record<string, string>
+  body?: string | BodyWriter
+  signal?: AbortSignal | undefined
+  /** silence on the connection after which it is given up, in milliseconds */
+  idleMs?: number
+}
+
+/** Uploads wait for the other side's disk, streams for its ping every 15 s. */
+const IDLE_MS = 120_000
+/** As many requests at once as `ks ingest` has in flight, with room for polls beside them. */
+const MAX_SOCKETS = 8
+
+/** The end of writing a body because the answer is already there. */
+class Answered extends Error {}
+
+/** One keep-alive connection pool to one service over node:http; https where the url says so. */
+export class Transport {
+  readonly target: Target
+  private readonly secure: boolean
+  private agent: http.Agent | undefined
+  private requestFn: typeof http.request = http.request
+
+  constructor(target: Target) {
+    this.target = target
+    this.secure = target.socketPath === undefined && new URL(target.url).protocol === 'https:'
+  }
+
+  /** Sends a request and resolves with the answer's head. @throws ConnectionError when there is no answer */
+  async send(request: HttpRequest): Promise<IncomingMessage> {
+    await this.open()
+    const req = this.requestFn(this.options(request))
+    req.setTimeout(request.idleMs ?? IDLE_MS, () => {
+      req.destroy(new ConnectionError('timeout', `${this.name()} did not answer in time`))
+    })
+    const answered = this.answer(req, request)
+    if (typeof request.body === 'function') {
+      await this.write(req, request.body, answered)
+    } else {
+      req.end(request.body)
+    }
+    return await answered
+  }
+
+  /** Closes the pool; requests in flight break. */
+  close(): void {
+    this.agent?.destroy()
+  }
+
+  /** How messages call the other side. */
+  name(): string {
+    return this.target.socketPath === undefined ? this.target.url : 'the local daemon'
+  }
+
+  private async open(): Promise<void> {
+    if (this.agent !== undefined) return
+    if (this.secure) {
+      const https = await import('node:https')
+      this.agent = new https.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS })
+      this.requestFn = https.request
+    } else {
+      this.agent = new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS })
+    }
+  }
+
+  private options(request: HttpRequest): RequestOptions {
+    const url = new URL(this.target.url)
+    const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
+    if (this.target.token !== undefined) headers.authorization = `Bearer ${this.target.token}`
+    if (typeof request.body === 'string') headers['content-length'] = String(Buffer.byteLength(request.body))
+    const prefix = url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')
+    const options: RequestOptions = { method: request.method, path: prefix + request.path, headers }
+    if (this.agent !== undefined) options.agent = this.agent
+    if (request.signal !== undefined) options.signal = request.signal
+    if (this.target.socketPath !== undefined) {
+      options.socketPath = this.target.socketPath
+      headers.host = url.host
+    } else {
+      options.hostname = url.hostname.replace(/^\[|\]$/g, '')
+      if (url.port !== '') options.port = url.port
+    }
+    return options
+  }
+
+  private answer(req: http.ClientRequest, request: HttpRequest): Promise<IncomingMessage> {
+    const promise = new Promise<IncomingMessage>((resolve, reject) => {
+      req.once('response', resolve)
+      req.on('error', (error) => reject(this.failure(error, request.signal)))
+    })
+    // A body may fail before anybody waits for the answer.
+    promise.catch(() => undefined)
+    return promise
+  }
+
+  private failure(error: Error, signal: AbortSignal | undefined): Error {
+    if (error instanceof ConnectionError) return error
+    if (signal?.aborted === true) return signal.reason instanceof Error ? signal.reason : error
+    const detail = 'code' in error && typeof error.code === 'string' ? error.code : error.message
+    return new ConnectionError('unreachable', `cannot reach ${this.name()} (${detail})`, { cause: error })
+  }
+
+  /** Writes the body until it ends or the service answers early, as it does when it refuses an upload. */
+  private async write(req: http.ClientRequest, body: BodyWriter, answered: Promise<IncomingMessage>): Promise<void> {
+    let early = false
+    const head = answered.then(
+      () => {
+        early = true
+      },
+      () => {
+        early = true
+      },
+    )
+    try {
+      await body(async (chunk) => {
+        if (early || req.destroyed) throw new Answered()
+        if (!req.write(chunk)) await Promise.race([once(req, 'drain').catch(() => undefined), head])
+      })
+      req.end()
+    } catch (error) {
+      if (error instanceof Answered) return
+      req.destroy()
+      throw error
+    }
+  }
+}
+
+/** Reads a whole answer as text. @throws ConnectionError when it breaks off */
+export async function readText(response: IncomingMessage): Promise<string> {
+  response.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of streamOf(response)) text += chunk
+  return text
+}
+
+/** The pieces of an answer; a broken connection becomes a `ConnectionError`. */
+export async function* streamOf(response: IncomingMessage): AsyncGenerator<string | Buffer> {
+  try {
+    for await (const chunk of response) yield chunk
+  } catch (error) {
+    if (error instanceof ConnectionError) throw error
+    throw new ConnectionError('unreachable', 'the connection broke before the answer was complete', { cause: error })
+  }
+}

@@ -1,0 +1,45 @@
+import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
+import { dataLayout } from '../local/layout.js'
+import { readIfExists } from '../local/private-file.js'
+import { readText, type Target, Transport } from './http.js'
+
+/** The local daemon: found by what it wrote, believed only when it answers with the same instance. */
+export interface LocalDaemon {
+  file: DaemonFile
+  target: Target
+}
+
+/** A busy daemon may take its time; a dead one refuses at once, so this wait is rarely used up. */
+const HEALTH_MS = 2000
+
+/** @returns undefined when no daemon of this data directory answers */
+export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefined> {
+  const layout = dataLayout(dataDir)
+  const file = readDaemonFile(layout.daemonFile)
+  if (file === undefined) return undefined
+  for (const target of targetsOf(file)) {
+    if (await answersAs(target, file.instance)) {
+      const token = readIfExists(layout.cliToken)?.trim()
+      return { file, target: token === undefined ? target : { ...target, token } }
+    }
+  }
+  return undefined
+}
+
+function targetsOf(file: DaemonFile): Target[] {
+  const overTcp: Target = { url: file.url }
+  return file.socket === undefined ? [overTcp] : [{ url: file.url, socketPath: file.socket }, overTcp]
+}
+
+async function answersAs(target: Target, instance: string): Promise<boolean> {
+  const transport = new Transport(target)
+  try {
+    const response = await transport.send({ method: 'GET', path: '/health', idleMs: HEALTH_MS })
+    await readText(response)
+    return response.headers['x-ks-instance'] === instance
+  } catch {
+    return false
+  } finally {
+    transport.close()
+  }
+}

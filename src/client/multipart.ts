@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { BodyWriter } from './http.js'
+
+/** A file of an upload. The bytes come from `path`, from memory, or from a stream such as stdin. */
+export interface UploadPart {
+  /** relative path with `/` between folders, as the service shall call the file */
+  filename: string
+  mimeType?: string
+  content: { path: string } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
+}
+
+/** A file of an upload could not be read; the request that carried it was given up. */
+export class UploadReadError extends Error {
+  readonly filename: string
+
+  constructor(filename: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = 'UploadReadError'
+    this.filename = filename
+  }
+}
+
+const READ_BYTES = 256 * 1024
+
+/**
+ * A multipart/form-data body (RFC 7578) that is written from disk as it is sent: no file is held in memory.
+ *
+ * @param field name of the file parts
+ * @param onBytes told the number of file bytes handed to the connection
+ */
+export function multipartBody(
+  field: string,
+  parts: UploadPart[],
+  fields: Record<string, string> = {},
+  onBytes: (bytes: number) => void = () => undefined,
+): { contentType: string; body: BodyWriter } {
+  const boundary = `ks-${randomBytes(18).toString('hex')}`
+  const body: BodyWriter = async (write) => {
+    for (const [name, value] of Object.entries(fields)) {
+      await write(Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`))
+    }
+    for (const part of parts) {
+      await write(Buffer.from(partHead(boundary, field, part)))
+      for await (const chunk of bytesOf(part)) {
+        await write(chunk)
+        onBytes(chunk.byteLength)
+      }
+      await write(Buffer.from('\r\n'))
+    }
+    await write(Buffer.from(`--${boundary}--\r\n`))
+  }
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body }
+}
+
+function partHead(boundary: string, field: string, part: UploadPart): string {
+  const type = part.mimeType ?? 'application/octet-stream'
+  const disposition = `form-data; name="${field}"; ${filenameParameter(part.filename)}`
+  return `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${type}\r\n\r\n`
+}
+
+/** Plain names go as they are; all others as RFC 8187 extended values, which leave no doubt about quotes and bytes. */
+function filenameParameter(filename: string): string {
+  if (/^[A-Za-z0-9._/ -]+$/.test(filename)) return `filename="${filename}"`
+  const encoded = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `filename*=UTF-8''${encoded}`
+}
+
+async function* bytesOf(part: UploadPart): AsyncGenerator<Uint8Array> {
+  if ('bytes' in part.content) {
+    yield part.content.bytes
+  } else if ('stream' in part.content) {
+    for await (const chunk of part.content.stream) yield chunk
+  } else {
+    yield* fileBytes(part.filename, part.content.path)
+  }
+}
+
+async function* fileBytes(filename: string, path: string): AsyncGenerator<Uint8Array> {
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(path, 'r').catch((error: unknown) => {
+      throw new UploadReadError(filename, error)
+    })
+    for (;;) {
+      // A fresh buffer each time: the one before may still be on its way out.
+      const { bytesRead, buffer } = await handle
+        .read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES)
+        .catch((error: unknown) => {
+          throw new UploadReadError(filename, error)
+        })
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+      if (bytesRead < READ_BYTES) return
+    }
+  } finally {
+    await handle?.close()
+  }
+}
