@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib'
+import { KsError } from '../../../contract/errors.js'
+import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
+import type { LsaModel } from './lsa.js'
+
+/**
+ * A model as bytes, little-endian: header, document frequencies (u32), scales (f32), basis (i8), then the terms as
+ * UTF-8 with a line feed between them, and the CRC-32 of all that (u32).
+ */
+const MAGIC = 0x4153_4c4b // "KLSA"
+const FORMAT_VERSION = 1
+const HEADER_BYTES = 32
+const CHECK_BYTES = 4
+
+/** Bytes of a model, to store; `parseModel` reads them. */
+export function serializeModel(model: LsaModel): Uint8Array {
+  const terms = Buffer.from(model.terms.join('\n'), 'utf8')
+  const count = model.terms.length
+  const size = HEADER_BYTES + 4 * count + 4 * model.rows + model.rows * model.dimension + terms.length + CHECK_BYTES
+  const bytes = new Uint8Array(size)
+  const view = new DataView(bytes.buffer)
+  const header = [
+    MAGIC,
+    FORMAT_VERSION,
+    ANALYZER_VERSION,
+    model.documents,
+    count,
+    model.rows,
+    model.dimension,
+    terms.length,
+  ]
+  header.forEach((value, i) => {
+    view.setUint32(4 * i, value, true)
+  })
+  let at = HEADER_BYTES
+  for (const frequency of model.frequencies) {
+    view.setUint32(at, frequency, true)
+    at += 4
+  }
+  for (const scale of model.scales) {
+    view.setFloat32(at, scale, true)
+    at += 4
+  }
+  bytes.set(new Uint8Array(model.basis.buffer, model.basis.byteOffset, model.basis.length), at)
+  bytes.set(terms, at + model.basis.length)
+  view.setUint32(size - CHECK_BYTES, crc32(bytes.subarray(0, size - CHECK_BYTES)), true)
+  return bytes
+}
+
+/**
+ * Reads a model's bytes.
+ *
+ * @throws KsError `internal` when they are damaged or of another version; the model is then trained anew
+ */
+export function parseModel(bytes: Uint8Array): LsaModel {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.length < HEADER_BYTES + CHECK_BYTES || view.getUint32(0, true) !== MAGIC) throw damaged('not a model')
+  const [format, analyzer, documents, count, rows, dimension, termBytes] = readHeader(view)
+  if (format !== FORMAT_VERSION) throw damaged(`format ${format}, not ${FORMAT_VERSION}`)
+  if (analyzer !== ANALYZER_VERSION) throw damaged(`made for text analyser ${analyzer}, not ${ANALYZER_VERSION}`)
+  const size = HEADER_BYTES + 4 * count + 4 * rows + rows * dimension + termBytes + CHECK_BYTES
+  if (size !== bytes.length || rows > count) throw damaged(`${bytes.length} bytes, not ${size}`)
+  if (crc32(bytes.subarray(0, size - CHECK_BYTES)) !== view.getUint32(size - CHECK_BYTES, true)) {
+    throw damaged('its checksum does not match')
+  }
+  let at = HEADER_BYTES
+  const frequencies = Uint32Array.from({ length: count }, (_, i) => view.getUint32(at + 4 * i, true))
+  at += 4 * count
+  const scales = Float32Array.from({ length: rows }, (_, i) => view.getFloat32(at + 4 * i, true))
+  at += 4 * rows
+  const basis = new Int8Array(bytes.slice(at, at + rows * dimension).buffer)
+  at += rows * dimension
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, termBytes).toString('utf8')
+  return { dimension, documents, terms: text === '' ? [] : text.split('\n'), rows, frequencies, basis, scales }
+}
+
+function readHeader(view: DataView): [number, number, number, number, number, number, number] {
+  const at = (i: number): number => view.getUint32(4 * i, true)
+  return [at(1), at(2), at(3), at(4), at(5), at(6), at(7)]
+}
+
+function damaged(why: string): KsError {
+  return new KsError('internal', `the stored embedding model cannot be used: ${why}`)
+}

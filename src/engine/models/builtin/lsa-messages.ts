@@ -1,0 +1,28 @@
+/** What the embedder's thread and its owner say to each other. Vectors travel as one buffer, row by row. */
+
+export type EmbedRequest =
+  | { type: 'load'; id: number; vectorSpaceId: string; bytes: Uint8Array }
+  | { type: 'unload'; vectorSpaceId: string }
+  | { type: 'embed'; id: number; vectorSpaceId: string; texts: string[]; purpose: 'query' | 'document' }
+  | { type: 'idf'; id: number; vectorSpaceId: string; terms: string[] }
+
+export type EmbedReply =
+  | { id: number; type: 'loaded'; facts: LsaFacts }
+  | { id: number; type: 'vectors'; dimension: number; vectors: Float32Array; known: Uint8Array; hitRate: number }
+  | { id: number; type: 'idf'; values: Float64Array }
+  | { id: number; type: 'failed'; message: string }
+
+export interface LsaFacts {
+  dimension: number
+  /** texts the model was trained on */
+  documents: number
+  /** terms it knows */
+  terms: number
+}
+
+/** What the training thread hears: texts in batches, each answered with `taken`, then `train`. */
+export type TrainRequest = { type: 'texts'; texts: string[] } | { type: 'train' }
+
+export type TrainReply =
+  | { type: 'taken' }
+  | { type: 'trained'; bytes: Uint8Array | undefined; documents: number; dimension: number }
