@@ -1,0 +1,63 @@
+/** Consecutive failed calls after which a model is left alone: two could be chance, ten is a minute of waiting users. */
+const FAILURES_TO_OPEN = 5
+
+/** How long it is left alone before one call may try again. */
+const OPEN_MS = 15_000
+
+export type CircuitState = 'closed' | 'open' | 'half-open'
+
+/** A circuit breaker (M. Nygard, "Release It!"): a model that keeps failing is answered for, not asked. */
+export interface Circuit {
+  /** Milliseconds until a call may be made; 0 = now. */
+  blockedFor(): number
+  /** Begins a call; the first one after the open time is the probe, and others stay blocked until it ends. */
+  enter(): CircuitCall
+  state(): CircuitState
+}
+
+/** One call; only the first outcome it tells counts. */
+export interface CircuitCall {
+  succeeded(): void
+  failed(): void
+  /** It ended without telling anything: its caller left. */
+  abandoned(): void
+}
+
+export function createCircuit(now: () => number): Circuit {
+  let failures = 0
+  let openUntil = 0
+  let probe: CircuitCall | undefined
+  const isOpen = () => failures >= FAILURES_TO_OPEN
+
+  return {
+    blockedFor() {
+      if (!isOpen()) return 0
+      return probe ? OPEN_MS : Math.max(0, openUntil - now())
+    },
+    enter() {
+      let ended = false
+      const end = (outcome: () => void) => () => {
+        if (ended) return
+        ended = true
+        if (probe === call) probe = undefined
+        outcome()
+      }
+      const call: CircuitCall = {
+        succeeded: end(() => {
+          failures = 0
+        }),
+        failed: end(() => {
+          failures++
+          if (isOpen()) openUntil = now() + OPEN_MS
+        }),
+        abandoned: end(() => {}),
+      }
+      if (isOpen()) probe = call
+      return call
+    },
+    state() {
+      if (!isOpen()) return 'closed'
+      return openUntil <= now() ? 'half-open' : 'open'
+    },
+  }
+}

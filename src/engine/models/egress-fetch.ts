@@ -1,0 +1,157 @@
+import { lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Readable } from 'node:stream'
+import ipaddr from 'ipaddr.js'
+import { Agent, request } from 'undici'
+import { parseRetryAfter } from '../../lib/retry.js'
+import { ProviderFailure } from './failure.js'
+
+/** A model server answers the connection at once or is not there. */
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** Longer than the gap between a person's questions, shorter than what servers commonly keep (60 s and more). */
+const KEEP_ALIVE_MS = 30_000
+
+export interface EgressAnswer {
+  status: number
+  /** lower case, without parameters */
+  mediaType: string
+  retryAfterMs?: number
+  /** must be read to its end or destroyed */
+  body: Readable
+}
+
+/** The only way out to a model provider: one keep-alive pool, no redirects, no environment proxies. */
+export interface Egress {
+  /**
+   * Posts JSON. Aborting the signal cuts the connection, also while the body is read.
+   *
+   * @throws ProviderFailure `unreachable` or `reset`; the signal's reason when it aborted
+   */
+  post(url: URL, headers: Record<string, string>, body: unknown, signal: AbortSignal): Promise<EgressAnswer>
+  close(): Promise<void>
+}
+
+/**
+ * Addresses no model server has, whatever the operator's file says: link-local ones hold the credentials service of
+ * every cloud. Loopback and private ones are allowed, since only the operator can name a provider.
+ */
+const REFUSED_RANGES = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
+
+export function isRefusedAddress(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '')
+  return isIP(bare) !== 0 && REFUSED_RANGES.has(ipaddr.process(bare).range())
+}
+
+const REFUSED_CODE = 'KS_ADDRESS_REFUSED'
+
+/** Resolves a name and refuses the address before it is dialled, so that a changed DNS answer cannot get round it. */
+const checkedLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const [first] = addresses ?? []
+    if (error || !first) return callback(error ?? new Error('no address'), [])
+    if (addresses.some(({ address }) => isRefusedAddress(address))) {
+      return callback(Object.assign(new Error('address refused'), { code: REFUSED_CODE }), [])
+    }
+    if (options.all) callback(null, addresses)
+    else callback(null, first.address, first.family)
+  })
+}
+
+export function createEgress(): Egress {
+  const agent = new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // the guard times the whole call; these would be a second, hidden clock
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return {
+    async post(url, headers, body, signal) {
+      try {
+        const answer = await request(url, {
+          method: 'POST',
+          dispatcher: agent,
+          headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'knowledge-spaces' },
+          body: JSON.stringify(body),
+          signal,
+        })
+        const retryAfterMs = parseRetryAfter(single(answer.headers['retry-after']), Date.now())
+        return {
+          status: answer.statusCode,
+          mediaType: single(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
+          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+          body: answer.body,
+        }
+      } catch (error) {
+        throw networkFailure(error, signal)
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** The chunks of an answer; fails beyond `maxBytes`, and cuts the connection when the reader leaves early. */
+export async function* readChunks(
+  answer: EgressAnswer,
+  maxBytes: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0
+  try {
+    for await (const chunk of answer.body) {
+      if (!(chunk instanceof Uint8Array)) continue
+      bytes += chunk.length
+      if (bytes > maxBytes) throw new ProviderFailure('malformed', `more than ${maxBytes} bytes`)
+      yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    }
+  } catch (error) {
+    throw networkFailure(error, signal)
+  } finally {
+    answer.body.destroy()
+  }
+}
+
+/** A whole answer as text, of at most `maxBytes`. */
+export async function readText(answer: EgressAnswer, maxBytes: number, signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of readChunks(answer, maxBytes, signal)) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const CODES: Record<string, { kind: 'unreachable' | 'reset'; detail: string }> = {
+  ECONNREFUSED: { kind: 'unreachable', detail: 'connection refused' },
+  ENOTFOUND: { kind: 'unreachable', detail: 'name not found' },
+  EAI_AGAIN: { kind: 'unreachable', detail: 'name not found' },
+  EHOSTUNREACH: { kind: 'unreachable', detail: 'no route' },
+  ENETUNREACH: { kind: 'unreachable', detail: 'no route' },
+  ETIMEDOUT: { kind: 'unreachable', detail: 'connection timed out' },
+  UND_ERR_CONNECT_TIMEOUT: { kind: 'unreachable', detail: 'connection timed out' },
+  ECONNRESET: { kind: 'reset', detail: 'reset' },
+  EPIPE: { kind: 'reset', detail: 'reset' },
+  UND_ERR_SOCKET: { kind: 'reset', detail: 'reset' },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'reset', detail: 'shorter than announced' },
+}
+
+/** The raw error ends here: messages of network errors quote addresses, and those of parsers quote the wire. */
+function networkFailure(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason
+  if (error instanceof ProviderFailure) return error
+  const code = codeOf(error)
+  if (code === 'UND_ERR_DESTROYED') return new ProviderFailure('unexpected', 'the daemon is closing its connections')
+  const known = CODES[code]
+  if (known) return new ProviderFailure(known.kind, known.detail)
+  if (code === REFUSED_CODE) return new ProviderFailure('unexpected', 'its address is of a refused range')
+  if (code.startsWith('HPE_')) return new ProviderFailure('malformed', 'not HTTP')
+  if (/CERT|SSL|TLS|ERR_OSSL/.test(code)) return new ProviderFailure('unexpected', 'no trusted TLS connection')
+  return new ProviderFailure('unexpected', 'network error')
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError) return codeOf(error.errors[0])
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}

@@ -1,0 +1,227 @@
+import { createCountdown, linkAbort, sleep } from '../../lib/abort.js'
+import { backoffMs } from '../../lib/retry.js'
+import { type Circuit, type CircuitCall, type CircuitState, createCircuit } from './circuit.js'
+import { ProviderFailure, toFailure, toKsError } from './failure.js'
+import type { Slots } from './slots.js'
+
+/** The first try and three more. */
+const MAX_TRIES = 4
+
+/** With four tries: waits of up to 0.3, 0.6 and 1.2 s, so that a restarting server is met again within a query. */
+const BACKOFF = { baseMs: 300, capMs: 5000 }
+
+/** A provider that asks for more quiet than this is asked again all the same: a wrong header must not end the service. */
+const MAX_QUIET_MS = 3_600_000
+
+/** What all models of one provider share. */
+export interface ProviderGate {
+  readonly provider: string
+  readonly timeoutMs: number
+  readonly firstTokenTimeoutMs: number
+  readonly slots: Slots
+  /** epoch milliseconds before which the provider asked not to be called (`Retry-After`) */
+  quietUntil: number
+}
+
+export interface GuardClock {
+  now: () => number
+  random: () => number
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** somebody waits for the answer: goes first in the queue, and the time in the queue counts against the timeout */
+  urgent: boolean
+}
+
+/** Stands between the engine and one model. Every failure leaves it as a `KsError`, an abort as the signal's reason. */
+export interface Guard {
+  /** Runs a call with timeout, retries, circuit breaker and concurrency limit. */
+  run<T>(call: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<T>
+  /**
+   * The same for a stream, which is not tried again once an event was passed on. Time the consumer takes is not
+   * counted.
+   *
+   * @param meaningOf `alive` = the model is at work, nothing to pass on; `last` = the call has succeeded
+   */
+  stream<T>(
+    open: (signal: AbortSignal) => AsyncIterable<T>,
+    meaningOf: (event: T) => 'alive' | 'part' | 'last',
+    options: CallOptions,
+  ): AsyncGenerator<T, void, undefined>
+  circuit(): CircuitState
+}
+
+/** One guard for one model of a provider. */
+export function createGuard(gate: ProviderGate, clock: GuardClock): Guard {
+  const circuit = createCircuit(clock.now)
+  return {
+    async run(call, options) {
+      const visit = await enter({ gate, clock, circuit, options, streams: false })
+      try {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            await visit.untilQuietEnds()
+            const value = await call(visit.signal)
+            visit.succeeded()
+            return value
+          } catch (error) {
+            await visit.afterFailure(error, attempt)
+          }
+        }
+      } finally {
+        visit.leave()
+      }
+    },
+
+    async *stream(open, meaningOf, options) {
+      const visit = await enter({ gate, clock, circuit, options, streams: true })
+      let passedOn = false
+      try {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            await visit.untilQuietEnds()
+            for await (const event of open(visit.signal)) {
+              visit.begun()
+              const meaning = meaningOf(event)
+              if (meaning === 'alive') continue
+              if (meaning === 'last') visit.succeeded()
+              passedOn = true
+              visit.pauseClock()
+              yield event
+              visit.resumeClock()
+            }
+            visit.succeeded()
+            return
+          } catch (error) {
+            await visit.afterFailure(error, passedOn ? MAX_TRIES : attempt)
+          }
+        }
+      } finally {
+        visit.leave()
+      }
+    },
+
+    circuit: () => circuit.state(),
+  }
+}
+
+interface Entry {
+  gate: ProviderGate
+  clock: GuardClock
+  circuit: Circuit
+  options: CallOptions
+  streams: boolean
+}
+
+/** Waits in the provider's queue; what it returns is one call's stay there, over all its tries. */
+async function enter(entry: Entry) {
+  const { gate, circuit, options } = entry
+  options.signal?.throwIfAborted()
+  refuseWhenOpen(gate, circuit)
+  const scope = linkAbort(options.signal)
+  const timers = startTimers(entry, (reason) => scope.abort(reason))
+  if (options.urgent) timers.resume()
+  const { release, call } = await takeSlot(entry, scope.signal).catch((error) => {
+    timers.pause()
+    scope.dispose()
+    throw error
+  })
+  timers.resume()
+
+  return {
+    signal: scope.signal,
+    begun: timers.begun,
+    pauseClock: timers.pause,
+    resumeClock: timers.resume,
+    succeeded: call.succeeded,
+
+    /** Waits while the provider wants quiet, or fails at once where that is longer than the call may take. */
+    async untilQuietEnds() {
+      const waitMs = gate.quietUntil - entry.clock.now()
+      if (waitMs <= 0) return
+      if (waitMs >= timers.left()) {
+        throw new ProviderFailure('status', 'asked for quiet', { status: 429, retryAfterMs: waitMs })
+      }
+      await sleep(waitMs, scope.signal)
+    },
+
+    /** Returns when the next try may be made; throws what the caller shall see where there is none. */
+    async afterFailure(error: unknown, attempt: number) {
+      if (options.signal?.aborted) throw options.signal.reason
+      const failure = toFailure(scope.signal.aborted ? scope.signal.reason : error)
+      const now = entry.clock.now()
+      if (failure.retryAfterMs !== undefined) {
+        gate.quietUntil = Math.max(gate.quietUntil, now + Math.min(failure.retryAfterMs, MAX_QUIET_MS))
+      }
+      const waitMs = backoffMs(attempt, { ...BACKOFF, random: entry.clock.random })
+      const tooLate = Math.max(waitMs, gate.quietUntil - now) >= timers.left()
+      if (!failure.retryable || attempt >= MAX_TRIES || scope.signal.aborted || tooLate) {
+        if (failure.unhealthy) call.failed()
+        else call.succeeded()
+        throw toKsError(gate.provider, failure)
+      }
+      await sleep(waitMs, scope.signal).catch(() => {
+        throw whyAborted(entry, scope.signal)
+      })
+    },
+
+    leave() {
+      timers.pause()
+      scope.dispose()
+      // cuts a connection that the consumer of a stream left open
+      scope.abort()
+      call.abandoned()
+      release()
+    },
+  }
+}
+
+async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: () => void; call: CircuitCall }> {
+  const { gate, circuit, options } = entry
+  const release = await gate.slots.acquire(options.urgent, signal).catch(() => {
+    throw whyAborted(entry, signal)
+  })
+  try {
+    // it may have opened while this call was waiting; asked and entered in one step, or two calls would be the probe
+    refuseWhenOpen(gate, circuit)
+    return { release, call: circuit.enter() }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function refuseWhenOpen(gate: ProviderGate, circuit: Circuit): void {
+  const retryAfterMs = circuit.blockedFor()
+  if (retryAfterMs > 0) throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', { retryAfterMs }))
+}
+
+/** The caller's own reason where the caller left, else the timeout. */
+function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
+  return options.signal?.aborted ? options.signal.reason : toKsError(gate.provider, toFailure(signal.reason))
+}
+
+/** The clocks of one call: over all tries together, and for a stream until the model begins. */
+function startTimers({ gate, streams }: Entry, abort: (reason: ProviderFailure) => void) {
+  const countdown = (ms: number) =>
+    createCountdown(ms, () => abort(new ProviderFailure('timeout', `no answer within ${ms} ms`)))
+  const total = countdown(gate.timeoutMs)
+  const first = streams ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
+  let waitsForFirst = true
+  return {
+    left: total.left,
+    pause() {
+      total.stop()
+      first?.stop()
+    },
+    resume() {
+      total.start()
+      if (waitsForFirst) first?.start()
+    },
+    begun() {
+      waitsForFirst = false
+      first?.stop()
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { KsError } from '../../contract/errors.js'
+import { linkAbort } from '../../lib/abort.js'
+import { type Budget, estimateTokens } from './budget.js'
+import { ProviderFailure } from './failure.js'
+import type { Guard } from './guard.js'
+import type { ProviderEmbedder, ProviderEvent, ProviderGenerator, ProviderReranker } from './provider.js'
+import type { Embedder, Generator, ModelReference, RerankModel } from './types.js'
+
+/** What an answer is taken to cost while it is being written, where the caller set no length. */
+const USUAL_ANSWER_TOKENS = 1024
+
+/** A model together with what stands guard over it and who pays. */
+export interface Guarded<T> {
+  reference: ModelReference
+  raw: T
+  guard: Guard
+  budget: Budget
+}
+
+/** An embedder that takes any number of texts and splits them into requests of at most `maxBatch`. */
+export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: number): Embedder {
+  const embedBatch = async (texts: string[], purpose: 'query' | 'document', signal: AbortSignal) => {
+    const estimate = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+    const reserved = model.budget.reserve('embeddingTokens', estimate)
+    try {
+      const call = (inner: AbortSignal) => model.raw.embed(texts, purpose, inner)
+      const { vectors, tokens } = await model.guard.run(call, { signal, urgent: purpose === 'query' })
+      reserved.settle(tokens ?? estimate)
+      return vectors
+    } catch (error) {
+      if (wasRefused(error)) reserved.settle(0)
+      throw error
+    }
+  }
+
+  return {
+    reference: model.reference,
+    maxBatch,
+    async embed(texts, purpose, signal) {
+      const batches: string[][] = []
+      for (let at = 0; at < texts.length; at += maxBatch) batches.push(texts.slice(at, at + maxBatch))
+      const scope = linkAbort(signal)
+      try {
+        return (await Promise.all(batches.map((batch) => embedBatch(batch, purpose, scope.signal)))).flat()
+      } finally {
+        scope.dispose()
+        // after a failed batch the others would be paid for in vain
+        scope.abort()
+      }
+    },
+  }
+}
+
+/** A generator that holds its place in the provider's queue until the stream ends or its consumer leaves. */
+export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
+  return {
+    reference: model.reference,
+    async *generate(messages, { maxTokens, signal }) {
+      const asked = messages.reduce((sum, message) => sum + estimateTokens(message.content), 0)
+      const reserved = model.budget.reserve('llmTokens', asked + (maxTokens ?? USUAL_ANSWER_TOKENS))
+      let answered = 0
+      try {
+        const open = (inner: AbortSignal) => model.raw.generate(messages, maxTokens, inner)
+        for await (const event of model.guard.stream(open, meaningOf, { signal, urgent: true })) {
+          if (event.type === 'alive') continue
+          if (event.type === 'delta') answered += estimateTokens(event.text)
+          else reserved.settle((event.usage?.inputTokens ?? asked) + (event.usage?.outputTokens ?? answered))
+          yield event
+        }
+      } catch (error) {
+        if (answered === 0 && wasRefused(error)) reserved.settle(0)
+        throw error
+      } finally {
+        // without effect where the end came with a count
+        reserved.settle(asked + answered)
+      }
+    },
+  }
+}
+
+export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
+  return {
+    reference: model.reference,
+    async rerank(query, documents, signal) {
+      if (documents.length === 0) return []
+      const reserved = model.budget.reserve('rerankRequests', 1)
+      try {
+        const call = (inner: AbortSignal) => model.raw.rerank(query, documents, inner)
+        return await model.guard.run(call, { signal, urgent: true })
+      } catch (error) {
+        if (wasRefused(error)) reserved.settle(0)
+        throw error
+      }
+    },
+  }
+}
+
+function meaningOf({ type }: ProviderEvent): 'alive' | 'part' | 'last' {
+  if (type === 'alive') return 'alive'
+  return type === 'end' ? 'last' : 'part'
+}
+
+/** Whether a failed call cost nothing: the provider was not asked, or said no. Anything else may have been billed. */
+function wasRefused(error: unknown): boolean {
+  if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
+  return ['status', 'unreachable', 'circuit-open'].includes(error.cause.kind)
+}

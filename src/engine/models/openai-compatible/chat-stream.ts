@@ -1,0 +1,125 @@
+import { createParser } from 'eventsource-parser'
+import { type EgressAnswer, readChunks } from '../egress-fetch.js'
+import { ProviderFailure, toFailure } from '../failure.js'
+import type { ProviderEvent } from '../provider.js'
+import type { GenerationUsage } from '../types.js'
+import { countAt, isRecord, listAt, parseJson, recordAt } from './json.js'
+
+/** One event holds one token, as a rule. */
+const MAX_EVENT_CHARS = 1024 * 1024
+
+/** The whole stream; at some 300 bytes a token, more than 200,000 tokens. */
+const MAX_STREAM_BYTES = 64 * 1024 * 1024
+
+/** After `[DONE]` the body ends at once; waiting for that keeps the connection, waiting longer keeps the caller. */
+const LINGER_MS = 50
+
+/** Reads a streamed completion; ends with exactly one `end`, or fails. */
+export async function* readCompletionStream(answer: EgressAnswer, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
+  const state = createStreamState()
+  const decoder = new TextDecoder()
+  let tooLong = false
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARS,
+    onEvent: (event) => state.take(event.data),
+    onError: (error) => {
+      tooLong ||= error.type === 'max-buffer-size-exceeded'
+    },
+  })
+  const feed = function* (text: string) {
+    parser.feed(text)
+    // what came before a failure in the same piece is still the answer's
+    yield* state.drain()
+    if (tooLong) throw new ProviderFailure('malformed', `an event of more than ${MAX_EVENT_CHARS} characters`)
+    state.check()
+  }
+
+  let linger: NodeJS.Timeout | undefined
+  try {
+    for await (const chunk of readChunks(answer, MAX_STREAM_BYTES, signal)) {
+      if (linger) continue
+      yield* feed(decoder.decode(chunk, { stream: true }))
+      if (!state.done()) continue
+      yield state.end()
+      linger = setTimeout(() => answer.body.destroy(), LINGER_MS)
+    }
+  } catch (error) {
+    if (!linger) throw error
+  } finally {
+    clearTimeout(linger)
+  }
+  if (linger) return
+  // a last event may come without its blank line
+  yield* feed('\n\n')
+  yield state.end()
+}
+
+/** What was said so far, event by event. */
+function createStreamState() {
+  let queue: ProviderEvent[] = []
+  let finishReason: unknown
+  let usage: Record<string, unknown> = {}
+  let model: unknown
+  let done = false
+  let failure: ProviderFailure | undefined
+
+  const takeChoice = (choice: unknown) => {
+    const delta = recordAt(choice, 'delta')
+    if (typeof delta.content === 'string' && delta.content !== '') queue.push({ type: 'delta', text: delta.content })
+    else if (delta.reasoning_content || delta.reasoning) queue.push({ type: 'alive' })
+    if (isRecord(choice) && choice.finish_reason) finishReason = choice.finish_reason
+  }
+
+  const takeChunk = (json: unknown) => {
+    // what fails after the status line is reported in the stream; its text may quote the prompt
+    if (!isRecord(json) || json.error) throw new ProviderFailure('status', 'an error in the stream', { status: 500 })
+    model ??= json.model
+    const counted = recordAt(json, 'usage')
+    if (Object.keys(counted).length > 0) usage = counted
+    takeChoice(listAt(json, 'choices')[0])
+  }
+
+  return {
+    take(data: string) {
+      if (done || failure) return
+      done = data.trim() === '[DONE]'
+      if (done) return
+      // kept, since an exception would leave the SSE parser in the middle of its input
+      try {
+        takeChunk(parseJson(data))
+      } catch (error) {
+        failure = toFailure(error)
+      }
+    },
+    check() {
+      if (failure) throw failure
+    },
+    drain() {
+      const events = queue
+      queue = []
+      return events
+    },
+    done: () => done,
+    end(): ProviderEvent {
+      // a stream that stops in the middle of a sentence looks the same as a cut connection
+      if (!done && finishReason === undefined) throw new ProviderFailure('reset', 'the stream ended early')
+      return endEvent(finishReason, usage, model)
+    },
+  }
+}
+
+/** The last event, from what the server said of the answer as a whole. */
+export function endEvent(finishReason: unknown, usage: Record<string, unknown>, served: unknown): ProviderEvent {
+  const inputTokens = countAt(usage, 'prompt_tokens')
+  const outputTokens = countAt(usage, 'completion_tokens')
+  const counted: GenerationUsage = {
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  }
+  return {
+    type: 'end',
+    finishReason: typeof finishReason === 'string' && finishReason !== '' ? finishReason.slice(0, 100) : 'unknown',
+    ...(Object.keys(counted).length === 0 ? {} : { usage: counted }),
+    ...(typeof served === 'string' ? { metadata: { model: served.slice(0, 200) } } : {}),
+  }
+}

@@ -1,0 +1,86 @@
+import type { EgressAnswer } from '../egress-fetch.js'
+import { ProviderFailure } from '../failure.js'
+import type { GenerationModel, ProviderEvent, ProviderGenerator } from '../provider.js'
+import type { ChatMessage } from '../types.js'
+import { endEvent, readCompletionStream } from './chat-stream.js'
+import type { Endpoint } from './endpoint.js'
+import { isRecord, listAt, readJson, recordAt } from './json.js'
+
+/** An answer that was not streamed: far more than any model writes. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+/** Which optional fields a server takes. Found out once: a refusal that names a field drops it. */
+interface Dialect {
+  stream: boolean
+  streamUsage: boolean
+  lengthField: 'max_tokens' | 'max_completion_tokens'
+}
+
+/** `POST /chat/completions`, streamed where the server can. */
+export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): ProviderGenerator {
+  let dialect: Dialect = { stream: true, streamUsage: true, lengthField: 'max_tokens' }
+
+  const ask = async (messages: ChatMessage[], maxTokens: number | undefined, signal: AbortSignal) => {
+    for (;;) {
+      const spoken = dialect
+      let simpler: Dialect | undefined
+      try {
+        const body = requestBody(model, spoken, messages, maxTokens)
+        return await endpoint.post('chat/completions', body, signal, (status, text) => {
+          simpler = simplify(spoken, status, text)
+        })
+      } catch (error) {
+        // no retry but another question: each step drops one field, so this ends after three
+        if (!simpler) throw error
+        dialect = simpler
+      }
+    }
+  }
+
+  return {
+    async *generate(messages, maxTokens, signal) {
+      const answer = await ask(messages, maxTokens, signal)
+      if (answer.mediaType === 'text/html') {
+        answer.body.destroy()
+        throw new ProviderFailure('malformed', 'a web page')
+      }
+      if (answer.mediaType === 'application/json') yield* readWhole(answer, signal)
+      else yield* readCompletionStream(answer, signal)
+    },
+  }
+}
+
+function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMessage[], maxTokens?: number) {
+  return {
+    model: model.name,
+    messages: messages.map(({ role, content }) => ({ role, content })),
+    ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
+    ...(maxTokens === undefined ? {} : { [dialect.lengthField]: maxTokens }),
+    ...(dialect.stream ? { stream: true } : {}),
+    ...(dialect.stream && dialect.streamUsage ? { stream_options: { include_usage: true } } : {}),
+  }
+}
+
+/** The dialect without the field that a refusal complains about; undefined where it is about something else. */
+function simplify(dialect: Dialect, status: number, text: string): Dialect | undefined {
+  if (status !== 400 && status !== 422 && status !== 501) return undefined
+  if (dialect.lengthField === 'max_tokens' && text.includes('max_completion_tokens')) {
+    return { ...dialect, lengthField: 'max_completion_tokens' }
+  }
+  if (dialect.stream && dialect.streamUsage && text.includes('stream_options'))
+    return { ...dialect, streamUsage: false }
+  if (dialect.stream && /\bstream(ing)?\b/i.test(text)) return { ...dialect, stream: false }
+  return undefined
+}
+
+/** A completion in one piece: from servers that cannot stream, or do not although asked to. */
+async function* readWhole(answer: EgressAnswer, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
+  const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
+  const [choice] = listAt(json, 'choices')
+  const { content } = recordAt(choice, 'message')
+  if (!isRecord(choice) || (typeof content !== 'string' && content !== null)) {
+    throw new ProviderFailure('malformed', 'a completion without a message')
+  }
+  if (content) yield { type: 'delta', text: content }
+  yield endEvent(choice.finish_reason, recordAt(json, 'usage'), isRecord(json) ? json.model : undefined)
+}

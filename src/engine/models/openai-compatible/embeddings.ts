@@ -1,0 +1,72 @@
+import { ProviderFailure } from '../failure.js'
+import type { EmbeddingModel, ProviderEmbedder } from '../provider.js'
+import type { Endpoint } from './endpoint.js'
+import { countAt, isRecord, listAt, readJson, recordAt } from './json.js'
+
+/** 1,000 vectors of 3,072 numbers written with 17 digits. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** `POST /embeddings`. The dimension of the first good answer holds for the life of the embedder. */
+export function openAiEmbedder(endpoint: Endpoint, model: EmbeddingModel): ProviderEmbedder {
+  let dimension = model.dimension
+  return {
+    async embed(texts, purpose, signal) {
+      const prefix = (purpose === 'query' ? model.queryPrefix : model.documentPrefix) ?? ''
+      const input = texts.map((text) => prepare(prefix + text, model.maxChars))
+      const body = { model: model.name, input, encoding_format: 'float' }
+      const answer = await endpoint.post('embeddings', body, signal)
+      const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
+      const vectors = readVectors(json, texts.length, dimension)
+      dimension = vectors[0]?.length ?? dimension
+      const usage = recordAt(json, 'usage')
+      const tokens = countAt(usage, 'total_tokens') ?? countAt(usage, 'prompt_tokens')
+      return tokens === undefined ? { vectors } : { vectors, tokens }
+    },
+  }
+}
+
+function prepare(text: string, maxChars = Number.POSITIVE_INFINITY): string {
+  const cut = text.length > maxChars ? text.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, '') : text
+  // servers refuse a whole batch for one empty text
+  return cut === '' ? ' ' : cut
+}
+
+/** The vectors of an answer in the order of the texts, each of unit length. */
+function readVectors(json: unknown, count: number, expected: number | undefined): Float32Array[] {
+  const data = listAt(json, 'data')
+  if (data.length !== count) throw malformed(`${data.length} vectors for ${count} texts`)
+  const vectors = new Map<number, Float32Array>()
+  let dimension = expected
+  for (const [place, entry] of data.entries()) {
+    // a server that leaves the index out means the order it writes
+    const index = isRecord(entry) && entry.index !== undefined ? entry.index : place
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || vectors.has(index)) {
+      throw malformed('the indexes of its vectors are not those of the texts')
+    }
+    const values = listAt(entry, 'embedding')
+    dimension ??= values.length
+    if (values.length === 0) throw malformed('an empty vector')
+    if (values.length !== dimension) throw malformed(`${values.length} dimensions where ${dimension} are expected`)
+    vectors.set(index, unitVector(values))
+  }
+  return [...vectors].sort(([a], [b]) => a - b).map(([, vector]) => vector)
+}
+
+function unitVector(values: unknown[]): Float32Array {
+  const vector = new Float32Array(values.length)
+  let sum = 0
+  // in doubles: squares of large float32 values overflow float32
+  for (const [at, value] of values.entries()) {
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw malformed('a vector holds what is no finite number')
+    vector[at] = value
+    sum += value * value
+  }
+  if (sum === 0 || !Number.isFinite(sum)) throw malformed('a vector has no usable length')
+  const length = Math.sqrt(sum)
+  for (const [at, value] of values.entries()) if (typeof value === 'number') vector[at] = value / length
+  return vector
+}
+
+function malformed(detail: string): ProviderFailure {
+  return new ProviderFailure('malformed', detail)
+}

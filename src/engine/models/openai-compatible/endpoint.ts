@@ -1,0 +1,58 @@
+import type { Secret } from '../../../lib/secret.js'
+import { type Egress, type EgressAnswer, readText } from '../egress-fetch.js'
+import { ProviderFailure } from '../failure.js'
+
+/** An error body is read to recognise a refused field, never shown; more than this no server says about it. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+export interface OpenAiSettings {
+  baseUrl: URL
+  apiKey?: Secret
+  /** further headers, whose values may be credentials too */
+  headers: Record<string, Secret>
+}
+
+/** One server: posts to a path below its base. */
+export interface Endpoint {
+  /**
+   * @param onRefused sees the status and body of any other answer before it becomes a failure
+   * @throws ProviderFailure `status` for anything but 2xx
+   */
+  post(
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    onRefused?: (status: number, body: string) => void,
+  ): Promise<EgressAnswer>
+}
+
+export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoint {
+  return {
+    async post(path, body, signal, onRefused) {
+      const headers: Record<string, string> = { accept: 'application/json, text/event-stream' }
+      if (settings.apiKey) headers.authorization = `Bearer ${settings.apiKey.reveal()}`
+      for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value.reveal()
+      const answer = await egress.post(apiUrl(settings.baseUrl, path), headers, body, signal)
+      if (answer.status >= 200 && answer.status < 300) return answer
+      // read rather than dropped, so that the connection can be used again
+      const text = await readText(answer, MAX_ERROR_BYTES, signal).catch(() => '')
+      signal.throwIfAborted()
+      onRefused?.(answer.status, text)
+      const { status, retryAfterMs } = answer
+      const options = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
+      throw new ProviderFailure('status', `status ${status}`, options)
+    },
+  }
+}
+
+/**
+ * The address of an API path below a base. A base that has a version in its path (`/v1`, `/v1beta/openai`) is complete;
+ * any other gets `/v1`. A query of the base is kept: some hosts select the API version there.
+ */
+export function apiUrl(base: URL, path: string): URL {
+  const url = new URL(base)
+  const root = url.pathname.replace(/\/+$/, '')
+  const hasVersion = root.split('/').some((segment) => /^v\d/.test(segment))
+  url.pathname = `${root}${hasVersion ? '' : '/v1'}/${path}`
+  return url
+}

@@ -1,0 +1,38 @@
+import { type EgressAnswer, readText } from '../egress-fetch.js'
+import { ProviderFailure } from '../failure.js'
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An object field, an empty object where it is absent or something else. */
+export function recordAt(value: unknown, key: string): Record<string, unknown> {
+  const inner = isRecord(value) ? value[key] : undefined
+  return isRecord(inner) ? inner : {}
+}
+
+/** A list field, an empty list where it is absent or something else. */
+export function listAt(value: unknown, key: string): unknown[] {
+  const inner = isRecord(value) ? value[key] : undefined
+  return Array.isArray(inner) ? inner : []
+}
+
+/** A count of tokens, where the provider gave one that can be one. */
+export function countAt(value: unknown, key: string): number | undefined {
+  const inner = isRecord(value) ? value[key] : undefined
+  return typeof inner === 'number' && Number.isSafeInteger(inner) && inner >= 0 ? inner : undefined
+}
+
+/** @throws ProviderFailure `malformed`; the parser's own message quotes the text, so it is dropped */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ProviderFailure('malformed', 'not JSON')
+  }
+}
+
+/** Reads a JSON answer of at most `maxBytes`. */
+export async function readJson(answer: EgressAnswer, maxBytes: number, signal: AbortSignal): Promise<unknown> {
+  return parseJson(await readText(answer, maxBytes, signal))
+}

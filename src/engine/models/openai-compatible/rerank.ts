@@ -1,0 +1,42 @@
+import { ProviderFailure } from '../failure.js'
+import type { ProviderReranker, RerankingModel } from '../provider.js'
+import type { Endpoint } from './endpoint.js'
+import { isRecord, listAt, readJson } from './json.js'
+
+/** Scores are short; room for servers that send the documents back although asked not to. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+/** `POST /rerank` in the shape of Cohere and Jina. */
+export function openAiReranker(endpoint: Endpoint, model: RerankingModel): ProviderReranker {
+  let scale = model.scores
+  return {
+    async rerank(query, documents, signal) {
+      const body = { model: model.name, query, documents, top_n: documents.length, return_documents: false }
+      const answer = await endpoint.post('rerank', body, signal)
+      const scores = readScores(await readJson(answer, MAX_ANSWER_BYTES, signal), documents.length)
+      // some servers give the model's raw output; once seen, all of this model's scores are read that way
+      if (scale === undefined && scores.some((score) => score < 0 || score > 1)) scale = 'logit'
+      return scores.map((score) => (scale === 'logit' ? 1 / (1 + Math.exp(-score)) : Math.min(1, Math.max(0, score))))
+    },
+  }
+}
+
+function readScores(json: unknown, count: number): number[] {
+  const results = listAt(json, 'results')
+  const scores = new Map<number, number>()
+  for (const result of results) {
+    if (!isRecord(result)) throw malformed('a result is no object')
+    const { index, relevance_score: score } = result
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || scores.has(index)) {
+      throw malformed('the indexes of its results are not those of the documents')
+    }
+    if (typeof score !== 'number' || !Number.isFinite(score)) throw malformed('a score is no finite number')
+    scores.set(index, score)
+  }
+  if (scores.size !== count) throw malformed(`${scores.size} scores for ${count} documents`)
+  return [...scores].sort(([a], [b]) => a - b).map(([, score]) => score)
+}
+
+function malformed(detail: string): ProviderFailure {
+  return new ProviderFailure('malformed', detail)
+}

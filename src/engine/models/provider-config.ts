@@ -1,0 +1,136 @@
+import { isIP } from 'node:net'
+import { KsError } from '../../contract/errors.js'
+import { Secret } from '../../lib/secret.js'
+import { isRefusedAddress } from './egress-fetch.js'
+import type { EmbeddingModel, GenerationModel, RerankingModel } from './provider.js'
+
+export type ModelKind = 'embedding' | 'generation' | 'rerank'
+
+/** One provider, as the operator wrote it. Where it may be is the operator's choice: loopback is allowed. */
+export interface ProviderConfig {
+  pluginId: string
+  /** the name that model references use */
+  provider: string
+  /** with or without `/v1` at its end */
+  baseUrl: string
+  apiKey?: string
+  /** environment variable that holds the key */
+  apiKeyEnv?: string
+  /** what it offers, by kind; absent = any model of any kind */
+  models?: {
+    embedding?: (string | EmbeddingModel)[]
+    generation?: (string | GenerationModel)[]
+    rerank?: (string | RerankingModel)[]
+  }
+  /** for a whole call with its retries; 60 s where absent */
+  timeoutMs?: number
+  /** until a streamed answer begins; 30 s where absent */
+  firstTokenTimeoutMs?: number
+  /** texts in one embedding request; 64 where absent */
+  maxBatch?: number
+  /** calls at once; 4 where absent */
+  maxConcurrency?: number
+  /** further request headers; values are kept like the key */
+  headers?: Record<string, string>
+}
+
+/** The same with defaults, credentials wrapped, and nothing left to check. */
+export interface ProviderSettings {
+  pluginId: string
+  provider: string
+  baseUrl: URL
+  apiKey?: Secret
+  /** environment variable that should hold the key and does not */
+  missingKeyEnv?: string
+  headers: Record<string, Secret>
+  models?: {
+    embedding: EmbeddingModel[]
+    generation: GenerationModel[]
+    rerank: RerankingModel[]
+  }
+  timeoutMs: number
+  firstTokenTimeoutMs: number
+  maxBatch: number
+  maxConcurrency: number
+}
+
+/** [default, smallest, largest] */
+const LIMITS = {
+  timeoutMs: [60_000, 10, 3_600_000],
+  firstTokenTimeoutMs: [30_000, 10, 3_600_000],
+  // 64 passages of 500 tokens are what common servers take without splitting a request
+  maxBatch: [64, 1, 2048],
+  maxConcurrency: [4, 1, 256],
+} as const
+
+/**
+ * Checks an operator's entry and reads its key.
+ *
+ * @throws KsError `invalid-request` that names the provider and the field, never a value that may be a credential
+ */
+export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEnv): ProviderSettings {
+  const refuse = (rule: string) =>
+    new KsError('invalid-request', `provider ${JSON.stringify(config.provider)}: ${rule}`)
+  if (config.provider.trim() === '') throw refuse('its name must not be empty')
+  const limit = (name: keyof typeof LIMITS) => {
+    const [fallback, least, most] = LIMITS[name]
+    const value = config[name] ?? fallback
+    if (Number.isInteger(value) && value >= least && value <= most) return value
+    throw refuse(`${name} must be an integer from ${least} to ${most}, received ${value}`)
+  }
+  const key = (config.apiKey ?? (config.apiKeyEnv ? env[config.apiKeyEnv] : undefined))?.trim()
+  // a header value with a line break would be refused by the HTTP client at every call
+  if (key && !isHeaderValue(key)) throw refuse('its key holds characters that a header cannot')
+  return {
+    pluginId: config.pluginId,
+    provider: config.provider,
+    baseUrl: readBaseUrl(config.baseUrl, refuse),
+    ...(key ? { apiKey: new Secret(key) } : {}),
+    ...(!key && config.apiKeyEnv ? { missingKeyEnv: config.apiKeyEnv } : {}),
+    headers: readHeaders(config.headers ?? {}, refuse),
+    ...(config.models ? { models: readModels(config.models) } : {}),
+    timeoutMs: limit('timeoutMs'),
+    firstTokenTimeoutMs: limit('firstTokenTimeoutMs'),
+    maxBatch: limit('maxBatch'),
+    maxConcurrency: limit('maxConcurrency'),
+  }
+}
+
+type Refuse = (rule: string) => KsError
+
+function readBaseUrl(text: string, refuse: Refuse): URL {
+  if (!URL.canParse(text)) throw refuse('baseUrl must be an absolute address')
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('baseUrl must begin with http:// or https://')
+  if (url.username || url.password) throw refuse('baseUrl must not hold credentials; use apiKey or apiKeyEnv')
+  // names are checked when they are resolved
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) && isRefusedAddress(url.hostname)) {
+    throw refuse('baseUrl must not be a link-local, multicast or unspecified address')
+  }
+  url.hash = ''
+  return url
+}
+
+function readHeaders(headers: Record<string, string>, refuse: Refuse): Record<string, Secret> {
+  const secrets: Record<string, Secret> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw refuse(`header name ${JSON.stringify(name)} is not one`)
+    if (!isHeaderValue(value)) throw refuse(`header ${name} holds characters that a header cannot`)
+    secrets[name.toLowerCase()] = new Secret(value)
+  }
+  return secrets
+}
+
+function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+}
+
+function readModels(models: NonNullable<ProviderConfig['models']>): NonNullable<ProviderSettings['models']> {
+  const named = <T extends { name: string }>(list: (string | T)[] = []): (T | { name: string })[] =>
+    list.map((entry) => (typeof entry === 'string' ? { name: entry } : entry))
+  return {
+    embedding: named(models.embedding),
+    generation: named(models.generation),
+    rerank: named(models.rerank),
+  }
+}

@@ -1,0 +1,241 @@
+import { LRUCache } from 'lru-cache'
+import { KsError } from '../../contract/errors.js'
+import type { Secret } from '../../lib/secret.js'
+import {
+  type BudgetAccount,
+  type BudgetStore,
+  createBudget,
+  memoryBudgetStore,
+  type ProviderBudgets,
+} from './budget.js'
+import type { CircuitState } from './circuit.js'
+import { createGuard, type Guard, type GuardClock, type ProviderGate } from './guard.js'
+import { guardedEmbedder, guardedGenerator, guardedReranker } from './guarded.js'
+import { openAiCompatible } from './openai-compatible/provider.js'
+import type { Provider } from './provider.js'
+import { type ModelKind, type ProviderConfig, type ProviderSettings, readProviderConfig } from './provider-config.js'
+import { createSlots } from './slots.js'
+import type { Embedder, Generator, ModelReference, RerankModel } from './types.js'
+
+/** Embeddings without network or account, trained on the space's own text. */
+export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
+  pluginId: 'builtin',
+  provider: 'lsa',
+  model: 'lsa-200',
+})
+
+/** Answers made of the evidence's own sentences. */
+export const BUILTIN_ANSWER: ModelReference = Object.freeze({
+  pluginId: 'builtin',
+  provider: 'extractive',
+  model: 'extractive',
+})
+
+/** Whether the engine itself is the model; the registry does not make those. */
+export function isBuiltin(reference: ModelReference): boolean {
+  return [BUILTIN_EMBEDDING, BUILTIN_ANSWER].some(
+    ({ pluginId, provider, model }) =>
+      reference.pluginId === pluginId && reference.provider === provider && reference.model === model,
+  )
+}
+
+/** A provider as `ks doctor` shows it: no credential, no header value, no query of the address. */
+export interface ProviderDescription {
+  pluginId: string
+  provider: string
+  baseUrl: string
+  /** `missing` = its environment variable is not set, so its models cannot be used */
+  credential: 'set' | 'missing' | 'none'
+  /** names by kind; absent = any model of any kind */
+  models?: Record<ModelKind, string[]>
+  timeoutMs: number
+  maxConcurrency: number
+  /** models used since the start, and whether they are being asked */
+  circuits: { kind: ModelKind; model: string; state: CircuitState }[]
+}
+
+/** From a model reference to a model. Models are guarded once each, whoever asks for them. */
+export interface ModelRegistry {
+  /**
+   * @param account who pays; the deployment where absent
+   * @throws KsError `unavailable` when this daemon does not have the model
+   */
+  embedder(reference: ModelReference, account?: BudgetAccount): Embedder
+  generator(reference: ModelReference, account?: BudgetAccount): Generator
+  reranker(reference: ModelReference, account?: BudgetAccount): RerankModel
+  /** Whether the method for that kind would return a model. Does not ask the provider. */
+  has(reference: ModelReference, kind: ModelKind): boolean
+  describe(): ProviderDescription[]
+  /** Every credential in use, for the log's redaction by value. */
+  secrets(): Secret[]
+  /** Closes all connections; running calls fail. */
+  close(): Promise<void>
+}
+
+export interface RegistryOptions {
+  /** limits of the deployment's own account, used by callers that name none */
+  budgets?: () => ProviderBudgets
+  /** in memory where absent */
+  budgetStore?: BudgetStore
+  env?: NodeJS.ProcessEnv
+  /** clock and chance, for tests */
+  now?: () => number
+  random?: () => number
+}
+
+const PLUGINS: Record<string, (settings: ProviderSettings) => Provider> = {
+  'openai-compatible': openAiCompatible,
+}
+
+/** Model names come from clients where a provider offers any; beyond this many, the longest unused is forgotten. */
+const MAX_MODELS_KEPT = 256
+
+/** @throws KsError `invalid-request` when an entry cannot be used as it is written */
+export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
+  const clock = { now: options.now ?? Date.now, random: options.random ?? Math.random }
+  const entries = readEntries(configs, options.env ?? process.env, clock)
+  const store = options.budgetStore ?? memoryBudgetStore()
+  const deployment: BudgetAccount = { id: 'deployment', limits: options.budgets ?? (() => ({})) }
+  const budgetOf = (account = deployment) => createBudget(account, store, clock.now)
+
+  const find = (reference: ModelReference, kind: ModelKind): Entry => {
+    const entry = entries.get(entryKey(reference))
+    const problem = entry ? problemWith(entry.settings, reference, kind) : 'is not configured in this daemon'
+    if (entry && !problem) return entry
+    throw new KsError('unavailable', `provider ${quote(reference.provider)} ${problem}`)
+  }
+
+  return {
+    embedder(reference, account) {
+      const { raw, guard, model, settings } = find(reference, 'embedding').embedder(reference.model)
+      const maxBatch = model.maxBatch ?? settings.maxBatch
+      return guardedEmbedder({ reference: { ...reference }, raw, guard, budget: budgetOf(account) }, maxBatch)
+    },
+    generator(reference, account) {
+      const { raw, guard } = find(reference, 'generation').generator(reference.model)
+      return guardedGenerator({ reference: { ...reference }, raw, guard, budget: budgetOf(account) })
+    },
+    reranker(reference, account) {
+      const { raw, guard } = find(reference, 'rerank').reranker(reference.model)
+      return guardedReranker({ reference: { ...reference }, raw, guard, budget: budgetOf(account) })
+    },
+    has(reference, kind) {
+      const entry = entries.get(entryKey(reference))
+      return entry !== undefined && problemWith(entry.settings, reference, kind) === undefined
+    },
+    describe: () => [...entries.values()].map(describeEntry),
+    secrets: () =>
+      [...entries.values()].flatMap(({ settings }) => [
+        ...(settings.apiKey ? [settings.apiKey] : []),
+        ...Object.values(settings.headers),
+      ]),
+    async close() {
+      await Promise.all([...entries.values()].map(({ provider }) => provider.close()))
+    },
+  }
+}
+
+type Entry = ReturnType<typeof createEntry>
+
+function createEntry(settings: ProviderSettings, provider: Provider, clock: GuardClock) {
+  const { provider: name, timeoutMs, firstTokenTimeoutMs, maxConcurrency, models } = settings
+  const gate: ProviderGate = {
+    provider: name,
+    timeoutMs,
+    firstTokenTimeoutMs,
+    slots: createSlots(maxConcurrency),
+    quietUntil: 0,
+  }
+  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard }>({ max: MAX_MODELS_KEPT })
+
+  // kept by name, since an embedder remembers its dimension and a generator what its server understands
+  const kept = <M extends { name: string }, R>(
+    kind: ModelKind,
+    listed: M[] | undefined,
+    make: (model: M) => R,
+    unlisted: (name: string) => NoInfer<M>,
+  ) => {
+    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M }>({ max: MAX_MODELS_KEPT })
+    return (name: string) => {
+      const known = byName.get(name)
+      if (known) return { ...known, settings }
+      const model = listed?.find((candidate) => candidate.name === name) ?? unlisted(name)
+      const guard = createGuard(gate, clock)
+      guards.set(`${kind} ${name}`, { kind, model: name, guard })
+      const fresh = { raw: make(model), guard, model }
+      byName.set(name, fresh)
+      return { ...fresh, settings }
+    }
+  }
+
+  return {
+    settings,
+    provider,
+    guards: () => [...guards.values()],
+    embedder: kept('embedding', models?.embedding, provider.embedder, named),
+    generator: kept('generation', models?.generation, provider.generator, named),
+    reranker: kept('rerank', models?.rerank, provider.reranker, named),
+  }
+}
+
+function readEntries(configs: ProviderConfig[], env: NodeJS.ProcessEnv, clock: GuardClock): Map<string, Entry> {
+  const entries = new Map<string, Entry>()
+  for (const config of configs) {
+    const plugin = Object.hasOwn(PLUGINS, config.pluginId) ? PLUGINS[config.pluginId] : undefined
+    const refuse = (rule: string) => new KsError('invalid-request', `provider ${quote(config.provider)}: ${rule}`)
+    if (!plugin) {
+      throw refuse(
+        `pluginId must be ${Object.keys(PLUGINS).map(quote).join(' or ')}, received ${quote(config.pluginId)}`,
+      )
+    }
+    if (entries.has(entryKey(config))) throw refuse('is configured twice')
+    const settings = readProviderConfig(config, env)
+    entries.set(entryKey(config), createEntry(settings, plugin(settings), clock))
+  }
+  return entries
+}
+
+/** Why a provider cannot serve a reference; undefined where it can. */
+function problemWith(settings: ProviderSettings, reference: ModelReference, kind: ModelKind): string | undefined {
+  if (settings.missingKeyEnv) return `has no key: environment variable ${settings.missingKeyEnv} is not set`
+  if (settings.models && !settings.models[kind].some(({ name }) => name === reference.model)) {
+    return `does not offer ${kind} model ${quote(reference.model)}`
+  }
+  return undefined
+}
+
+function describeEntry({ settings, guards }: Entry): ProviderDescription {
+  const { pluginId, provider, baseUrl, models, timeoutMs, maxConcurrency } = settings
+  const names = (list: { name: string }[]) => list.map(({ name }) => name)
+  return {
+    pluginId,
+    provider,
+    baseUrl: `${baseUrl.origin}${baseUrl.pathname}`,
+    credential: settings.apiKey ? 'set' : settings.missingKeyEnv ? 'missing' : 'none',
+    ...(models
+      ? {
+          models: {
+            embedding: names(models.embedding),
+            generation: names(models.generation),
+            rerank: names(models.rerank),
+          },
+        }
+      : {}),
+    timeoutMs,
+    maxConcurrency,
+    circuits: guards().map(({ kind, model, guard }) => ({ kind, model, state: guard.circuit() })),
+  }
+}
+
+function entryKey({ pluginId, provider }: { pluginId: string; provider: string }): string {
+  return JSON.stringify([pluginId, provider])
+}
+
+function named(name: string): { name: string } {
+  return { name }
+}
+
+/** A name in a message: names come from clients, so they are cut and escaped. */
+function quote(name: string): string {
+  return JSON.stringify(name.slice(0, 100))
+}

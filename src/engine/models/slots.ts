@@ -1,0 +1,56 @@
+/** Limits how many calls of one provider run at once. */
+export interface Slots {
+  /**
+   * Waits for a free slot; urgent callers (somebody is waiting for an answer) go before background ones.
+   *
+   * @returns the function that gives the slot back
+   * @throws the signal's reason when it aborts first
+   */
+  acquire(urgent: boolean, signal: AbortSignal): Promise<() => void>
+}
+
+// an own queue rather than p-limit: a query must overtake a hundred queued document batches, and leave when aborted
+export function createSlots(size: number): Slots {
+  const queues: Record<'urgent' | 'background', Set<() => void>> = { urgent: new Set(), background: new Set() }
+  let running = 0
+
+  const next = () => {
+    for (const queue of [queues.urgent, queues.background]) {
+      for (const start of queue) {
+        queue.delete(start)
+        start()
+        return
+      }
+    }
+  }
+  const take = () => {
+    running++
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      running--
+      next()
+    }
+  }
+
+  return {
+    acquire(urgent, signal) {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      if (running < size) return Promise.resolve(take())
+      const queue = urgent ? queues.urgent : queues.background
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          queue.delete(start)
+          reject(signal.reason)
+        }
+        const start = () => {
+          signal.removeEventListener('abort', leave)
+          resolve(take())
+        }
+        queue.add(start)
+        signal.addEventListener('abort', leave, { once: true })
+      })
+    },
+  }
+}

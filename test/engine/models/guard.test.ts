@@ -1,0 +1,350 @@
+import { inspect } from 'node:util'
+import { afterEach, expect, test } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import { estimateTokens, memoryBudgetStore, type ProviderBudgets } from '../../../src/engine/models/budget.js'
+import type { ProviderConfig } from '../../../src/engine/models/provider-config.js'
+import { createModelRegistry, type ModelRegistry, type RegistryOptions } from '../../../src/engine/models/registry.js'
+import type { Generator } from '../../../src/engine/models/types.js'
+import { type FakeOpenAi, type FakeOptions, type Fault, startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const thing of opened.splice(0)) await thing.close()
+})
+
+interface Pair {
+  fake: FakeOpenAi
+  registry: ModelRegistry
+}
+
+async function setUp(
+  config: Partial<ProviderConfig> = {},
+  options: RegistryOptions = {},
+  server: FakeOptions = {},
+): Promise<Pair> {
+  const fake = await startFakeOpenAi(server)
+  const entry = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: fake.url, timeoutMs: 3000, ...config }
+  const registry = createModelRegistry([entry], { random: () => 0.01, ...options })
+  opened.push(registry, fake)
+  return { fake, registry }
+}
+
+const named = (model: string) => ({ pluginId: 'openai-compatible', provider: 'acme', model })
+const repeat = (times: number, fault: Fault) => Array<Fault>(times).fill(fault)
+const user = (content: string) => [{ role: 'user' as const, content }]
+
+async function failureOf(promise: Promise<unknown>): Promise<KsError> {
+  const error = await promise.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(KsError)
+  return error as KsError
+}
+
+async function read(generator: Generator, content: string, options: { maxTokens?: number } = {}): Promise<string> {
+  let text = ''
+  for await (const event of generator.generate(user(content), options)) if (event.type === 'delta') text += event.text
+  return text
+}
+
+test.each([
+  ['429', { kind: 'status', status: 429 }],
+  ['500', { kind: 'status', status: 500 }],
+  ['503', { kind: 'status', status: 503 }],
+  ['a reset', { kind: 'reset' }],
+] as const)('three times %s are overcome by the fourth try', async (_, fault) => {
+  const { fake, registry } = await setUp()
+  fake.script(...repeat(3, fault))
+  expect(await registry.embedder(named('m')).embed(['x'], 'query')).toHaveLength(1)
+  expect(fake.requests).toHaveLength(4)
+})
+
+test.each([
+  ['429', { kind: 'status', status: 429 }, 4, 'provider "acme" is limiting the rate of calls (429)'],
+  ['500', { kind: 'status', status: 500 }, 4, 'provider "acme" failed on its side (5xx)'],
+  ['a reset', { kind: 'reset' }, 4, 'provider "acme" closed the connection before its answer was complete'],
+  ['400', { kind: 'status', status: 400 }, 1, 'provider "acme" refused the request (4xx)'],
+  ['401', { kind: 'status', status: 401 }, 1, 'provider "acme" refused the credentials (401)'],
+  ['404', { kind: 'status', status: 404 }, 1, 'provider "acme" refused the request (404)'],
+  ['501', { kind: 'status', status: 501 }, 1, 'provider "acme" failed on its side (5xx)'],
+] as const)('%s for ever fails after the allowed tries with one safe sentence', async (_, fault, tries, message) => {
+  const { fake, registry } = await setUp()
+  fake.script(...repeat(9, fault))
+  const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect([error.code, error.message]).toEqual(['provider-failed', message])
+  expect(fake.requests).toHaveLength(tries)
+})
+
+test('a server that is not there fails with the class of the failure', async () => {
+  const { fake, registry } = await setUp()
+  await fake.close()
+  const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(error.message).toBe('provider "acme" could not be reached: connection refused')
+})
+
+test('Retry-After is waited out by every call to the provider', async () => {
+  const { fake, registry } = await setUp()
+  fake.script({ kind: 'status', status: 429, retryAfter: '0.3' })
+  const first = registry.embedder(named('m')).embed(['x'], 'query')
+  await expect.poll(() => fake.requests[0]?.closed, { interval: 5 }).toBe(true)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  await Promise.all([first, registry.reranker(named('rr')).rerank('q', ['d'])])
+  expect(fake.requests).toHaveLength(3)
+  for (const later of fake.requests.slice(1)) expect(later.at - fake.requests[0]!.at).toBeGreaterThanOrEqual(295)
+})
+
+test('a Retry-After longer than the call may take fails at once and says when to come back', async () => {
+  const { fake, registry } = await setUp()
+  fake.script({ kind: 'status', status: 429, retryAfter: '120' })
+  const start = performance.now()
+  const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(error).toMatchObject({ code: 'provider-failed', retryAfter: 120 })
+  const next = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(next.retryAfter).toBeGreaterThan(115)
+  expect(performance.now() - start).toBeLessThan(500)
+  expect(fake.requests).toHaveLength(1)
+})
+
+test.each([
+  ['hangs', { kind: 'hang' }],
+  ['is too slow', { kind: 'slow', ms: 2000 }],
+] as const)('a provider that %s is given up at the timeout, and its connection closed', async (_, fault) => {
+  const { fake, registry } = await setUp({ timeoutMs: 200 })
+  fake.script(fault)
+  const start = performance.now()
+  const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(error.message).toBe('provider "acme" gave no answer within 200 ms')
+  expect(performance.now() - start).toBeLessThan(600)
+  await expect.poll(() => fake.sockets(), { timeout: 500 }).toBe(0)
+})
+
+test('the timeout holds for all tries together', async () => {
+  const { fake, registry } = await setUp({ timeoutMs: 400 })
+  fake.script(...repeat(2, { kind: 'status', status: 500 }), { kind: 'hang' })
+  const start = performance.now()
+  await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(performance.now() - start).toBeLessThan(800)
+})
+
+test('a stream must begin within its own, shorter time; comment lines do not count', async () => {
+  const { fake, registry } = await setUp({ firstTokenTimeoutMs: 150 })
+  fake.script({ kind: 'comments', ms: 20 })
+  const error = await failureOf(read(registry.generator(named('chat')), 'hi'))
+  expect(error.message).toBe('provider "acme" gave no answer within 150 ms')
+  await expect.poll(() => fake.sockets(), { timeout: 500 }).toBe(0)
+})
+
+test('a model that thinks before it writes is not given up', async () => {
+  const { fake, registry } = await setUp({ firstTokenTimeoutMs: 150 })
+  fake.script({ kind: 'thinks', times: 6, ms: 50 })
+  expect(await read(registry.generator(named('chat')), 'hi')).toBe('You said: hi')
+})
+
+test('a stream that stalls fails at the timeout, and a slow consumer does not use it up', async () => {
+  const { fake, registry } = await setUp({ timeoutMs: 300 })
+  fake.script({ kind: 'ok' }, { kind: 'stall-after', deltas: 1 })
+  let text = ''
+  for await (const event of registry.generator(named('chat')).generate(user('a b'), {})) {
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    if (event.type === 'delta') text += event.text
+  }
+  expect(text).toBe('You said: a b')
+  const error = await failureOf(read(registry.generator(named('chat')), 'hi'))
+  expect(error.message).toBe('provider "acme" gave no answer within 300 ms')
+})
+
+test('after five failed calls a model is left alone for 15 s, then one call tries', async () => {
+  let now = Date.UTC(2030, 0, 1)
+  const { fake, registry } = await setUp({}, { now: () => now })
+  const embed = () => registry.embedder(named('m')).embed(['x'], 'query')
+  const state = () => registry.describe()[0]!.circuits.find(({ model }) => model === 'm')!.state
+  fake.script(...repeat(5, { kind: 'malformed' }))
+  for (let round = 0; round < 5; round++) await failureOf(embed())
+  expect(state()).toBe('open')
+
+  const error = await failureOf(embed())
+  expect(error).toMatchObject({ code: 'provider-failed', retryAfter: 15 })
+  expect(error.message).toBe('provider "acme" keeps failing and is left alone for a while')
+  expect(fake.requests).toHaveLength(5)
+  expect(await registry.reranker(named('rr')).rerank('q', ['d'])).toHaveLength(1)
+
+  now += 15_001
+  expect(state()).toBe('half-open')
+  fake.script({ kind: 'malformed' })
+  const [probe, other] = await Promise.all([failureOf(embed()), failureOf(embed())])
+  expect(probe.message).toMatch(/cannot be used/)
+  expect(other.message).toMatch(/left alone/)
+  expect(state()).toBe('open')
+
+  now += 15_001
+  expect(await embed()).toHaveLength(1)
+  expect(state()).toBe('closed')
+  expect(await Promise.all([embed(), embed()])).toHaveLength(2)
+})
+
+test('refused requests and callers that leave do not open the circuit', async () => {
+  const { fake, registry } = await setUp()
+  fake.script(...repeat(7, { kind: 'status', status: 400 }), ...repeat(7, { kind: 'hang' }))
+  for (let round = 0; round < 7; round++) await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  for (let round = 0; round < 7; round++) {
+    const gone = registry.embedder(named('m')).embed(['x'], 'query', AbortSignal.timeout(15))
+    await expect(gone).rejects.toMatchObject({ name: 'TimeoutError' })
+  }
+  expect(registry.describe()[0]!.circuits[0]!.state).toBe('closed')
+})
+
+test('no more calls run at once than allowed, and a query goes before queued documents', async () => {
+  const { fake, registry } = await setUp({ maxConcurrency: 2, maxBatch: 1 })
+  fake.script(...repeat(20, { kind: 'slow', ms: 30 }))
+  const embedder = registry.embedder(named('m'))
+  const documents = embedder.embed(
+    Array.from({ length: 8 }, (_, at) => `doc ${at}`),
+    'document',
+  )
+  await expect.poll(() => fake.requests.length, { interval: 2 }).toBe(2)
+  await embedder.embed(['the query'], 'query')
+  const place = fake.requests.findIndex(({ body }) => body.input?.includes('the query'))
+  expect(place).toBeLessThanOrEqual(3)
+  await documents
+  expect(fake.peak()).toBe(2)
+})
+
+test('time in the queue counts for a query, not for documents; an aborted call leaves the queue', async () => {
+  const { fake, registry } = await setUp({ maxConcurrency: 1, timeoutMs: 250, maxBatch: 1 })
+  fake.script(...repeat(9, { kind: 'slow', ms: 120 }))
+  const embedder = registry.embedder(named('m'))
+  const documents = embedder.embed(['a', 'b', 'c', 'd'], 'document')
+  const leaving = embedder.embed(['e'], 'document', AbortSignal.timeout(50))
+  await expect(leaving).rejects.toMatchObject({ name: 'TimeoutError' })
+  expect(await documents).toHaveLength(4)
+  expect(fake.requests).toHaveLength(4)
+
+  fake.clear()
+  fake.script({ kind: 'hang' }, { kind: 'hang' })
+  const stuck = failureOf(embedder.embed(['f'], 'document'))
+  const start = performance.now()
+  const error = await failureOf(embedder.embed(['q'], 'query'))
+  expect(error.message).toMatch(/no answer within 250 ms/)
+  expect(performance.now() - start).toBeLessThan(500)
+  await stuck
+})
+
+test('one failed batch stops the others', async () => {
+  const { fake, registry } = await setUp({ maxConcurrency: 1, maxBatch: 1 })
+  fake.script({ kind: 'status', status: 400 })
+  await failureOf(registry.embedder(named('m')).embed(['a', 'b', 'c'], 'document'))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(fake.requests.length).toBeLessThanOrEqual(2)
+})
+
+test('daily budgets refuse what they do not hold, count what was really used, and start anew at midnight', async () => {
+  let now = Date.UTC(2030, 0, 1, 23, 0, 0)
+  let limits: ProviderBudgets = { maxEmbeddingTokensPerDay: 4, maxLlmTokensPerDay: 30, maxRerankRequestsPerDay: 1 }
+  const store = memoryBudgetStore()
+  const { fake, registry } = await setUp({}, { now: () => now, budgetStore: store, budgets: () => limits })
+  const embedder = registry.embedder(named('m'))
+  const used = () => store.used('deployment', '2030-01-01', 'embeddingTokens')
+
+  await embedder.embed(['one two three'], 'query')
+  expect(used()).toBe(3)
+  const error = await failureOf(embedder.embed(['four five six'], 'query'))
+  expect(error).toMatchObject({ code: 'quota-exceeded', retryAfter: 3600 })
+  expect(error.message).toBe('the daily budget of 4 embedding tokens does not hold another 4')
+  expect(fake.requests).toHaveLength(1)
+
+  await registry.reranker(named('rr')).rerank('q', ['d'])
+  expect((await failureOf(registry.reranker(named('rr')).rerank('q', ['d']))).code).toBe('quota-exceeded')
+
+  expect(await read(registry.generator(named('chat')), 'hi', { maxTokens: 20 })).toBe('You said: hi')
+  expect(store.used('deployment', '2030-01-01', 'llmTokens')).toBe(4)
+  expect((await failureOf(read(registry.generator(named('chat')), 'hi'))).code).toBe('quota-exceeded')
+
+  limits = { maxEmbeddingTokensPerDay: null }
+  await embedder.embed(['four five six'], 'query')
+  expect(used()).toBe(6)
+  limits = { maxEmbeddingTokensPerDay: 4 }
+  now += 3_600_000
+  await embedder.embed(['a new day'], 'query')
+  expect(store.used('deployment', '2030-01-02', 'embeddingTokens')).toBe(3)
+})
+
+test('each account pays for itself, and a refused call costs nothing', async () => {
+  const { fake, registry } = await setUp()
+  const poor = { id: 'space-1', limits: () => ({ maxRerankRequestsPerDay: 1 }) }
+  const rich = { id: 'space-2', limits: () => ({}) }
+  fake.script({ kind: 'status', status: 400 })
+  await failureOf(registry.reranker(named('rr'), poor).rerank('q', ['d']))
+  await registry.reranker(named('rr'), poor).rerank('q', ['d'])
+  expect((await failureOf(registry.reranker(named('rr'), poor).rerank('q', ['d']))).code).toBe('quota-exceeded')
+  expect(await registry.reranker(named('rr'), rich).rerank('q', ['d'])).toHaveLength(1)
+})
+
+test('a consumer that stops at the end event has seen a success, and is not charged for more', async () => {
+  const { fake, registry } = await setUp()
+  fake.script(...repeat(4, { kind: 'malformed' }))
+  const account = { id: 'space-3', limits: () => ({ maxLlmTokensPerDay: 1100 }) }
+  const generator = registry.generator(named('chat'), account)
+  const failing = registry.generator(named('chat'))
+  for (let round = 0; round < 4; round++) await failureOf(read(failing, 'hi'))
+  for (let round = 0; round < 3; round++) {
+    for await (const event of generator.generate(user('hi'), {})) if (event.type === 'end') break
+  }
+  fake.script(...repeat(4, { kind: 'malformed' }))
+  for (let round = 0; round < 4; round++) await failureOf(read(failing, 'hi'))
+  expect(registry.describe()[0]!.circuits[0]!.state).toBe('closed')
+})
+
+test('tokens are estimated on the high side for text in any script', () => {
+  expect(estimateTokens('')).toBe(0)
+  expect(estimateTokens('four')).toBe(1)
+  expect(estimateTokens('漢字漢字')).toBe(4)
+})
+
+test('no failure shows the key, a header value, the prompt, the query of the address or the body', async () => {
+  const canaries = ['sk-CANARY-key', 'CANARY-header', 'CANARY-prompt', 'CANARY-query', 'CANARY-body']
+  const fake = await startFakeOpenAi()
+  const entry: ProviderConfig = {
+    pluginId: 'openai-compatible',
+    provider: 'acme',
+    baseUrl: `${fake.url}?sig=CANARY-query`,
+    apiKey: 'sk-CANARY-key',
+    headers: { 'X-Api': 'CANARY-header' },
+    timeoutMs: 300,
+  }
+  const registry = createModelRegistry([entry], { random: () => 0.01 })
+  opened.push(registry, fake)
+  const faults: Fault[] = [
+    { kind: 'echo-key' },
+    { kind: 'status', status: 400, body: 'CANARY-body' },
+    { kind: 'status', status: 302, body: 'CANARY-body' },
+    { kind: 'status', status: 200, body: 'CANARY-body' },
+    { kind: 'status', status: 200, body: '{"data": "CANARY-body", "choices": "CANARY-body"}' },
+    { kind: 'error-after', deltas: 0 },
+    { kind: 'hang' },
+    { kind: 'reset' },
+  ]
+  for (const fault of faults) {
+    const asks = [
+      () => registry.embedder(named('m')).embed(['CANARY-prompt'], 'query'),
+      () => read(registry.generator(named('chat')), 'CANARY-prompt'),
+      () => registry.reranker(named('rr')).rerank('CANARY-prompt', ['CANARY-prompt']),
+    ]
+    for (const ask of asks) {
+      fake.script(...repeat(4, fault))
+      const error = await ask().then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
+      // only the chat-specific fault is nothing to the others
+      if (fault.kind !== 'error-after') expect(error).toBeInstanceOf(KsError)
+      const shown = `${inspect(error, { depth: 9, showHidden: true })} ${JSON.stringify(error)} ${error}`
+      for (const canary of canaries) expect(shown).not.toContain(canary)
+      fake.clear()
+    }
+  }
+  expect(fake.requests[0]!.headers).toMatchObject({ authorization: 'Bearer sk-CANARY-key', 'x-api': 'CANARY-header' })
+  expect(fake.requests[0]!.query).toBe('sig=CANARY-query')
+  const shown = inspect(registry.describe(), { depth: 9 }) + JSON.stringify(registry.describe())
+  for (const canary of canaries) expect(shown).not.toContain(canary)
+})

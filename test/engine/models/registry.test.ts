@@ -1,0 +1,155 @@
+import { inspect } from 'node:util'
+import { afterEach, expect, test } from 'vitest'
+import { isRefusedAddress } from '../../../src/engine/models/egress-fetch.js'
+import type { ProviderConfig } from '../../../src/engine/models/provider-config.js'
+import {
+  BUILTIN_ANSWER,
+  BUILTIN_EMBEDDING,
+  createModelRegistry,
+  isBuiltin,
+  type ModelRegistry,
+  type RegistryOptions,
+} from '../../../src/engine/models/registry.js'
+import { startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const thing of opened.splice(0)) await thing.close()
+})
+
+const acme = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'https://models.example/v1' }
+const reference = { pluginId: 'openai-compatible', provider: 'acme', model: 'm' }
+
+function make(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
+  const registry = createModelRegistry(configs, options)
+  opened.push(registry)
+  return registry
+}
+
+test('the builtin references are known, and are no business of the registry', () => {
+  expect(isBuiltin(BUILTIN_EMBEDDING)).toBe(true)
+  expect(isBuiltin({ ...BUILTIN_ANSWER })).toBe(true)
+  expect(isBuiltin({ ...BUILTIN_EMBEDDING, model: 'lsa-100' })).toBe(false)
+  expect(isBuiltin(reference)).toBe(false)
+  expect(make([acme]).has(BUILTIN_EMBEDDING, 'embedding')).toBe(false)
+})
+
+test.each([
+  ['provider', { ...reference, provider: 'other' }, 'provider "other" is not configured in this daemon'],
+  ['plugin', { ...reference, pluginId: 'transformers' }, 'provider "acme" is not configured in this daemon'],
+  ['model', reference, 'provider "acme" does not offer embedding model "m"'],
+])('a reference to an unknown %s is unavailable', (_, asked, message) => {
+  const registry = make([{ ...acme, models: { embedding: ['n'], rerank: [{ name: 'm' }] } }])
+  expect(registry.has(asked, 'embedding')).toBe(false)
+  expect(() => registry.embedder(asked)).toThrow(expect.objectContaining({ code: 'unavailable', message }))
+})
+
+test('models are offered by kind; without a list every model is', () => {
+  const listed = make([{ ...acme, models: { generation: ['m'] } }])
+  expect(listed.has(reference, 'generation')).toBe(true)
+  expect(listed.has(reference, 'embedding')).toBe(false)
+  expect(() => listed.reranker(reference)).toThrow(/does not offer rerank model "m"/)
+  const open = make([acme])
+  expect(open.has(reference, 'embedding') && open.has(reference, 'rerank')).toBe(true)
+  expect(open.generator(reference).reference).toEqual(reference)
+})
+
+test('a key is read from the environment, and without it the provider is unavailable', async () => {
+  const fake = await startFakeOpenAi({ apiKey: 'sk-env' })
+  opened.push(fake)
+  const entry = { ...acme, baseUrl: fake.url, apiKeyEnv: 'ACME_KEY' }
+  const registry = make([entry], { env: { ACME_KEY: 'sk-env\n' } })
+  expect(await registry.embedder(reference).embed(['x'], 'query')).toHaveLength(1)
+  expect(registry.describe()[0]!.credential).toBe('set')
+
+  const without = make([entry], { env: {} })
+  expect(without.has(reference, 'embedding')).toBe(false)
+  expect(without.describe()[0]!.credential).toBe('missing')
+  expect(() => without.embedder(reference)).toThrow(
+    'provider "acme" has no key: environment variable ACME_KEY is not set',
+  )
+})
+
+test('the description shows what doctor needs and no secret', () => {
+  const registry = make([
+    {
+      ...acme,
+      baseUrl: 'https://models.example/v1?key=CANARY',
+      apiKey: 'CANARY',
+      headers: { 'api-key': 'CANARY' },
+      models: { embedding: ['m'] },
+    },
+  ])
+  registry.embedder(reference)
+  expect(registry.describe()).toEqual([
+    {
+      pluginId: 'openai-compatible',
+      provider: 'acme',
+      baseUrl: 'https://models.example/v1',
+      credential: 'set',
+      models: { embedding: ['m'], generation: [], rerank: [] },
+      timeoutMs: 60_000,
+      maxConcurrency: 4,
+      circuits: [{ kind: 'embedding', model: 'm', state: 'closed' }],
+    },
+  ])
+  expect(registry.secrets().map((secret) => secret.reveal())).toEqual(['CANARY', 'CANARY'])
+  const shown = `${inspect(registry.secrets(), { showHidden: true })} ${JSON.stringify(registry.secrets())}`
+  expect(`${shown} ${registry.secrets()}`).not.toContain('CANARY')
+})
+
+test.each([
+  ['another plugin', { pluginId: 'constructor' }, /pluginId must be "openai-compatible", received "constructor"/],
+  ['no name', { provider: ' ' }, /name must not be empty/],
+  ['a path for an address', { baseUrl: '/v1' }, /absolute address/],
+  ['another protocol', { baseUrl: 'file:///etc' }, /http/],
+  ['credentials in the address', { baseUrl: 'https://u:CANARY@h/' }, /must not hold credentials/],
+  ['the cloud metadata address', { baseUrl: 'http://169.254.169.254/' }, /link-local/],
+  ['the same in other digits', { baseUrl: 'http://0xa9fea9fe/' }, /link-local/],
+  ['the same inside IPv6', { baseUrl: 'http://[::ffff:169.254.169.254]/' }, /link-local/],
+  ['an odd batch', { maxBatch: 0 }, /maxBatch must be an integer from 1 to 2048, received 0/],
+  ['a key with a line break', { apiKey: 'CANARY\nx: y' }, /key holds characters/],
+  ['a header with a line break', { headers: { x: 'CANARY\r\ny: z' } }, /header x holds/],
+  ['a header without a name', { headers: { 'a b': '1' } }, /is not one/],
+])('an entry with %s is refused, without its secrets', (_, part, rule) => {
+  const error = (() => {
+    try {
+      make([{ ...acme, ...part }])
+    } catch (thrown) {
+      return thrown
+    }
+  })()
+  expect(error).toMatchObject({ code: 'invalid-request', message: expect.stringMatching(rule) })
+  expect(inspect(error)).not.toContain('CANARY')
+})
+
+test('one provider cannot be configured twice', () => {
+  expect(() => make([acme, acme])).toThrow(/configured twice/)
+})
+
+test('loopback and private addresses are the operator’s choice; link-local and multicast are nobody’s', () => {
+  for (const allowed of ['127.0.0.1', '::1', '10.0.0.8', '192.168.1.9', '8.8.8.8', 'localhost', 'models.example']) {
+    expect(isRefusedAddress(allowed)).toBe(false)
+  }
+  for (const refused of ['169.254.1.1', 'fe80::1', '224.0.0.1', '0.0.0.0', '255.255.255.255', '::', '[fe80::2]']) {
+    expect(isRefusedAddress(refused)).toBe(true)
+  }
+})
+
+test('a name is resolved, checked and reached like an address', async () => {
+  const fake = await startFakeOpenAi()
+  opened.push(fake)
+  const registry = make([{ ...acme, baseUrl: fake.url.replace('127.0.0.1', 'localhost') }])
+  expect(await registry.embedder(reference).embed(['x'], 'query')).toHaveLength(1)
+})
+
+test('closing cuts what is running', async () => {
+  const fake = await startFakeOpenAi()
+  opened.push(fake)
+  const registry = make([{ ...acme, baseUrl: fake.url }])
+  fake.script({ kind: 'hang' })
+  const running = registry.embedder(reference).embed(['x'], 'query')
+  await expect.poll(() => fake.requests.length).toBe(1)
+  await Promise.all([expect(running).rejects.toMatchObject({ code: 'provider-failed' }), registry.close()])
+  expect(fake.sockets()).toBe(0)
+})

@@ -1,0 +1,339 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * What the server does to a request in place of, or on top of, answering it. Faults are used up one a request, in
+ * order; without one the server speaks the protocol faithfully.
+ */
+export type Fault =
+  | { kind: 'ok' }
+  /** answers after a while */
+  | { kind: 'slow'; ms: number }
+  /** accepts and never answers */
+  | { kind: 'hang' }
+  | { kind: 'status'; status: number; retryAfter?: string; body?: string; mediaType?: string }
+  /** 401 whose body quotes the credentials and the prompt back */
+  | { kind: 'echo-key' }
+  /** cuts the connection before the answer */
+  | { kind: 'reset' }
+  /** streams: cuts the connection after so many deltas */
+  | { kind: 'reset-after'; deltas: number }
+  /** streams: says nothing more, but stays connected, after so many deltas */
+  | { kind: 'stall-after'; deltas: number }
+  /** streams: ends the body properly, without finish reason and `[DONE]` */
+  | { kind: 'cut-after'; deltas: number }
+  /** streams: an error object after so many deltas, quoting the prompt */
+  | { kind: 'error-after'; deltas: number }
+  /** streams: comment lines only, one every `ms` */
+  | { kind: 'comments'; ms: number }
+  /** streams: one line of so many characters */
+  | { kind: 'long-line'; chars: number }
+  /** streams: thinks first, a reasoning delta every `ms` */
+  | { kind: 'thinks'; times: number; ms: number }
+  /** answers a streaming request in one piece */
+  | { kind: 'whole' }
+  /** stays connected after `[DONE]` */
+  | { kind: 'lingers' }
+  | { kind: 'dimension'; dimension: number }
+  /** replaces one number by this text: `NaN`, `null`, `1e999`, `"1"` */
+  | { kind: 'number'; text: string }
+  | { kind: 'zero' }
+  /** leaves out or repeats the last result */
+  | { kind: 'fewer' }
+  | { kind: 'duplicate' }
+  | { kind: 'shuffled' }
+  /** rerank: these in place of the scores */
+  | { kind: 'scores'; scores: number[] }
+  /** not JSON */
+  | { kind: 'malformed' }
+  /** a JSON body of so many bytes */
+  | { kind: 'huge'; bytes: number }
+
+/** The fields of the three requests that this server looks at. */
+export interface RequestBody {
+  model?: string
+  input?: string | string[]
+  encoding_format?: string
+  messages?: { role: string; content: string }[]
+  stream?: boolean
+  stream_options?: { include_usage?: boolean }
+  max_tokens?: number
+  max_completion_tokens?: number
+  temperature?: number
+  query?: string
+  documents?: string[]
+  top_n?: number
+}
+
+export interface FakeRequest {
+  path: string
+  query: string
+  headers: IncomingMessage['headers']
+  body: RequestBody
+  /** milliseconds since the epoch */
+  at: number
+  /** false as long as the client is connected and unanswered */
+  closed: boolean
+  /** the client went before the answer was complete */
+  aborted: boolean
+}
+
+export interface FakeOpenAi {
+  /** without `/v1` */
+  url: string
+  requests: FakeRequest[]
+  /** appends to the fault script */
+  script(...faults: Fault[]): void
+  /** forgets the faults that were not used up */
+  clear(): void
+  /** sockets connected now, and in all */
+  sockets(): number
+  connections(): number
+  /** most requests that were being answered at once */
+  peak(): number
+  close(): Promise<void>
+}
+
+export interface FakeOptions {
+  /** refuses requests without it */
+  apiKey?: string
+  /** refuses other models with 404 */
+  models?: string[]
+  dimension?: number
+  /** the answer to a chat request; by default it repeats the last message */
+  answer?: (messages: { role: string; content: string }[]) => string
+  /** between two deltas */
+  deltaMs?: number
+  /** chat fields it refuses with 400, as servers do that lack them */
+  refuses?: ('stream' | 'stream_options' | 'max_tokens')[]
+  port?: number
+}
+
+/** A model server on loopback: embeddings, chat completions and rerank as the public API writes them. */
+export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOpenAi> {
+  const requests: FakeRequest[] = []
+  const faults: Fault[] = []
+  const sockets = new Set<Socket>()
+  let connections = 0
+  let running = 0
+  let peak = 0
+
+  const server = createServer(async (incoming, response) => {
+    const seen: FakeRequest = {
+      path: (incoming.url ?? '').split('?')[0] ?? '',
+      query: (incoming.url ?? '').split('?')[1] ?? '',
+      headers: incoming.headers,
+      body: {},
+      at: Date.now(),
+      closed: false,
+      aborted: false,
+    }
+    requests.push(seen)
+    peak = Math.max(peak, ++running)
+    response.on('close', () => {
+      running--
+      seen.closed = true
+      seen.aborted = !response.writableFinished
+    })
+    const fault = faults.shift() ?? { kind: 'ok' }
+    seen.body = await readBody(incoming)
+    try {
+      await answer(seen, response, fault, options)
+    } catch {
+      response.destroy()
+    }
+  })
+  server.on('connection', (socket) => {
+    connections++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    script: (...more) => void faults.push(...more),
+    clear: () => void faults.splice(0),
+    sockets: () => sockets.size,
+    connections: () => connections,
+    peak: () => peak,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+async function readBody(incoming: IncomingMessage): Promise<RequestBody> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    return {}
+  }
+}
+
+async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault, options: FakeOptions): Promise<void> {
+  if (fault.kind === 'hang') return
+  if (fault.kind === 'reset') return void response.destroy()
+  if (fault.kind === 'slow') await delay(fault.ms)
+  if (fault.kind === 'status') {
+    if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter)
+    return send(response, fault.status, fault.body ?? apiError(`status ${fault.status}`), fault.mediaType)
+  }
+  if (fault.kind === 'echo-key') {
+    const said = `bad key ${seen.headers.authorization} at ${seen.path}?${seen.query}: ${JSON.stringify(seen.body)}`
+    return send(response, 401, apiError(said))
+  }
+  if (fault.kind === 'malformed') return send(response, 200, '{"data": [{"embedding": [0.1, ')
+  if (fault.kind === 'huge') return send(response, 200, `{"pad": "${'x'.repeat(fault.bytes)}"}`)
+  if (options.apiKey && seen.headers.authorization !== `Bearer ${options.apiKey}`) {
+    return send(response, 401, apiError('Incorrect API key provided'))
+  }
+  if (options.models && !options.models.includes(seen.body.model ?? '')) {
+    return send(response, 404, apiError(`The model ${seen.body.model} does not exist`))
+  }
+  if (seen.path.endsWith('/v1/embeddings')) return embeddings(seen.body, response, fault, options)
+  if (seen.path.endsWith('/v1/chat/completions')) return chat(seen.body, response, fault, options)
+  if (seen.path.endsWith('/v1/rerank')) return rerank(seen.body, response, fault)
+  send(response, 404, apiError(`no route ${seen.path}`))
+}
+
+function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): void {
+  const input = [body.input ?? []].flat()
+  if (input.includes('')) return void send(response, 400, apiError('input must not be empty'))
+  const dimension = fault.kind === 'dimension' ? fault.dimension : (options.dimension ?? 8)
+  let data = input.map((text, index) => ({
+    object: 'embedding',
+    index,
+    embedding: fault.kind === 'zero' ? Array<number>(dimension).fill(0) : hashVector(text, dimension),
+  }))
+  if (fault.kind === 'fewer') data = data.slice(0, -1)
+  if (fault.kind === 'duplicate') data[0] = { ...data[0]!, index: data.length - 1 }
+  if (fault.kind === 'shuffled') data.reverse()
+  const tokens = input.reduce((sum, text) => sum + countTokens(text), 0)
+  const usage = { prompt_tokens: tokens, total_tokens: tokens }
+  let text = JSON.stringify({ object: 'list', data, model: body.model, usage, unknown_field: { deep: [1] } })
+  if (fault.kind === 'number') text = text.replace(/("embedding":\[)[^,\]]+/, `$1${fault.text}`)
+  send(response, 200, text)
+}
+
+/** A bag of words hashed into numbers: texts that share words are near each other. Not of unit length. */
+export function hashVector(text: string, dimension: number): number[] {
+  const vector = Array<number>(dimension).fill(0.01)
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    let hash = 2166136261
+    for (const char of word) hash = Math.imul(hash ^ char.charCodeAt(0), 16777619) >>> 0
+    vector[hash % dimension]! += hash & 1024 ? 1 : 2
+  }
+  return vector
+}
+
+async function chat(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): Promise<void> {
+  for (const field of options.refuses ?? []) {
+    if (body[field] === undefined) continue
+    const hint = field === 'max_tokens' ? "; use 'max_completion_tokens' instead" : ''
+    return send(response, 400, apiError(`Unsupported parameter: '${field}'${hint}`))
+  }
+  const last = body.messages?.at(-1)?.content ?? ''
+  const limit = body.max_tokens ?? body.max_completion_tokens ?? Number.POSITIVE_INFINITY
+  const words = (options.answer?.(body.messages ?? []) ?? `You said: ${last}`).match(/\s*\S+/g) ?? []
+  const deltas = words.slice(0, limit)
+  const finish = deltas.length < words.length ? 'length' : 'stop'
+  const prompt = (body.messages ?? []).reduce((sum, { content }) => sum + countTokens(content), 0)
+  const usage = { prompt_tokens: prompt, completion_tokens: deltas.length, total_tokens: prompt + deltas.length }
+  const common = { id: 'chatcmpl-fake', created: Math.floor(Date.now() / 1000), model: `${body.model}-2025` }
+  if (!body.stream || fault.kind === 'whole') {
+    const message = { role: 'assistant', content: deltas.join(''), refusal: null }
+    const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }]
+    return send(response, 200, JSON.stringify({ ...common, object: 'chat.completion', choices, usage }))
+  }
+
+  await streamChat({ common, deltas, finish, usage, body, last }, response, fault, options.deltaMs ?? 0)
+}
+
+interface Completion {
+  common: object
+  deltas: string[]
+  finish: string
+  usage: object
+  body: RequestBody
+  last: string
+}
+
+async function streamChat(completion: Completion, response: ServerResponse, fault: Fault, ms: number): Promise<void> {
+  const { common, deltas, finish, usage, body, last } = completion
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
+  response.flushHeaders()
+  const write = (data: unknown) => void response.write(`data: ${JSON.stringify(data)}\n\n`)
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    write({ ...common, object: 'chat.completion.chunk', choices: [{ index: 0, delta, logprobs: null, finish_reason }] })
+
+  if (fault.kind === 'long-line') return void response.end(`data: {"pad":"${'x'.repeat(fault.chars)}"}\n\n`)
+  while (fault.kind === 'comments' && !response.destroyed) {
+    response.write(': ping\n\n')
+    await delay(fault.ms)
+  }
+  chunk({ role: 'assistant', content: '' })
+  for (let times = fault.kind === 'thinks' ? fault.times : 0; times > 0; times--) {
+    if (fault.kind === 'thinks') await delay(fault.ms)
+    chunk({ reasoning_content: 'hm' })
+  }
+  const stopAt = 'deltas' in fault ? fault.deltas : Number.POSITIVE_INFINITY
+  for (const [at, content] of deltas.entries()) {
+    if (at >= stopAt) break
+    if (ms) await delay(ms)
+    if (response.destroyed) return
+    chunk({ content })
+  }
+  switch (fault.kind) {
+    case 'reset-after':
+      // let the deltas leave before the connection goes
+      await delay(20)
+      return void response.destroy()
+    case 'stall-after':
+      return
+    case 'cut-after':
+      return void response.end()
+    case 'error-after':
+      write({ error: { message: `overloaded while reading ${last}`, type: 'server_error' } })
+      return void response.end()
+  }
+  chunk({}, finish)
+  if (body.stream_options?.include_usage) write({ ...common, object: 'chat.completion.chunk', choices: [], usage })
+  response.write('data: [DONE]\n\n')
+  if (fault.kind !== 'lingers') response.end()
+}
+
+function rerank(body: RequestBody, response: ServerResponse, fault: Fault): void {
+  const documents = body.documents ?? []
+  const wanted = new Set((body.query ?? '').toLowerCase().split(/\W+/))
+  let results = documents.map((document, index) => {
+    const words = document.toLowerCase().split(/\W+/)
+    const share = words.filter((word) => wanted.has(word)).length / words.length
+    return { index, relevance_score: fault.kind === 'scores' ? fault.scores[index] : share }
+  })
+  results.sort((a, b) => (b.relevance_score ?? 0) - (a.relevance_score ?? 0))
+  results = results.slice(0, body.top_n ?? results.length)
+  if (fault.kind === 'fewer') results.pop()
+  if (fault.kind === 'duplicate') results.push(results[0]!)
+  send(response, 200, JSON.stringify({ id: 'rr-fake', results, meta: { billed_units: { search_units: 1 } } }))
+}
+
+function send(response: ServerResponse, status: number, body: string, mediaType = 'application/json'): void {
+  response.writeHead(status, { 'content-type': mediaType, 'content-length': Buffer.byteLength(body) }).end(body)
+}
+
+function apiError(message: string): string {
+  return JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } })
+}
+
+function countTokens(text: string): number {
+  return (text.match(/\S+/g) ?? []).length
+}

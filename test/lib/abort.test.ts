@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { createCountdown, linkAbort, sleep } from '../../src/lib/abort.js'
+
+test('a linked controller follows its parent until it is disposed', () => {
+  const parent = new AbortController()
+  const follows = linkAbort(parent.signal)
+  const left = linkAbort(parent.signal)
+  left.dispose()
+  const reason = new Error('enough')
+  parent.abort(reason)
+  expect(follows.signal.reason).toBe(reason)
+  expect(left.signal.aborted).toBe(false)
+  expect(linkAbort(parent.signal).signal.reason).toBe(reason)
+})
+
+test('sleep ends early with the signal’s reason', async () => {
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  setTimeout(() => controller.abort(reason), 10)
+  await expect(sleep(60_000, controller.signal)).rejects.toBe(reason)
+  await expect(sleep(60_000, controller.signal)).rejects.toBe(reason)
+  await sleep(1)
+})
+
+test('a countdown counts only while it runs', async () => {
+  let expired = 0
+  const countdown = createCountdown(60, () => expired++)
+  countdown.start()
+  await sleep(20)
+  countdown.stop()
+  await sleep(80)
+  expect(expired).toBe(0)
+  expect(countdown.left()).toBeLessThan(50)
+  countdown.start()
+  await sleep(80)
+  expect(expired).toBe(1)
+})
