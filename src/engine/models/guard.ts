@@ -150,13 +150,8 @@ async function enter(entry: Entry) {
     async afterFailure(error: unknown, attempt: number) {
       if (options.signal?.aborted) throw options.signal.reason
       const failure = toFailure(scope.signal.aborted ? scope.signal.reason : error)
-      const now = entry.clock.now()
-      if (failure.retryAfterMs !== undefined) {
-        gate.quietUntil = Math.max(gate.quietUntil, now + Math.min(failure.retryAfterMs, MAX_QUIET_MS))
-      }
-      const waitMs = backoffMs(attempt, { ...BACKOFF, random: entry.clock.random })
-      const tooLate = Math.max(waitMs, gate.quietUntil - now) >= timers.left()
-      if (!failure.retryable || attempt >= MAX_TRIES || scope.signal.aborted || tooLate) {
+      const waitMs = scope.signal.aborted ? undefined : waitBeforeRetry(entry, failure, attempt, timers.left())
+      if (waitMs === undefined) {
         if (failure.unhealthy) call.failed()
         else call.succeeded()
         throw toKsError(gate.provider, failure)
@@ -175,6 +170,22 @@ async function enter(entry: Entry) {
       release()
     },
   }
+}
+
+/** Milliseconds until the next try; undefined where there shall be none, or no time is left for it. */
+function waitBeforeRetry(
+  { gate, clock }: Entry,
+  failure: ProviderFailure,
+  attempt: number,
+  leftMs: number,
+): number | undefined {
+  const now = clock.now()
+  if (failure.retryAfterMs !== undefined) {
+    gate.quietUntil = Math.max(gate.quietUntil, now + Math.min(failure.retryAfterMs, MAX_QUIET_MS))
+  }
+  if (!failure.retryable || attempt >= MAX_TRIES) return undefined
+  const waitMs = backoffMs(attempt, { ...BACKOFF, random: clock.random })
+  return Math.max(waitMs, gate.quietUntil - now) < leftMs ? waitMs : undefined
 }
 
 async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: () => void; call: CircuitCall }> {
