@@ -1,0 +1,77 @@
+import { KsError } from '../../contract/errors.js'
+import { ProcessGoneError } from './index-process.js'
+import type { IndexBatch } from './ports.js'
+
+/** Nodes that one commit takes at most: a commit of 50,000 blocks searches for a second. */
+const GROUP_NODES = 4_000
+/** Processes that may end under one group before its callers are told. */
+const MAX_TRIES = 10
+
+interface Pending {
+  batch: IndexBatch
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+/** The changes of one space: applied in call order, those that wait together committed together. */
+export class ApplyQueue {
+  readonly #commit: (batches: IndexBatch[]) => Promise<void>
+  #pending: Pending[] = []
+  #running: Promise<void> | undefined
+
+  /** @param commit applies batches in order and resolves when they are visible */
+  constructor(commit: (batches: IndexBatch[]) => Promise<void>) {
+    this.#commit = commit
+  }
+
+  push(batch: IndexBatch): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ batch, resolve, reject })
+      this.#running ??= this.#run().finally(() => {
+        this.#running = undefined
+      })
+    })
+  }
+
+  /** Refuses what waits and resolves when nothing runs any more. */
+  async clear(error: KsError): Promise<void> {
+    for (const { reject } of this.#pending.splice(0)) reject(error)
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    // Callers of the same turn come into the same group.
+    await Promise.resolve()
+    while (this.#pending.length > 0) {
+      const group = this.#takeGroup()
+      try {
+        await this.#commitTried(group.map(({ batch }) => batch))
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
+    }
+  }
+
+  #takeGroup(): Pending[] {
+    let nodes = 0
+    let end = 0
+    for (const { batch } of this.#pending) {
+      nodes += batch.add.length + batch.remove.length
+      if (end > 0 && nodes > GROUP_NODES) break
+      end++
+    }
+    return this.#pending.splice(0, end)
+  }
+
+  async #commitTried(batches: IndexBatch[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#commit(batches)
+      } catch (error) {
+        if (!(error instanceof ProcessGoneError)) throw error
+        if (tries >= MAX_TRIES) throw new KsError('unavailable', error.message, { cause: error })
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
+import { DamagedIndexError, type TextHits, type TextIndex, type TextNode, weighTerms } from './text-index.js'
+
+/**
+ * SQLite's own text index, where the Tantivy binding does not load. Terms come analysed, so the tokenizer must split
+ * at spaces only: `ascii` keeps everything beyond ASCII, and the signs of ASCII are declared to be part of words.
+ */
+
+const LAYOUT_VERSION = 1
+const FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
+const SIGNS = '!#$%&()*+,-./:;<=>?@[]^_`{|}~'
+const MAX_K = 1_000
+/** The check reads everything; above this size only what is used is checked, as it is used. */
+const CHECK_LIMIT_BYTES = 256 * 1024 * 1024
+
+/**
+ * Opens or creates the index of a directory.
+ *
+ * @throws DamagedIndexError when the file is not what was written
+ */
+export async function openFts5(dir: string): Promise<TextIndex> {
+  await mkdir(dir, { recursive: true })
+  const path = join(dir, 'index.sqlite')
+  let db: Database.Database | undefined
+  try {
+    db = new Database(path)
+    prepare(db)
+    return new Fts5Text(db, new Database(path, { readonly: true }))
+  } catch (error) {
+    db?.close()
+    if (error instanceof DamagedIndexError) throw error
+    throw new DamagedIndexError(`${dir} cannot be opened: ${String(error)}`, { cause: error })
+  }
+}
+
+function prepare(db: Database.Database): void {
+  db.pragma('journal_mode = WAL')
+  // A projection may lose its newest commits: its watermark goes back with them.
+  db.pragma('synchronous = NORMAL')
+  db.pragma('cell_size_check = ON')
+  const format = Number(db.pragma('user_version', { simple: true }))
+  if (format !== 0 && format !== FORMAT) throw new DamagedIndexError(`the index has format ${format}, not ${FORMAT}`)
+  if (format === 0) {
+    db.exec(`
+      BEGIN;
+      CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=column,
+        tokenize="ascii tokenchars '${SIGNS}'");
+      CREATE VIRTUAL TABLE frequencies USING fts5vocab(words, row);
+      CREATE TABLE nodes(key INTEGER PRIMARY KEY, doc INTEGER NOT NULL);
+      CREATE INDEX nodes_doc ON nodes(doc);
+      CREATE TABLE state(id INTEGER PRIMARY KEY CHECK (id = 1), watermark INTEGER NOT NULL);
+      INSERT INTO state VALUES (1, 0);
+      PRAGMA user_version = ${FORMAT};
+      COMMIT;`)
+    return
+  }
+  const pages = Number(db.pragma('page_count', { simple: true }))
+  if (pages * Number(db.pragma('page_size', { simple: true })) > CHECK_LIMIT_BYTES) return
+  if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedIndexError('the index file is damaged')
+  db.exec(`INSERT INTO words(words) VALUES ('integrity-check')`)
+}
+
+class Fts5Text implements TextIndex {
+  readonly engine = 'fts5'
+  readonly #db: Database.Database
+  /** a connection of its own, which sees what is committed only */
+  readonly #reader: Database.Database
+  readonly #insertWords: Database.Statement<[number, string]>
+  readonly #deleteWords: Database.Statement<[number]>
+  readonly #insertNode: Database.Statement<[number, number]>
+  readonly #deleteNode: Database.Statement<[number]>
+  #watermark: number
+  #count: number
+
+  constructor(db: Database.Database, reader: Database.Database) {
+    this.#db = db
+    this.#reader = reader
+    this.#insertWords = db.prepare('INSERT INTO words(rowid, text) VALUES (?, ?)')
+    this.#deleteWords = db.prepare('DELETE FROM words WHERE rowid = ?')
+    this.#insertNode = db.prepare('INSERT INTO nodes(key, doc) VALUES (?, ?)')
+    this.#deleteNode = db.prepare('DELETE FROM nodes WHERE key = ?')
+    this.#watermark = this.#number('SELECT watermark FROM state')
+    this.#count = this.#number('SELECT count(*) FROM nodes')
+  }
+
+  get watermark(): number {
+    return this.#watermark
+  }
+
+  count(): number {
+    return this.#count
+  }
+
+  stage(add: readonly TextNode[], remove: readonly number[]): void {
+    if (!this.#db.inTransaction) this.#db.exec('BEGIN IMMEDIATE')
+    for (const key of remove) this.#remove(key)
+    for (const node of add) {
+      this.#remove(node.key)
+      this.#insertNode.run(node.key, node.doc)
+      this.#insertWords.run(node.key, node.text)
+    }
+  }
+
+  commit(watermark: number): void {
+    const moved = watermark > this.#watermark
+    if (!this.#db.inTransaction) {
+      if (!moved) return
+      this.#db.exec('BEGIN IMMEDIATE')
+    }
+    if (moved) this.#db.prepare('UPDATE state SET watermark = ?').run(watermark)
+    this.#db.exec('COMMIT')
+    if (moved) this.#watermark = watermark
+    this.#count = this.#number('SELECT count(*) FROM nodes')
+  }
+
+  rollback(): void {
+    if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+  }
+
+  async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
+    const frequency = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
+    const asked = weighTerms(terms, (term) => frequency.get(term)?.doc ?? 0)
+    const limit = Math.min(MAX_K, k)
+    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [] }
+    const match = asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))).join(' OR ')
+    const allowed = 'AND rowid IN (SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?)))'
+    const filter = docs === undefined ? '' : allowed
+    const rows = this.#reader
+      .prepare<unknown[], { key: number; score: number }>(
+        `SELECT rowid AS key, -bm25(words) AS score FROM words WHERE words MATCH ? ${filter} ORDER BY rank LIMIT ?`,
+      )
+      .all(...(docs === undefined ? [match, limit] : [match, JSON.stringify(docs), limit]))
+    return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score) }
+  }
+
+  rest(): void {
+    this.#db.pragma('wal_checkpoint(TRUNCATE)')
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close()
+    this.rollback()
+    this.#db.close()
+  }
+
+  #remove(key: number): void {
+    if (this.#deleteNode.run(key).changes > 0) this.#deleteWords.run(key)
+  }
+
+  #number(sql: string): number {
+    const value: unknown = this.#db.prepare(sql).pluck().get()
+    return typeof value === 'number' ? value : 0
+  }
+}
+
+/** A term as a string of the query language, in which nothing but the quote has a meaning. */
+function quote(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`
+}

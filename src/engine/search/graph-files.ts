@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { GraphPoints } from './vector-rows.js'
+
+/**
+ * A graph on disk: a directory with the library's file, a table of its points and a manifest with the SHA-256 of
+ * both. The library neither syncs nor checks what it writes, and a flipped bit makes it crash while it reads, so the
+ * manifest is written last and checked before the library sees a byte.
+ */
+
+export const GRAPH_FILE = 'graph.hnsw'
+const POINTS_FILE = 'points.bin'
+const MANIFEST_FILE = 'MANIFEST.json'
+/** Raised when the layout of the directory changes; others are built anew. */
+const FORMAT = 1
+/** uint32 row, float64 key, float64 document, float32 fingerprint */
+const POINT_BYTES = 4 + 8 + 8 + 4
+
+export interface FileFacts {
+  size: number
+  sha256: string
+}
+
+export interface GraphManifest {
+  format: number
+  vectorSpace: string
+  dimension: number
+  points: number
+  graph: FileFacts
+  pointsFile: FileFacts
+}
+
+/** Directory names of a vector space's graphs: a hash, since the id may hold any character, and a build number. */
+export function graphDirectory(vectorSpace: string, build: number): string {
+  return `${graphPrefix(vectorSpace)}${build}`
+}
+
+function graphPrefix(vectorSpace: string): string {
+  return `graph-${createHash('sha256').update(vectorSpace).digest('hex').slice(0, 16)}-`
+}
+
+/** Graph directories of a vector space, newest build first. */
+export async function listGraphs(dir: string, vectorSpace: string): Promise<{ path: string; build: number }[]> {
+  const prefix = graphPrefix(vectorSpace)
+  const names = await readdir(dir).catch(() => [])
+  return names
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+    .map((name) => ({ path: join(dir, name), build: Number(name.slice(prefix.length)) }))
+    .sort((a, b) => b.build - a.build)
+}
+
+/** Removes what interrupted builds left behind. */
+export async function removeBuildRemains(dir: string): Promise<void> {
+  await removeDirectories(dir, (name) => name.startsWith('tmp-graph-'))
+}
+
+/** Removes the graphs of every vector space but one. */
+export async function removeOtherGraphs(dir: string, keep: string): Promise<void> {
+  await removeDirectories(dir, (name) => name.startsWith('graph-') && !name.startsWith(graphPrefix(keep)))
+}
+
+async function removeDirectories(dir: string, which: (name: string) => boolean): Promise<void> {
+  const names = await readdir(dir).catch(() => [])
+  for (const name of names.filter(which)) await rm(join(dir, name), { recursive: true, force: true })
+}
+
+/** Size and SHA-256 of a file, read in pieces. */
+export async function fileFacts(path: string): Promise<FileFacts> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(piece)
+    size += piece.length
+  }
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** Opens a file or directory and waits until the kernel has made it durable. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Completes a graph directory whose library file is already there: checks that file, writes the points and, last, the
+ * manifest, all synced.
+ *
+ * @throws Error when the library file is shorter than its own head says
+ */
+export async function finishGraph(
+  dir: string,
+  facts: { vectorSpace: string; dimension: number },
+  points: Uint8Array,
+): Promise<void> {
+  const graphPath = join(dir, GRAPH_FILE)
+  await checkGraphSize(graphPath, facts.dimension)
+  await syncPath(graphPath)
+  const pointsPath = join(dir, POINTS_FILE)
+  await writeSynced(pointsPath, points)
+  const manifest: GraphManifest = {
+    format: FORMAT,
+    ...facts,
+    points: points.length / POINT_BYTES,
+    graph: await fileFacts(graphPath),
+    pointsFile: await fileFacts(pointsPath),
+  }
+  await writeSynced(join(dir, MANIFEST_FILE), JSON.stringify(manifest))
+  await syncPath(dir)
+}
+
+async function writeSynced(path: string, content: Uint8Array | string): Promise<void> {
+  const handle = await open(path, 'w')
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Bytes of the library's file head, and where in it the count and the size of one element stand. */
+const HEAD_BYTES = 96
+const COUNT_AT = 16
+const ELEMENT_BYTES_AT = 24
+
+/** Walks the file by its own numbers: head, one fixed element a point, one sized list of links a point. */
+async function checkGraphSize(path: string, dimension: number): Promise<void> {
+  const { size } = await stat(path)
+  const handle = await open(path, 'r')
+  try {
+    const head = Buffer.alloc(HEAD_BYTES)
+    await handle.read(head, 0, HEAD_BYTES, 0)
+    const count = Number(head.readBigUInt64LE(COUNT_AT))
+    const elementBytes = Number(head.readBigUInt64LE(ELEMENT_BYTES_AT))
+    if (elementBytes < dimension * 4) throw new Error(`${path}: an element has ${elementBytes} bytes`)
+    const linksAt = HEAD_BYTES + count * elementBytes
+    const links = Buffer.alloc(Math.max(0, size - linksAt))
+    await handle.read(links, 0, links.length, linksAt)
+    let at = 0
+    for (let i = 0; i < count; i++) at += at + 4 <= links.length ? 4 + links.readUInt32LE(at) : size
+    if (linksAt + at !== size) throw new Error(`${path} has ${size} bytes, which is not what its head says`)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The table of points as bytes: all rows, then all keys, documents and fingerprints, little-endian. */
+export function encodePoints(points: GraphPoints): Uint8Array {
+  const { rows, keys, docs, fingerprints } = points
+  return Buffer.concat(
+    [rows, keys, docs, fingerprints].map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength)),
+  )
+}
+
+function decodePoints(bytes: Buffer): GraphPoints {
+  const count = bytes.length / POINT_BYTES
+  const copy = new Uint8Array(bytes).buffer
+  const keysAt = count * 4
+  return {
+    rows: new Uint32Array(copy.slice(0, keysAt)),
+    keys: new Float64Array(copy.slice(keysAt, keysAt + count * 8)),
+    docs: new Float64Array(copy.slice(keysAt + count * 8, keysAt + count * 16)),
+    fingerprints: new Float32Array(copy.slice(keysAt + count * 16)),
+  }
+}
+
+export interface VerifiedGraph {
+  path: string
+  facts: FileFacts
+  points: GraphPoints
+}
+
+/**
+ * Reads a graph directory and checks every byte of it against its manifest.
+ *
+ * @throws Error naming what does not fit: then the directory is worthless
+ */
+export async function verifyGraph(dir: string, vectorSpace: string, dimension: number): Promise<VerifiedGraph> {
+  const manifest: Partial<GraphManifest> = JSON.parse(await readFile(join(dir, MANIFEST_FILE), 'utf8'))
+  if (manifest.format !== FORMAT || manifest.vectorSpace !== vectorSpace || manifest.dimension !== dimension) {
+    throw new Error(`${dir} is not a graph of ${vectorSpace} with ${dimension} dimensions`)
+  }
+  const path = join(dir, GRAPH_FILE)
+  const facts = await expectFacts(path, manifest.graph)
+  const pointsPath = join(dir, POINTS_FILE)
+  await expectFacts(pointsPath, manifest.pointsFile)
+  const points = decodePoints(await readFile(pointsPath))
+  if (points.rows.length !== manifest.points) throw new Error(`${dir} has ${points.rows.length} points`)
+  return { path, facts, points }
+}
+
+async function expectFacts(path: string, expected: FileFacts | undefined): Promise<FileFacts> {
+  const found = await fileFacts(path)
+  if (found.size !== expected?.size || found.sha256 !== expected.sha256) throw new Error(`${path} is damaged`)
+  return found
+}
+
+/** Makes the directory a build writes to. */
+export async function makeBuildDirectory(dir: string, vectorSpace: string, build: number): Promise<string> {
+  const path = join(dir, `tmp-${graphDirectory(vectorSpace, build)}`)
+  await rm(path, { recursive: true, force: true })
+  await mkdir(path, { recursive: true })
+  return path
+}

@@ -1,0 +1,110 @@
+import { checkRequest } from './check-request.js'
+import { chooseEngine } from './open-text.js'
+import type { FromChild, IndexRequest, ToChild } from './protocol.js'
+import { SpacePool } from './space-pool.js'
+import type { GraphLimits } from './vector-index.js'
+
+/**
+ * Entry of the index process. It holds the native libraries, which can block for seconds or end the process, away
+ * from the daemon. It never opens the database; what it needs comes in messages.
+ */
+
+interface Settings {
+  dir: string
+  graph: Partial<GraphLimits>
+  maxOpen?: number
+}
+
+const settings: Settings = JSON.parse(process.argv[2] ?? '{}')
+const { engine, reason } = chooseEngine(process.env.KS_TEXT_INDEX)
+
+const send = (message: FromChild): void => {
+  if (process.connected) process.send?.(message)
+}
+const log = (message: string): void => send({ kind: 'log', message })
+
+const pool = new SpacePool({
+  ...settings,
+  engine,
+  log,
+  onClosed: (space) => send({ kind: 'closed', space }),
+  onBuild: (space, running) => send({ kind: 'building', space, running }),
+})
+
+/** Searches overtake changes, and each piece of work gets an event-loop turn of its own. */
+const searches: ToChild[] = []
+const changes: ToChild[] = []
+/** Searches answered in a row before a change gets its turn. */
+const SEARCHES_PER_TURN = 16
+let scheduled = false
+
+function schedule(): void {
+  if (scheduled) return
+  scheduled = true
+  setImmediate(work)
+}
+
+function work(): void {
+  scheduled = false
+  for (const message of searches.splice(0, SEARCHES_PER_TURN)) answer(message)
+  const change = changes.shift()
+  if (change !== undefined) answer(change)
+  if (searches.length + changes.length > 0) schedule()
+}
+
+function answer({ id, request }: ToChild): void {
+  Promise.resolve()
+    .then(() => {
+      checkRequest(request)
+      return handle(request)
+    })
+    .then(
+      (value) => send({ kind: 'reply', id, value }),
+      (error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error)
+        send({ kind: 'error', id, reason: error instanceof RangeError ? 'invalid' : 'failed', message })
+      },
+    )
+}
+
+function handle(request: IndexRequest): unknown {
+  switch (request.op) {
+    case 'search':
+      return pool.read(request.space, (index) => index.search(request))
+    case 'status':
+      return pool.read(request.space, (index) => index.status())
+    case 'open':
+      return pool.change(request.space, async (index) => {
+        if (request.discard) await index.discard()
+        return index.state()
+      })
+    case 'reset':
+      return pool.change(request.space, (index) => index.reset())
+    case 'stage':
+      return pool.change(request.space, (index) => index.stage(request))
+    case 'commit':
+      return pool.change(request.space, (index) => index.commit(request.watermark))
+    case 'load':
+      return pool.change(request.space, (index) => index.load(request.vectorSpace, request.dimension, request.phase))
+    case 'vectors':
+      return pool.change(request.space, (index) => index.putVectors(request))
+    case 'activate':
+      return pool.change(request.space, (index) => index.activate(request.vectorSpace))
+    case 'drop':
+      return pool.drop(request.space)
+    case 'close':
+      return pool.close()
+  }
+}
+
+process.on('message', (message: ToChild) => {
+  if (message.request.op === 'search') searches.push(message)
+  else changes.push(message)
+  schedule()
+})
+// The daemon is gone: nobody needs this process, and what is not committed is replayed.
+process.on('disconnect', () => process.exit(0))
+// Ctrl-C in a terminal reaches the whole group; the daemon decides when this process ends.
+process.on('SIGINT', () => {})
+
+if (reason !== '') log(`text search uses FTS5: ${reason}`)

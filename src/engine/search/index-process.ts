@@ -1,0 +1,265 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { KsError } from '../../contract/errors.js'
+import { entryUrl } from '../../lib/entry.js'
+import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
+
+/** The process ended before it answered. What was asked may be asked again. */
+export class ProcessGoneError extends Error {
+  /** it ended by a fault of its own, so the request may be what kills it */
+  readonly faulted: boolean
+
+  constructor(faulted: boolean) {
+    super('the search index process ended before it answered')
+    this.faulted = faulted
+  }
+}
+
+/** Signals by which native code ends a process; any other end came from outside. */
+const FAULTS = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP'])
+/** A process that lived this long starts the waiting times anew. */
+const STEADY_MS = 5_000
+/** Waiting before the n-th start in a row of processes that died young; the last one repeats. */
+const RESTART_DELAYS_MS = [0, 0, 10, 20, 50, 100, 200, 400, 800, 1_000]
+/** A process that answers nothing for so long hangs in native code. Long commits take a few seconds. */
+const HANG_MS = 60_000
+/** Time to commit and close on an orderly stop. */
+const CLOSE_MS = 10_000
+/** Bytes sent and not yet answered; more wait here, not in the pipe. */
+const WINDOW_BYTES = 4 * 1024 * 1024
+const STDERR_TAIL = 2_000
+/** Fewer malloc arenas: threads of the text index would each keep tens of megabytes. */
+const MALLOC_ARENAS = '2'
+/** Young garbage is mostly message buffers: a small nursery keeps the process small. */
+const NODE_FLAGS = ['--max-semi-space-size=4']
+
+interface Waiting {
+  request: IndexRequest
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+  bytes: number
+}
+
+export interface IndexProcessOptions {
+  /** settings the process gets, as JSON */
+  settings: unknown
+  textEngine?: string
+  log: (message: string) => void
+  /** a space was closed to make room: what it held in memory is gone */
+  onClosed: (space: string) => void
+  /** the process ended; spaces it worked for when it ended by its own fault */
+  onGone: (suspects: string[]) => void
+}
+
+/** The child process with both indexes, started again whenever it ends. */
+export class IndexProcess {
+  /** counts the starts: what was loaded into one process is not in the next */
+  generation = 0
+  readonly #options: IndexProcessOptions
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #building = new Set<string>()
+  readonly #forWindow: (() => void)[] = []
+  #child: ChildProcess | undefined
+  #nextId = 1
+  #bytes = 0
+  #youngDeaths = 0
+  #startAt: Promise<void> | undefined
+  #watch: NodeJS.Timeout | undefined
+  #answered = Date.now()
+  #closed = false
+
+  constructor(options: IndexProcessOptions) {
+    this.#options = options
+  }
+
+  pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /**
+   * Sends a request and waits for its answer.
+   *
+   * @param generation the process it is meant for; absent = the one that runs, or the next one
+   * @throws ProcessGoneError when the process ends first
+   * @throws KsError `invalid-request` when the request breaks a rule, `unavailable` when the index cannot do it
+   */
+  async ask<R extends IndexRequest>(request: R, generation?: number): Promise<ReplyOf<R>>
+  async ask(request: IndexRequest, generation?: number): Promise<unknown> {
+    const { answer } = await this.send(request, generation)
+    return answer
+  }
+
+  /** As `ask`, but resolves when the request is on its way: what is sent next comes after it. */
+  async send(request: IndexRequest, generation?: number): Promise<{ answer: Promise<unknown> }> {
+    const bytes = sizeOf(request)
+    while (bytes > 0 && this.#bytes > 0 && this.#bytes + bytes > WINDOW_BYTES) {
+      await new Promise<void>((resolve) => this.#forWindow.push(resolve))
+    }
+    while (this.#child === undefined) {
+      if (generation !== undefined) throw new ProcessGoneError(false)
+      await this.start()
+    }
+    if (generation !== undefined && generation !== this.generation) throw new ProcessGoneError(false)
+    const answer = this.#send(this.#child, request, bytes)
+    // Whoever sent it looks at the answer later; until then a failure is not an unhandled one.
+    answer.catch(() => {})
+    return { answer }
+  }
+
+  /** Starts the process, if it does not run; after early deaths a little later. */
+  async start(): Promise<void> {
+    if (this.#closed) throw new KsError('unavailable', 'the search indexes are closed')
+    if (this.#child !== undefined) return
+    this.#startAt ??= this.#startLater()
+    await this.#startAt
+  }
+
+  async #startLater(): Promise<void> {
+    const delay = RESTART_DELAYS_MS[Math.min(this.#youngDeaths, RESTART_DELAYS_MS.length - 1)] ?? 0
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+    this.#startAt = undefined
+    if (!this.#closed) this.#spawn()
+  }
+
+  #spawn(): void {
+    const child = fork(
+      fileURLToPath(entryUrl(import.meta.url, './index-child.js')),
+      [JSON.stringify(this.#options.settings)],
+      {
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+        execArgv: NODE_FLAGS,
+        env: childEnvironment(this.#options.textEngine),
+      },
+    )
+    const born = Date.now()
+    let stderr = ''
+    let gone = false
+    const ended = (signal: NodeJS.Signals | null, how: string): void => {
+      if (gone) return
+      gone = true
+      this.#youngDeaths = Date.now() - born < STEADY_MS ? this.#youngDeaths + 1 : 0
+      if (!this.#closed)
+        this.#options.log(`the search index process ended (${how})${stderr === '' ? '' : `: ${stderr}`}`)
+      this.#lost(FAULTS.has(signal))
+    }
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-STDERR_TAIL)
+    })
+    child.on('message', (message: FromChild) => this.#receive(message))
+    child.on('error', (error) => {
+      if (child.pid === undefined) ended(null, error.message)
+    })
+    child.on('exit', (code, signal) => ended(signal, signal ?? `code ${code}`))
+    this.#child = child
+    this.generation++
+    this.#answered = Date.now()
+    this.#watch = setInterval(() => this.#checkForHang(child), HANG_MS / 4)
+    this.#watch.unref()
+  }
+
+  #send(child: ChildProcess, request: IndexRequest, bytes: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++
+      if (this.#waiting.size === 0) this.#answered = Date.now()
+      this.#waiting.set(id, { request, resolve, reject, bytes })
+      this.#bytes += bytes
+      const message: ToChild = { id, request }
+      // A message that cannot be sent means the process is ending; its exit answers for all.
+      child.send(message, () => {})
+    })
+  }
+
+  #receive(message: FromChild): void {
+    this.#answered = Date.now()
+    switch (message.kind) {
+      case 'log':
+        this.#options.log(message.message)
+        return
+      case 'closed':
+        this.#options.onClosed(message.space)
+        return
+      case 'building':
+        if (message.running) this.#building.add(message.space)
+        else this.#building.delete(message.space)
+        return
+      case 'reply':
+        this.#settle(message.id)?.resolve(message.value)
+        return
+      case 'error': {
+        const code = message.reason === 'invalid' ? 'invalid-request' : 'unavailable'
+        this.#settle(message.id)?.reject(new KsError(code, message.message))
+      }
+    }
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    this.#release(waiting?.bytes ?? 0)
+    return waiting
+  }
+
+  #release(bytes: number): void {
+    this.#bytes -= bytes
+    for (const resume of this.#forWindow.splice(0)) resume()
+  }
+
+  /** The process is gone: everything unanswered fails, and the next request starts another one. */
+  #lost(faulted: boolean): void {
+    clearInterval(this.#watch)
+    const lost = [...this.#waiting.values()]
+    const suspects = new Set(faulted ? this.#building : [])
+    if (faulted) for (const { request } of lost) if (request.op !== 'close') suspects.add(request.space)
+    this.#child = undefined
+    this.#waiting.clear()
+    this.#building.clear()
+    this.#release(this.#bytes)
+    this.#options.onGone([...suspects])
+    for (const waiting of lost) waiting.reject(new ProcessGoneError(faulted))
+    // Ready before the next question comes.
+    if (!this.#closed) this.start().catch(() => {})
+  }
+
+  #checkForHang(child: ChildProcess): void {
+    if (this.#waiting.size === 0 || Date.now() - this.#answered < HANG_MS) return
+    this.#options.log(`the search index process does not answer and is ended`)
+    child.kill('SIGKILL')
+  }
+
+  /** Lets the process commit and close; one that does not is ended. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const child = this.#child
+    if (child === undefined) return
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    const deadline = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS)
+    await this.#send(child, { op: 'close' }, 0).catch(() => {})
+    if (child.connected) child.disconnect()
+    await exited
+    clearTimeout(deadline)
+  }
+}
+
+function childEnvironment(textEngine: string | undefined): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX } = process.env
+  const wanted = textEngine ?? KS_TEXT_INDEX
+  return {
+    ...(PATH === undefined ? {} : { PATH }),
+    ...(TMPDIR === undefined ? {} : { TMPDIR }),
+    ...(LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH }),
+    ...(wanted === undefined ? {} : { KS_TEXT_INDEX: wanted }),
+    MALLOC_ARENA_MAX: MALLOC_ARENAS,
+  }
+}
+
+/** Bytes that count for the window: what can be large. */
+function sizeOf(request: IndexRequest): number {
+  if (request.op === 'vectors') return request.values.byteLength
+  if (request.op !== 'stage') return 0
+  const characters = [...request.titles, ...request.bodies].reduce((sum, text) => sum + text.length, 0)
+  return (
+    characters + request.keys.byteLength * 2 + request.remove.byteLength + (request.vectors?.values.byteLength ?? 0)
+  )
+}

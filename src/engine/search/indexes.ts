@@ -1,0 +1,251 @@
+import { KsError } from '../../contract/errors.js'
+import { ApplyQueue } from './apply-queue.js'
+import { IndexProcess, ProcessGoneError } from './index-process.js'
+import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
+import type {
+  IndexBatch,
+  IndexStatus,
+  ReplaySource,
+  SearchHit,
+  SearchHits,
+  SearchIndexes,
+  SearchRequest,
+  VectorBatch,
+} from './ports.js'
+import type { SearchMessage, SearchReply } from './protocol.js'
+import { allFinite } from './scan.kernel.js'
+import { checkBatch, checkVectorBatch } from './slices.js'
+import { SpaceSession } from './space-session.js'
+import type { TextEngine } from './text-index.js'
+import type { GraphLimits } from './vector-index.js'
+
+export interface SearchIndexesOptions {
+  /** directory of the index files; holds nothing that cannot be rebuilt */
+  dir: string
+  /** where what the indexes lack is replayed from */
+  source: ReplaySource
+  log?: (message: string) => void
+  /** FTS5 also where Tantivy would load; absent = what the environment variable `KS_TEXT_INDEX` says */
+  textEngine?: TextEngine
+  /** open spaces at most, default 32 */
+  maxOpen?: number
+  /** sizes at which graphs are built; tests make them small */
+  graph?: Partial<GraphLimits>
+}
+
+/** How long the first searches of a space wait for its replay, rather than answer with a part. */
+const GRACE_MS = 400
+/** A request is asked again this often when the process is killed under it; once when it may be what kills it. */
+const MAX_TRIES = 6
+/** Ends by a fault while a space was worked for, after which its files are thrown away and rebuilt. */
+const FAULTS_TO_DISCARD = 2
+/** A replay that failed is tried again by the next use after this. */
+const RETRY_SESSION_MS = 1_000
+
+interface SessionEntry {
+  session: SpaceSession
+  since: number
+}
+
+/**
+ * The search indexes of a deployment, held by a child process that is started again whenever it ends.
+ * Nothing is lost with it: what an index lacks is replayed from the source.
+ */
+export function createSearchIndexes(options: SearchIndexesOptions): SearchIndexes {
+  return new Indexes(options)
+}
+
+class Indexes implements SearchIndexes {
+  readonly #options: SearchIndexesOptions
+  readonly #process: IndexProcess
+  readonly #sessions = new Map<string, SessionEntry>()
+  readonly #queues = new Map<string, ApplyQueue>()
+  readonly #faults = new Map<string, number>()
+
+  constructor(options: SearchIndexesOptions) {
+    this.#options = options
+    this.#process = new IndexProcess({
+      settings: { dir: options.dir, graph: options.graph ?? {}, maxOpen: options.maxOpen },
+      ...(options.textEngine === undefined ? {} : { textEngine: options.textEngine }),
+      log: (message) => options.log?.(message),
+      onClosed: (space) => this.#sessions.delete(space),
+      onGone: (suspects) => {
+        this.#sessions.clear()
+        for (const space of suspects) this.#faults.set(space, (this.#faults.get(space) ?? 0) + 1)
+      },
+    })
+  }
+
+  async apply(space: string, batch: IndexBatch): Promise<void> {
+    checkBatch(batch)
+    let queue = this.#queues.get(space)
+    if (queue === undefined) {
+      queue = new ApplyQueue((batches) => this.#commit(space, batches))
+      this.#queues.set(space, queue)
+    }
+    await queue.push(batch)
+  }
+
+  async addVectors(space: string, batch: VectorBatch): Promise<void> {
+    checkVectorBatch(batch)
+    await this.#tried(async () => {
+      const { session } = await this.#session(space)
+      await session.opened
+      await session.addVectors(batch)
+    })
+  }
+
+  async activateVectors(space: string, vectorSpace: string): Promise<void> {
+    await this.#tried(async () => {
+      const { session } = await this.#session(space)
+      await session.opened
+      await session.load(vectorSpace)
+      await this.#process.ask({ op: 'activate', space, vectorSpace }, session.generation)
+      session.keepOnly(vectorSpace)
+    })
+  }
+
+  async search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits> {
+    const message = toMessage(space, request)
+    signal?.throwIfAborted()
+    const answer = this.#tried(async () => {
+      const entry = await this.#session(space)
+      if (!entry.session.isSettled(message.vectorSpace)) await graceOf(entry, message.vectorSpace)
+      const reply = await this.#process.ask(message, entry.session.generation)
+      return toHits(reply, entry.session.notes(message.vectorSpace))
+    })
+    return signal === undefined ? answer : abortable(answer, signal)
+  }
+
+  async status(space: string): Promise<IndexStatus> {
+    return this.#tried(async () => {
+      const { session } = await this.#session(space)
+      await session.opened
+      const { textEngine, watermark, textCount, vectorSpace, vectorCount, graphCount } = await this.#process.ask(
+        { op: 'status', space },
+        session.generation,
+      )
+      const vectors = vectorSpace === undefined ? {} : { vectorSpace }
+      return { space, textEngine, textWatermark: watermark, textCount, ...vectors, vectorCount, graphCount }
+    })
+  }
+
+  async drop(space: string): Promise<void> {
+    await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
+    this.#queues.delete(space)
+    this.#sessions.delete(space)
+    await this.#tried(() => this.#process.ask({ op: 'drop', space }))
+    this.#sessions.delete(space)
+  }
+
+  pid(): number | undefined {
+    return this.#process.pid()
+  }
+
+  async close(): Promise<void> {
+    await this.#process.close()
+  }
+
+  async #commit(space: string, batches: IndexBatch[]): Promise<void> {
+    const { session } = await this.#session(space)
+    try {
+      await session.text
+      await session.commit(batches)
+    } catch (error) {
+      // What was not applied is still in the source: a new session replays it before anything later is applied.
+      if (this.#sessions.get(space)?.session === session) this.#sessions.delete(space)
+      throw error
+    }
+  }
+
+  /** The session of a space in the process that runs now. */
+  async #session(space: string): Promise<SessionEntry> {
+    await this.#process.start()
+    const known = this.#sessions.get(space)
+    if (known?.session.generation === this.#process.generation && !isWorthAnother(known)) return known
+    const discard = (this.#faults.get(space) ?? 0) >= FAULTS_TO_DISCARD
+    if (discard) this.#faults.delete(space)
+    const { source, log } = this.#options
+    const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
+    const entry = { session, since: Date.now() }
+    this.#sessions.set(space, entry)
+    return entry
+  }
+
+  /** Repeats an action whose process ended under it. */
+  async #tried<T>(action: () => Promise<T>): Promise<T> {
+    let faults = 0
+    for (let tries = 1; ; tries++) {
+      try {
+        return await action()
+      } catch (error) {
+        if (!(error instanceof ProcessGoneError)) throw error
+        if (error.faulted) faults++
+        if (tries >= MAX_TRIES || faults > 1) throw new KsError('unavailable', error.message, { cause: error })
+      }
+    }
+  }
+}
+
+function isWorthAnother(entry: SessionEntry): boolean {
+  return entry.session.failed && Date.now() - entry.since > RETRY_SESSION_MS
+}
+
+/** Waits for the replay of a space, but never longer than the grace that began with its session. */
+async function graceOf({ session, since }: SessionEntry, vectorSpace: string | undefined): Promise<void> {
+  const left = since + GRACE_MS - Date.now()
+  const settled = session.settled(vectorSpace)
+  if (left <= 0) return
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, left)
+  })
+  await Promise.race([settled, late])
+  clearTimeout(timer)
+}
+
+function toMessage(space: string, request: SearchRequest): SearchMessage {
+  const { terms, vector, vectorSpace, docs } = request
+  if (vector !== undefined && !allFinite(vector)) {
+    throw new KsError('invalid-request', 'a query vector holds only finite numbers')
+  }
+  if (docs !== undefined && docs.length > MAX_FILTER_DOCS) {
+    throw new KsError('invalid-request', `a filter names at most ${MAX_FILTER_DOCS} documents, not ${docs.length}`)
+  }
+  return {
+    op: 'search',
+    space,
+    terms,
+    textK: clampK(request.textK),
+    vectorK: clampK(request.vectorK),
+    ...(vector === undefined ? {} : { vector }),
+    ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
+    ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),
+  }
+}
+
+function clampK(k: number): number {
+  return Number.isFinite(k) ? Math.max(1, Math.min(MAX_K, Math.floor(k))) : 1
+}
+
+function toHits(reply: SearchReply, notes: string[]): SearchHits {
+  const { keys, bm25, cosine, degraded, ...facts } = reply
+  const hits: SearchHit[] = []
+  for (const [i, key] of keys.entries()) {
+    const hit: SearchHit = { key }
+    const text = bm25[i] ?? Number.NaN
+    const vector = cosine[i] ?? Number.NaN
+    if (!Number.isNaN(text)) hit.bm25 = text
+    if (!Number.isNaN(vector)) hit.cosine = vector
+    hits.push(hit)
+  }
+  return { hits, ...facts, degraded: [...notes, ...degraded] }
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,44 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openFts5 } from './fts5.js'
+import { putAside } from './quarantine.js'
+import { openTantivy } from './tantivy.js'
+import { loadTantivy } from './tantivy-binding.js'
+import { DamagedIndexError, type TextEngine, type TextIndex } from './text-index.js'
+
+/** The engine of this process: Tantivy where its binding loads, unless the environment asks for FTS5. */
+export function chooseEngine(wanted: string | undefined): { engine: TextEngine; reason: string } {
+  if (wanted === 'fts5') return { engine: 'fts5', reason: 'KS_TEXT_INDEX asks for it' }
+  const { binding, reason } = loadTantivy()
+  return binding === undefined ? { engine: 'fts5', reason } : { engine: 'tantivy', reason }
+}
+
+/**
+ * Opens the text index of a space's directory. A damaged one is put aside, and an empty one takes its place.
+ *
+ * @param create whether to make one where none is; without it the answer is then `undefined`
+ */
+export async function openText(options: {
+  dir: string
+  engine: TextEngine
+  create: boolean
+  log: (message: string) => void
+}): Promise<TextIndex | undefined> {
+  const dir = join(options.dir, options.engine)
+  if (!options.create && !(await stat(dir).catch(() => undefined))) return undefined
+  try {
+    return await openEngine(options.engine, dir, options.log)
+  } catch (error) {
+    if (!(error instanceof DamagedIndexError)) throw error
+    options.log(`a text index is put aside and built anew: ${error.message}`)
+    await putAside(dir)
+    return openEngine(options.engine, dir, options.log)
+  }
+}
+
+async function openEngine(engine: TextEngine, dir: string, log: (message: string) => void): Promise<TextIndex> {
+  if (engine === 'fts5') return openFts5(dir)
+  const { binding, reason } = loadTantivy()
+  if (binding === undefined) throw new Error(reason)
+  return openTantivy(binding, dir, log)
+}

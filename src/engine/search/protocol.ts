@@ -1,0 +1,122 @@
+import type { TextEngine } from './text-index.js'
+
+/**
+ * What the daemon and the index process say to each other. Numbers travel in typed arrays: one copy instead of one
+ * object a node. Every request is answered once, in any order; requests of one space are begun in the order sent.
+ */
+
+/** Nodes and removed keys of one slice. Texts are as the source has them; the index process analyses. */
+export interface StageRequest {
+  op: 'stage'
+  space: string
+  /** the slice belongs to a batch of this sequence; a text index that has it already skips it. -1 = never skip */
+  seq: number
+  keys: Float64Array
+  docs: Float64Array
+  titles: string[]
+  bodies: string[]
+  remove: Float64Array
+  vectors?: NodeVectors
+}
+
+/** Vectors of some of a slice's nodes. */
+export interface NodeVectors {
+  vectorSpace: string
+  dimension: number
+  /** positions in the slice */
+  positions: Uint32Array
+  /** positions.length x dimension */
+  values: Float32Array
+}
+
+export interface VectorsRequest {
+  op: 'vectors'
+  space: string
+  vectorSpace: string
+  dimension: number
+  keys: Float64Array
+  docs: Float64Array
+  values: Float32Array
+  /** they come from the source's stream */
+  replayed: boolean
+}
+
+export interface SearchMessage {
+  op: 'search'
+  space: string
+  terms: string[]
+  vector?: Float32Array
+  vectorSpace?: string
+  textK: number
+  vectorK: number
+  docs?: Float64Array
+}
+
+export type IndexRequest =
+  /** opens a space; `discard` throws its files away first, because they end the process */
+  | { op: 'open'; space: string; discard: boolean }
+  /** empties the text index, before everything is staged anew */
+  | { op: 'reset'; space: string }
+  | StageRequest
+  | { op: 'commit'; space: string; watermark: number }
+  /** begins or ends the stream of a vector space's vectors */
+  | { op: 'load'; space: string; vectorSpace: string; dimension: number; phase: 'begin' | 'end' }
+  | VectorsRequest
+  | { op: 'activate'; space: string; vectorSpace: string }
+  | SearchMessage
+  | { op: 'status'; space: string }
+  | { op: 'drop'; space: string }
+  | { op: 'close' }
+
+export interface OpenReply {
+  watermark: number
+  textCount: number
+}
+
+export interface SearchReply {
+  keys: Float64Array
+  /** NaN where the text leg did not return the node */
+  bm25: Float64Array
+  /** NaN where the node's vector is not known */
+  cosine: Float64Array
+  textCount: number
+  vectorCount: number
+  textMs: number
+  vectorMs: number
+  textEngine: TextEngine
+  vectorMethod: 'none' | 'exact' | 'hnsw'
+  degraded: string[]
+}
+
+export interface StatusReply {
+  textEngine: TextEngine
+  watermark: number
+  textCount: number
+  vectorSpace?: string
+  vectorCount: number
+  graphCount: number
+}
+
+/** The answer of each request; what is not named here is answered with nothing. */
+export interface Replies {
+  open: OpenReply
+  search: SearchReply
+  status: StatusReply
+}
+
+export type ReplyOf<R extends IndexRequest> = R['op'] extends keyof Replies ? Replies[R['op']] : undefined
+
+export interface ToChild {
+  id: number
+  request: IndexRequest
+}
+
+export type FromChild =
+  | { kind: 'reply'; id: number; value: unknown }
+  /** `invalid`: the request breaks a rule; `failed`: the index could not do it */
+  | { kind: 'error'; id: number; reason: 'invalid' | 'failed'; message: string }
+  /** the process has let go of a space to keep the number of open ones bounded */
+  | { kind: 'closed'; space: string }
+  /** native code works for a space without a request */
+  | { kind: 'building'; space: string; running: boolean }
+  | { kind: 'log'; message: string }

@@ -1,0 +1,115 @@
+/**
+ * The inner loops of exact vector search. Rows lie one after another in blocks; all loops read typed arrays only.
+ */
+
+/** The best rows seen so far: a min-heap by score, so that the worst of the best is at 0. */
+export interface TopRows {
+  readonly capacity: number
+  size: number
+  readonly rows: Int32Array
+  readonly scores: Float64Array
+}
+
+/** @param capacity rows to keep, at least 1 */
+export function topRows(capacity: number): TopRows {
+  return { capacity, size: 0, rows: new Int32Array(capacity), scores: new Float64Array(capacity) }
+}
+
+/** Takes a row into the best, if it is better than the worst of them. */
+export function offer(top: TopRows, row: number, score: number): void {
+  const { rows, scores } = top
+  if (top.size < top.capacity) {
+    let at = top.size++
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (scores[parent]! <= score) break
+      scores[at] = scores[parent]!
+      rows[at] = rows[parent]!
+      at = parent
+    }
+    scores[at] = score
+    rows[at] = row
+    return
+  }
+  if (score <= scores[0]!) return
+  let at = 0
+  for (;;) {
+    let child = 2 * at + 1
+    if (child >= top.size) break
+    if (child + 1 < top.size && scores[child + 1]! < scores[child]!) child++
+    if (scores[child]! >= score) break
+    scores[at] = scores[child]!
+    rows[at] = rows[child]!
+    at = child
+  }
+  scores[at] = score
+  rows[at] = row
+}
+
+/** Dot product of `query` and the row that starts at `offset` of `block`: the cosine, as both have unit length. */
+export function dotAt(query: Float32Array, block: Float32Array, offset: number): number {
+  const length = query.length
+  const quads = length & ~3
+  let a = 0
+  let b = 0
+  let c = 0
+  let d = 0
+  let at = offset
+  let i = 0
+  for (; i < quads; i += 4, at += 4) {
+    a += query[i]! * block[at]!
+    b += query[i + 1]! * block[at + 1]!
+    c += query[i + 2]! * block[at + 2]!
+    d += query[i + 3]! * block[at + 3]!
+  }
+  for (; i < length; i++, at++) a += query[i]! * block[at]!
+  return a + b + c + d
+}
+
+/**
+ * Offers the rows of one block whose flags, masked, are `wanted`.
+ *
+ * @param firstRow number of the block's first row
+ * @param count rows of the block to look at
+ */
+export function scanBlock(
+  query: Float32Array,
+  block: Float32Array,
+  firstRow: number,
+  count: number,
+  flags: Uint8Array,
+  mask: number,
+  wanted: number,
+  top: TopRows,
+): void {
+  const dimension = query.length
+  for (let i = 0; i < count; i++) {
+    if ((flags[firstRow + i]! & mask) !== wanted) continue
+    offer(top, firstRow + i, dotAt(query, block, i * dimension))
+  }
+}
+
+/** Whether every number is finite: 0 x NaN and 0 x Infinity are NaN, everything else adds 0. */
+export function allFinite(values: Float32Array): boolean {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i]! * 0
+  return sum === 0
+}
+
+/** Copies a row into a plain array of the same length, which is all that the graph library takes. */
+export function copyToArray(block: Float32Array, offset: number, into: number[]): void {
+  for (let i = 0; i < into.length; i++) into[i] = block[offset + i]!
+}
+
+/**
+ * One number that tells two unit vectors apart with high probability: a fixed +-1 projection, scaled to unit length.
+ * Signs come from a multiplicative hash of the position, so no table is kept.
+ */
+export function fingerprint(block: Float32Array, offset: number, dimension: number): number {
+  let sum = 0
+  for (let i = 0; i < dimension; i++) {
+    const value = block[offset + i]!
+    sum += Math.imul(i + 1, 0x9e3779b1) < 0 ? value : -value
+  }
+  return sum / Math.sqrt(dimension)
+}

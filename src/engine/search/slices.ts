@@ -1,0 +1,130 @@
+import { KsError } from '../../contract/errors.js'
+import { checkDimension, checkValues } from './check-request.js'
+import { SLICE_CHARACTERS, SLICE_NODES, SLICE_VECTOR_BYTES } from './limits.js'
+import type { IndexBatch, IndexedNode, VectorBatch } from './ports.js'
+import type { NodeVectors, StageRequest, VectorsRequest } from './protocol.js'
+
+/**
+ * Cuts a batch into slices that the index process handles in a few milliseconds each.
+ *
+ * @param seq sequence a text index may compare with its watermark, or -1 to stage in any case
+ */
+export function* stageSlices(space: string, batch: IndexBatch, seq: number): Iterable<StageRequest> {
+  let start = 0
+  let removed = 0
+  do {
+    const end = sliceEnd(batch.add, start)
+    const nodes = batch.add.slice(start, end)
+    // All removals go before the first addition: a key in both lists stays.
+    const last = removed + REMOVALS_PER_SLICE >= batch.remove.length
+    const remove = batch.remove.slice(removed, removed + REMOVALS_PER_SLICE)
+    removed += remove.length
+    yield stageRequest(space, seq, last ? nodes : [], remove, batch.vectorSpace)
+    if (last) start = end
+  } while (start < batch.add.length || removed < batch.remove.length)
+}
+
+/** As many deletions as the native library may be called with in one turn. */
+const REMOVALS_PER_SLICE = 1_000
+
+function sliceEnd(nodes: readonly IndexedNode[], start: number): number {
+  let characters = 0
+  let bytes = 0
+  let end = start
+  while (end < nodes.length && end - start < SLICE_NODES) {
+    const node = nodes[end]
+    characters += (node?.title.length ?? 0) + (node?.body.length ?? 0)
+    bytes += node?.vector?.byteLength ?? 0
+    if (end > start && (characters > SLICE_CHARACTERS || bytes > SLICE_VECTOR_BYTES)) break
+    end++
+  }
+  return end
+}
+
+function stageRequest(
+  space: string,
+  seq: number,
+  nodes: readonly IndexedNode[],
+  remove: readonly number[],
+  vectorSpace: string | undefined,
+): StageRequest {
+  const vectors = vectorSpace === undefined ? undefined : packVectors(nodes, vectorSpace)
+  return {
+    op: 'stage',
+    space,
+    seq,
+    keys: Float64Array.from(nodes, (node) => node.key),
+    docs: Float64Array.from(nodes, (node) => node.doc),
+    titles: nodes.map((node) => node.title),
+    bodies: nodes.map((node) => node.body),
+    remove: Float64Array.from(remove),
+    ...(vectors === undefined ? {} : { vectors }),
+  }
+}
+
+function packVectors(nodes: readonly IndexedNode[], vectorSpace: string): NodeVectors | undefined {
+  const found: { position: number; vector: Float32Array }[] = []
+  nodes.forEach(({ vector }, position) => {
+    if (vector !== undefined) found.push({ position, vector })
+  })
+  const dimension = found[0]?.vector.length
+  if (dimension === undefined) return undefined
+  const values = new Float32Array(found.length * dimension)
+  found.forEach(({ vector }, i) => {
+    values.set(vector, i * dimension)
+  })
+  return { vectorSpace, dimension, positions: Uint32Array.from(found, ({ position }) => position), values }
+}
+
+/** Cuts a batch of vectors into slices. */
+export function* vectorSlices(space: string, batch: VectorBatch, replayed: boolean): Iterable<VectorsRequest> {
+  const { vectorSpace, dimension } = batch
+  const rows = Math.max(1, Math.floor(SLICE_VECTOR_BYTES / (dimension * Float32Array.BYTES_PER_ELEMENT)))
+  for (let start = 0; start < batch.keys.length; start += rows) {
+    const end = Math.min(start + rows, batch.keys.length)
+    yield {
+      op: 'vectors',
+      space,
+      vectorSpace,
+      dimension,
+      keys: Float64Array.from(batch.keys.slice(start, end)),
+      docs: Float64Array.from(batch.docs.slice(start, end)),
+      values: batch.vectors.slice(start * dimension, end * dimension),
+      replayed,
+    }
+  }
+}
+
+/**
+ * Refuses a batch whose vectors cannot be compared, before any of it is applied.
+ *
+ * @throws KsError `invalid-request`
+ */
+export function checkBatch(batch: IndexBatch): void {
+  const dimension = batch.add.find((node) => node.vector !== undefined)?.vector?.length
+  if (!Number.isSafeInteger(batch.seq) || batch.seq < 1) {
+    throw new KsError('invalid-request', `a batch has a whole sequence number from 1, not ${batch.seq}`)
+  }
+  if (dimension === undefined) return
+  if (batch.vectorSpace === undefined)
+    throw new KsError('invalid-request', 'a batch with vectors names their vector space')
+  for (const { vector } of batch.add) if (vector !== undefined) refusing(() => checkValues(vector, 1, dimension))
+  refusing(() => checkDimension(dimension))
+}
+
+/** @throws KsError `invalid-request` when keys, documents and vectors do not fit together or a number is not finite */
+export function checkVectorBatch(batch: VectorBatch): void {
+  refusing(() => {
+    checkDimension(batch.dimension)
+    checkValues(batch.vectors, batch.keys.length, batch.dimension)
+    if (batch.docs.length !== batch.keys.length) throw new RangeError('every vector has a key and a document')
+  })
+}
+
+function refusing(check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    throw new KsError('invalid-request', error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}

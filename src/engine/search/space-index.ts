@@ -1,0 +1,272 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { analyzeDocument } from '../../lib/text/analyze.js'
+import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
+import { openText } from './open-text.js'
+import type {
+  NodeVectors,
+  OpenReply,
+  SearchMessage,
+  SearchReply,
+  StageRequest,
+  StatusReply,
+  VectorsRequest,
+} from './protocol.js'
+import { putAside } from './quarantine.js'
+import type { TextEngine, TextHits, TextIndex, TextNode } from './text-index.js'
+import { type GraphLimits, VectorIndex } from './vector-index.js'
+
+/** A text index that nobody writes to gives its threads and memory back after this. */
+const REST_AFTER_MS = 20_000
+
+export interface SpaceIndexOptions {
+  /** the space's directory; made on the first write */
+  dir: string
+  engine: TextEngine
+  graph: Partial<GraphLimits>
+  log: (message: string) => void
+  onBuild: (running: boolean) => void
+}
+
+/** Both indexes of one space, in the index process. */
+export class SpaceIndex {
+  readonly #options: SpaceIndexOptions
+  readonly #vectors = new Map<string, VectorIndex>()
+  #text: TextIndex | undefined
+  #active: string | undefined
+  #staged = false
+  #rest: NodeJS.Timeout | undefined
+
+  private constructor(options: SpaceIndexOptions) {
+    this.#options = options
+  }
+
+  /** Opens what is there. Damaged files are put aside: the space then starts empty. */
+  static async open(options: SpaceIndexOptions): Promise<SpaceIndex> {
+    const index = new SpaceIndex(options)
+    await removeBuildRemains(options.dir)
+    index.#text = await openText({ ...options, create: false })
+    return index
+  }
+
+  /** Puts the whole directory aside, after its files ended the process more than once. */
+  async discard(): Promise<void> {
+    await this.close()
+    this.#vectors.clear()
+    await putAside(this.#options.dir)
+    this.#text = undefined
+  }
+
+  async state(): Promise<OpenReply> {
+    const text = this.#text
+    if (this.#staged && text !== undefined) await this.#guarded(() => text.rollback())
+    this.#staged = false
+    return { watermark: this.#text?.watermark ?? 0, textCount: this.#text?.count() ?? 0 }
+  }
+
+  async reset(): Promise<void> {
+    await this.#text?.close()
+    this.#text = undefined
+    this.#staged = false
+    await rm(join(this.#options.dir, this.#options.engine), { recursive: true, force: true })
+  }
+
+  async stage(request: StageRequest): Promise<void> {
+    const remove = Array.from(request.remove)
+    for (const vectors of this.#vectors.values()) vectors.remove(remove)
+    if (request.vectors !== undefined) this.#putNodeVectors(request, request.vectors)
+    const text = this.#text ?? (await this.#create())
+    if (request.seq !== -1 && request.seq <= text.watermark) return
+    const nodes: TextNode[] = []
+    request.keys.forEach((key, i) => {
+      const text = joinTerms(request.titles[i] ?? '', request.bodies[i] ?? '')
+      nodes.push({ key, doc: request.docs[i] ?? 0, text })
+    })
+    this.#staged = true
+    await this.#guarded(() => text.stage(nodes, remove))
+  }
+
+  async commit(watermark: number): Promise<void> {
+    const text = this.#text ?? (await this.#create())
+    await this.#guarded(() => text.commit(watermark))
+    this.#staged = false
+    clearTimeout(this.#rest)
+    this.#rest = setTimeout(() => this.#restNow(), REST_AFTER_MS)
+    this.#rest.unref()
+  }
+
+  putVectors(request: VectorsRequest): void {
+    const index = this.#vectorIndex(request.vectorSpace, request.dimension)
+    index.put(entriesOf(request.keys, request.docs, request.values, request.dimension), request.replayed)
+  }
+
+  async load(vectorSpace: string, dimension: number, phase: 'begin' | 'end'): Promise<void> {
+    const index = this.#vectorIndex(vectorSpace, dimension)
+    if (phase === 'begin') await index.beginLoad()
+    else index.endLoad()
+  }
+
+  async activate(vectorSpace: string): Promise<void> {
+    for (const [name, index] of this.#vectors) {
+      if (name === vectorSpace) continue
+      index.close()
+      this.#vectors.delete(name)
+    }
+    this.#active = vectorSpace
+    await removeOtherGraphs(this.#options.dir, vectorSpace)
+  }
+
+  async search(request: SearchMessage): Promise<SearchReply> {
+    const degraded: string[] = []
+    const docs = request.docs === undefined ? undefined : Array.from(request.docs)
+    const began = performance.now()
+    const text = await this.#searchText(request, docs, degraded)
+    const between = performance.now()
+    const index = this.#indexFor(request, degraded)
+    const found =
+      index === undefined || request.vector === undefined
+        ? undefined
+        : await index.search(request.vector, request.vectorK, docs)
+    const hits = unite(text, found?.keys ?? [], (key) =>
+      request.vector === undefined ? undefined : index?.cosine(request.vector, key),
+    )
+    const ended = performance.now()
+    return {
+      ...hits,
+      textCount: text.keys.length,
+      vectorCount: found?.keys.length ?? 0,
+      textMs: between - began,
+      vectorMs: found === undefined ? 0 : ended - between,
+      textEngine: this.#options.engine,
+      vectorMethod: found?.method ?? 'none',
+      degraded,
+    }
+  }
+
+  status(): StatusReply {
+    const vectorSpace = this.#active ?? this.#vectors.keys().next().value
+    const vectors = vectorSpace === undefined ? undefined : this.#vectors.get(vectorSpace)
+    return {
+      textEngine: this.#options.engine,
+      watermark: this.#text?.watermark ?? 0,
+      textCount: this.#text?.count() ?? 0,
+      ...(vectorSpace === undefined ? {} : { vectorSpace }),
+      vectorCount: vectors?.count ?? 0,
+      graphCount: vectors?.graphCount ?? 0,
+    }
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#rest)
+    for (const vectors of this.#vectors.values()) vectors.close()
+    await this.#text
+      ?.close()
+      .catch((error: unknown) => this.#options.log(`a text index did not close: ${String(error)}`))
+  }
+
+  async drop(): Promise<void> {
+    await this.close()
+    await rm(this.#options.dir, { recursive: true, force: true })
+  }
+
+  async #searchText(request: SearchMessage, docs: number[] | undefined, degraded: string[]): Promise<TextHits> {
+    const none = { keys: [], scores: [] }
+    if (this.#text === undefined || request.terms.length === 0) return none
+    try {
+      return await this.#text.search(request.terms, request.textK, docs)
+    } catch (error) {
+      degraded.push('the text index could not be searched')
+      this.#options.log(`a text search failed: ${String(error)}`)
+      return none
+    }
+  }
+
+  #indexFor(request: SearchMessage, degraded: string[]): VectorIndex | undefined {
+    if (request.vector === undefined || request.vectorSpace === undefined) return undefined
+    const index = this.#vectors.get(request.vectorSpace)
+    if (index === undefined) {
+      if (this.#vectors.size > 0) degraded.push(`vectors of ${request.vectorSpace} are not here`)
+      return undefined
+    }
+    if (index.rows.dimension !== request.vector.length) {
+      degraded.push(`the query vector has ${request.vector.length} dimensions, the index ${index.rows.dimension}`)
+      return undefined
+    }
+    if (index.loading) degraded.push(`vectors are still being loaded: ${index.count} are here`)
+    return index
+  }
+
+  #vectorIndex(vectorSpace: string, dimension: number): VectorIndex {
+    const known = this.#vectors.get(vectorSpace)
+    if (known !== undefined) {
+      if (known.rows.dimension === dimension) return known
+      throw new RangeError(`vectors of ${vectorSpace} have ${known.rows.dimension} dimensions, not ${dimension}`)
+    }
+    const { dir, graph, log, onBuild } = this.#options
+    const index = new VectorIndex({ dir, vectorSpace, dimension, limits: graph, log, onBuild })
+    this.#vectors.set(vectorSpace, index)
+    return index
+  }
+
+  #putNodeVectors(request: StageRequest, vectors: NodeVectors): void {
+    const index = this.#vectorIndex(vectors.vectorSpace, vectors.dimension)
+    const keys = Float64Array.from(vectors.positions, (position) => request.keys[position] ?? 0)
+    const docs = Float64Array.from(vectors.positions, (position) => request.docs[position] ?? 0)
+    index.put(entriesOf(keys, docs, vectors.values, vectors.dimension), false)
+  }
+
+  async #create(): Promise<TextIndex> {
+    this.#text ??= await openText({ ...this.#options, create: true })
+    if (this.#text === undefined) throw new Error('the text index was not created')
+    return this.#text
+  }
+
+  /** After an error the index is opened anew from its files, so that nothing half staged stays. */
+  async #guarded(action: () => void): Promise<void> {
+    try {
+      action()
+    } catch (error) {
+      await this.#recover()
+      throw error
+    }
+  }
+
+  #restNow(): void {
+    try {
+      this.#text?.rest()
+    } catch (error) {
+      this.#options.log(`a text index could not rest: ${String(error)}`)
+    }
+  }
+
+  async #recover(): Promise<void> {
+    this.#staged = false
+    await this.#text?.close().catch(() => {})
+    this.#text = await openText({ ...this.#options, create: false })
+  }
+}
+
+/** Title terms count twice: a title is short, and what it names the passage is about. */
+function joinTerms(title: string, body: string): string {
+  const titleTerms = analyzeDocument(title).join(' ')
+  return `${titleTerms} ${titleTerms} ${analyzeDocument(body).join(' ')}`
+}
+
+function* entriesOf(keys: Float64Array, docs: Float64Array, values: Float32Array, dimension: number) {
+  for (const [i, key] of keys.entries()) {
+    yield { key, doc: docs[i] ?? 0, vector: values.subarray(i * dimension, (i + 1) * dimension) }
+  }
+}
+
+function unite(text: TextHits, vectorKeys: number[], cosineOf: (key: number) => number | undefined) {
+  const scores = new Map<number, number>()
+  text.keys.forEach((key, i) => {
+    scores.set(key, text.scores[i] ?? 0)
+  })
+  for (const key of vectorKeys) if (!scores.has(key)) scores.set(key, Number.NaN)
+  return {
+    keys: Float64Array.from(scores.keys()),
+    bm25: Float64Array.from(scores.values()),
+    cosine: Float64Array.from(scores.keys(), (key) => cosineOf(key) ?? Number.NaN),
+  }
+}

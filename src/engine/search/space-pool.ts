@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { SpaceIndex, type SpaceIndexOptions } from './space-index.js'
+
+/** Each open space holds a writer's threads, mapped files and its vectors. */
+const MAX_OPEN = 32
+
+interface Entry {
+  index: Promise<SpaceIndex>
+  /** changes of a space run one after another; searches do not wait for them */
+  tail: Promise<unknown>
+  busy: number
+}
+
+export interface SpacePoolOptions extends Omit<SpaceIndexOptions, 'dir' | 'onBuild'> {
+  dir: string
+  maxOpen?: number
+  onClosed: (space: string) => void
+  onBuild: (space: string, running: boolean) => void
+}
+
+/** The open spaces of the index process; the least recently used one makes room. */
+export class SpacePool {
+  readonly #options: SpacePoolOptions
+  readonly #open = new Map<string, Entry>()
+  readonly #closing = new Map<string, Promise<void>>()
+
+  constructor(options: SpacePoolOptions) {
+    this.#options = options
+  }
+
+  /** Runs a search, which may overtake changes. */
+  async read<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
+    const entry = this.#entry(space)
+    entry.busy++
+    try {
+      return await action(await entry.index)
+    } finally {
+      entry.busy--
+    }
+  }
+
+  /** Runs a change after the changes of the space that were asked for before. */
+  change<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
+    const entry = this.#entry(space)
+    entry.busy++
+    const run = async () => {
+      try {
+        return await action(await entry.index)
+      } finally {
+        entry.busy--
+      }
+    }
+    const result = entry.tail.then(run, run)
+    entry.tail = result.catch(() => {})
+    return result
+  }
+
+  async drop(space: string): Promise<void> {
+    await this.change(space, async (index) => {
+      this.#open.delete(space)
+      await index.drop()
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((space) => this.#close(space)))
+    await Promise.all(this.#closing.values())
+  }
+
+  #entry(space: string): Entry {
+    const known = this.#open.get(space)
+    if (known !== undefined) {
+      this.#open.delete(space)
+      this.#open.set(space, known)
+      return known
+    }
+    this.#makeRoom()
+    const index = (this.#closing.get(space) ?? Promise.resolve()).then(() => this.#openSpace(space))
+    const entry: Entry = { index, tail: index.catch(() => {}), busy: 0 }
+    index.catch(() => {
+      if (this.#open.get(space) === entry) this.#open.delete(space)
+    })
+    this.#open.set(space, entry)
+    return entry
+  }
+
+  #openSpace(space: string): Promise<SpaceIndex> {
+    const onBuild = (running: boolean) => this.#options.onBuild(space, running)
+    return SpaceIndex.open({ ...this.#options, dir: join(this.#options.dir, directoryName(space)), onBuild })
+  }
+
+  #makeRoom(): void {
+    if (this.#open.size < (this.#options.maxOpen ?? MAX_OPEN)) return
+    for (const [space, entry] of this.#open) {
+      if (entry.busy > 0) continue
+      this.#close(space).catch((error: unknown) => this.#options.log(`a space did not close: ${String(error)}`))
+      this.#options.onClosed(space)
+      return
+    }
+  }
+
+  #close(space: string): Promise<void> {
+    const entry = this.#open.get(space)
+    if (entry === undefined) return Promise.resolve()
+    this.#open.delete(space)
+    const done = entry.tail
+      .then(() => entry.index)
+      .then((index) => index.close())
+      .catch((error: unknown) => this.#options.log(`a space did not close: ${String(error)}`))
+      .finally(() => this.#closing.delete(space))
+    this.#closing.set(space, done)
+    return done
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Only ids and hashes reach the file system. */
+export function directoryName(space: string): string {
+  return UUID.test(space) ? space : createHash('sha256').update(space).digest('hex')
+}

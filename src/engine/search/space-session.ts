@@ -1,0 +1,208 @@
+import { type IndexProcess, ProcessGoneError } from './index-process.js'
+import type { IndexBatch, ReplaySource, VectorBatch } from './ports.js'
+import type { IndexRequest, OpenReply } from './protocol.js'
+import { allFinite } from './scan.kernel.js'
+import { stageSlices, vectorSlices } from './slices.js'
+
+/**
+ * One space in one index process: finds out what the indexes there lack and replays it from the source. When the
+ * process ends or closes the space, the session is thrown away and the next use begins another.
+ */
+export class SpaceSession {
+  readonly generation: number
+  /** settles when the process has opened the space */
+  readonly opened: Promise<OpenReply>
+  /** the replay failed; what is there can be searched */
+  failed = false
+  /** settles when the text index has caught up */
+  readonly text: Promise<void>
+  /** why the text index is behind, while it is */
+  textNote: string | undefined = 'the text index is catching up'
+  readonly #space: string
+  readonly #process: IndexProcess
+  readonly #source: ReplaySource
+  readonly #log: (message: string) => void
+  readonly #loads = new Map<string, Load>()
+  /** no vectors existed when the session began: whatever vector space comes, it is here from its first vector */
+  #hasAll = false
+
+  constructor(
+    space: string,
+    process: IndexProcess,
+    source: ReplaySource,
+    discard: boolean,
+    log: (message: string) => void,
+  ) {
+    this.#space = space
+    this.#process = process
+    this.#source = source
+    this.#log = log
+    this.generation = process.generation
+    this.opened = process.ask({ op: 'open', space, discard }, this.generation)
+    this.text = this.#catchUp()
+    this.text.catch((error: unknown) => {
+      this.failed = true
+      this.textNote = `the text index is behind: ${reasonOf(error)}`
+    })
+  }
+
+  /** What a search of this vector space should say of its completeness now. */
+  notes(vectorSpace: string | undefined): string[] {
+    const load = vectorSpace === undefined ? undefined : this.#loads.get(vectorSpace)
+    return [this.textNote, load?.note].filter((note) => note !== undefined)
+  }
+
+  /** Resolves when everything a search needs is there, or cannot be had. */
+  async settled(vectorSpace: string | undefined): Promise<void> {
+    const load = vectorSpace === undefined ? undefined : this.load(vectorSpace)
+    await Promise.allSettled([this.text, load])
+  }
+
+  /** Whether a search would wait for nothing. */
+  isSettled(vectorSpace: string | undefined): boolean {
+    if (this.textNote !== undefined) return false
+    if (vectorSpace === undefined || this.#hasAll) return true
+    const load = this.#loads.get(vectorSpace)
+    return load !== undefined && load.note === undefined
+  }
+
+  /** Streams the vectors of a vector space, once. */
+  load(vectorSpace: string, begun?: Sent): Promise<void> {
+    if (this.#hasAll) return Promise.resolve()
+    const known = this.#loads.get(vectorSpace)
+    if (known !== undefined) return known.done
+    const load: Load = { done: this.#stream(vectorSpace, begun), note: 'vectors are being loaded' }
+    this.#loads.set(vectorSpace, load)
+    load.done.then(
+      () => {
+        load.note = undefined
+      },
+      (error: unknown) => {
+        load.note = `vectors are missing: ${reasonOf(error)}`
+        if (!(error instanceof ProcessGoneError)) this.#log(`vectors of a space were not loaded: ${reasonOf(error)}`)
+      },
+    )
+    return load.done
+  }
+
+  /** Other vector spaces were dropped. */
+  keepOnly(vectorSpace: string): void {
+    for (const name of this.#loads.keys()) if (name !== vectorSpace) this.#loads.delete(name)
+  }
+
+  /** Stages batches in order and commits them together. */
+  async commit(batches: readonly IndexBatch[]): Promise<void> {
+    const sent: Sent[] = []
+    for (const batch of batches) {
+      for (const slice of stageSlices(this.#space, batch, batch.seq)) sent.push(await this.#send(slice))
+    }
+    await this.#finish(sent, Math.max(...batches.map((batch) => batch.seq)))
+  }
+
+  async addVectors(batch: VectorBatch, replayed = false): Promise<void> {
+    const sent: Sent[] = []
+    for (const slice of vectorSlices(this.#space, batch, replayed)) sent.push(await this.#send(slice))
+    await Promise.all(sent.map(({ answer }) => answer))
+  }
+
+  async #catchUp(): Promise<void> {
+    const space = this.#space
+    const { watermark, textCount } = await this.opened
+    const head = this.#source.head(space)
+    this.#hasAll = head.seq === 0 && head.vectorSpace === undefined
+    if (head.vectorSpace !== undefined) {
+      // Sent before any change can follow, so that a graph file finds an empty place.
+      const begun =
+        head.dimension === undefined ? undefined : await this.#sendPhase(head.vectorSpace, head.dimension, 'begin')
+      this.load(head.vectorSpace, begun).catch(() => {})
+    }
+    // An index ahead of its source comes from before a restore.
+    const usable = watermark > 0 && watermark >= this.#source.oldest(space) && watermark <= head.seq
+    if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
+    const from = usable ? watermark : 0
+    if (from < head.seq) await this.#replay(from, head.seq)
+    this.textNote = undefined
+  }
+
+  /**
+   * Replays the changes after `from`. From 0 the watermark stays where it is until the end: the stream is of live
+   * nodes, in no order that a restart could go on from. Otherwise it follows one sequence behind the stream.
+   */
+  async #replay(from: number, head: number): Promise<void> {
+    let uncommitted = 0
+    let complete = from
+    let sent: Sent[] = []
+    let previous = from
+    for await (const batch of this.#source.changes(this.#space, from)) {
+      if (batch.seq > previous) complete = previous
+      previous = Math.max(previous, batch.seq)
+      for (const slice of stageSlices(this.#space, batch, -1)) sent.push(await this.#send(slice))
+      uncommitted += batch.add.length + batch.remove.length
+      if (uncommitted < REPLAY_COMMIT_NODES) continue
+      await this.#finish(sent, from === 0 ? 0 : Math.min(complete, head))
+      uncommitted = 0
+      sent = []
+    }
+    await this.#finish(sent, head)
+  }
+
+  async #stream(vectorSpace: string, begun: Sent | undefined): Promise<void> {
+    await begun?.answer
+    let dimension: number | undefined
+    let open = begun !== undefined
+    for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
+      dimension = batch.dimension
+      if (!open) await (await this.#sendPhase(vectorSpace, dimension, 'begin')).answer
+      open = true
+      await this.addVectors(withoutBroken(batch), true)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    dimension ??= this.#source.head(this.#space).dimension
+    if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
+  }
+
+  #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end'): Promise<Sent> {
+    return this.#send({ op: 'load', space: this.#space, vectorSpace, dimension, phase })
+  }
+
+  async #finish(sent: readonly Sent[], watermark: number): Promise<void> {
+    await Promise.all(sent.map(({ answer }) => answer))
+    await this.#process.ask({ op: 'commit', space: this.#space, watermark }, this.generation)
+  }
+
+  /** Sends once the window lets it go; the answer comes later. */
+  #send(request: IndexRequest): Promise<Sent> {
+    return this.#process.send(request, this.generation)
+  }
+}
+
+interface Sent {
+  answer: Promise<unknown>
+}
+
+interface Load {
+  done: Promise<void>
+  note: string | undefined
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A replay makes what it has visible, and frees the writer's memory, after so many nodes. */
+const REPLAY_COMMIT_NODES = 20_000
+
+/** A stored vector that holds no numbers is left out: refusing the page would keep the others away for good. */
+function withoutBroken(batch: VectorBatch): VectorBatch {
+  if (allFinite(batch.vectors)) return batch
+  const { dimension } = batch
+  const good = batch.keys
+    .map((_, i) => i)
+    .filter((i) => allFinite(batch.vectors.subarray(i * dimension, (i + 1) * dimension)))
+  const vectors = new Float32Array(good.length * dimension)
+  good.forEach((from, to) => {
+    vectors.set(batch.vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension)
+  })
+  const pick = (values: number[]) => good.map((i) => values[i] ?? 0)
+  return { ...batch, keys: pick(batch.keys), docs: pick(batch.docs), vectors }
+}

@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module'
+
+/** The part of the native binding that is used here, typed by hand: its package ships no declarations. */
+export interface TantivyBinding {
+  SchemaBuilder: new () => {
+    addTextField(name: string, options: { stored?: boolean; tokenizerName: string; indexOption: string }): unknown
+    build(): TantivySchema
+  }
+  Document: new () => TantivyDocument
+  Index: new (schema: TantivySchema, path: string, reuse: boolean) => TantivyHandle
+  Query: {
+    termQuery(schema: TantivySchema, field: string, term: string, option: string): TantivyQuery
+    termSetQuery(schema: TantivySchema, field: string, terms: string[]): TantivyQuery
+    booleanQuery(parts: { occur: number; query: TantivyQuery }[]): TantivyQuery
+    boostQuery(query: TantivyQuery, boost: number): TantivyQuery
+    constScoreQuery(query: TantivyQuery, score: number): TantivyQuery
+  }
+  Occur: { Must: number; Should: number }
+}
+
+export interface TantivySchema {
+  toJSON(): string
+}
+
+/** Opaque: built by `Query`, read by a searcher. */
+export interface TantivyQuery {
+  toString(): string
+}
+
+export interface TantivyDocument {
+  addText(field: string, text: string): void
+  getFirst(field: string): unknown
+}
+
+export interface TantivyHandle {
+  writer(heapBytes: number, threads: number): TantivyWriter
+  configReader(policy: 'manual'): void
+  reload(): void
+  searcher(): TantivySearcher
+}
+
+export interface TantivyWriter {
+  addDocument(document: TantivyDocument): unknown
+  deleteDocumentsByTerm(field: string, term: string): unknown
+  commit(): unknown
+  rollback(): unknown
+  waitMergingThreads(): void
+}
+
+export interface DocAddress {
+  segmentOrd: number
+  doc: number
+}
+
+export interface TantivySearcher {
+  readonly numDocs: number
+  search(query: TantivyQuery, limit: number, count: boolean): { hits: { score?: number; docAddress: DocAddress }[] }
+  doc(address: DocAddress): TantivyDocument
+  docFreq(field: string, term: string): number
+}
+
+/** Platforms with a binding in the registry. Elsewhere FTS5 serves. */
+const PACKAGES: Record<string, string> = {
+  'linux-x64': '@oxdev03/node-tantivy-binding-linux-x64-gnu',
+}
+
+let loaded: { binding?: TantivyBinding; reason: string } | undefined
+
+/** Loads the binding once; without it, says why. */
+export function loadTantivy(): { binding?: TantivyBinding; reason: string } {
+  loaded ??= load()
+  return loaded
+}
+
+function load(): { binding?: TantivyBinding; reason: string } {
+  const platform = `${process.platform}-${process.arch}`
+  const name = PACKAGES[platform]
+  if (name === undefined) return { reason: `there is no Tantivy binding for ${platform}` }
+  try {
+    const binding: TantivyBinding = createRequire(import.meta.url)(name)
+    return { binding, reason: '' }
+  } catch (error) {
+    return { reason: `the Tantivy binding does not load: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}

@@ -1,0 +1,150 @@
+import { type FileHandle, open, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { DamagedIndexError } from './text-index.js'
+
+/**
+ * Checks an index directory before the native library maps it: the library checks no content, and a damaged file can
+ * end the process. Every segment file ends with a foot: JSON with a CRC-32 of what is before it, the length of that
+ * JSON and a magic number, both 32 bits, low byte first (Tantivy 0.25, `directory/footer.rs`).
+ */
+
+const FOOT_MAGIC = 1337
+const FOOT_TAIL_BYTES = 8
+/** A foot is about 90 bytes; a longer one is a damaged length. */
+const FOOT_JSON_LIMIT = 4_096
+const PIECE_BYTES = 1 << 20
+/** Files each segment must have; one with deletions has a `.del` file more. */
+const PARTS = ['fast', 'fieldnorm', 'idx', 'pos', 'store', 'term']
+
+interface Segment {
+  segment_id: string
+  max_doc: number
+  deletes: { num_deleted_docs: number; opstamp: number } | null
+}
+
+/**
+ * Reads everything the index's head names.
+ *
+ * @param schema the schema this program writes, as the library prints it
+ * @returns whether there is an index; an empty directory is none
+ * @throws DamagedIndexError naming the first thing that is wrong
+ */
+export async function checkTantivyFiles(dir: string, schema: unknown): Promise<boolean> {
+  const names = new Set(await readdir(dir).catch(() => []))
+  if (!names.has('meta.json')) {
+    if ([...names].some((name) => name.endsWith('.term'))) throw new DamagedIndexError(`${dir} has lost its meta.json`)
+    return false
+  }
+  const meta = await readJson(join(dir, 'meta.json'))
+  if (names.has('.managed.json')) checkManaged(await readJson(join(dir, '.managed.json')), dir)
+  for (const segment of readSegments(meta, schema, dir)) {
+    for (const name of filesOf(segment)) {
+      if (!names.has(name)) throw new DamagedIndexError(`${dir} has lost ${name}`)
+      await checkFoot(join(dir, name))
+    }
+  }
+  return true
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return parsed
+  } catch (error) {
+    throw new DamagedIndexError(`${path} is not JSON`, { cause: error })
+  }
+}
+
+function checkManaged(managed: unknown, dir: string): void {
+  if (!Array.isArray(managed) || managed.some((name) => typeof name !== 'string' || name.includes('/'))) {
+    throw new DamagedIndexError(`${dir} has a damaged list of files`)
+  }
+}
+
+function readSegments(meta: unknown, schema: unknown, dir: string): Segment[] {
+  const wrong = (what: string) => new DamagedIndexError(`${dir}/meta.json: ${what}`)
+  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw wrong('there is no list of segments')
+  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw wrong('the fields are not ours')
+  if (!isCount(meta.opstamp)) throw wrong('the operation stamp is not a number')
+  return meta.segments.map((segment: unknown) => {
+    if (!isSegment(segment)) throw wrong('a segment is not described')
+    return segment
+  })
+}
+
+function isSegment(value: unknown): value is Segment {
+  if (!isRecord(value) || typeof value.segment_id !== 'string' || !isCount(value.max_doc)) return false
+  if (!/^[0-9a-f-]{36}$/.test(value.segment_id) || value.max_doc >= 2 ** 31) return false
+  const { deletes } = value
+  if (deletes === null || deletes === undefined) return true
+  return isRecord(deletes) && isCount(deletes.opstamp) && isCount(deletes.num_deleted_docs)
+    ? deletes.num_deleted_docs <= value.max_doc
+    : false
+}
+
+function filesOf(segment: Segment): string[] {
+  const id = segment.segment_id.replaceAll('-', '')
+  const files = PARTS.map((part) => `${id}.${part}`)
+  if (segment.deletes) files.push(`${id}.${segment.deletes.opstamp}.del`)
+  return files
+}
+
+async function checkFoot(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    const { size } = await handle.stat()
+    const foot = await readFoot(handle, size, path)
+    if ((await checksum(handle, foot.contentBytes)) !== foot.crc) {
+      throw new DamagedIndexError(`${path} does not have the checksum it was written with`)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readFoot(
+  handle: FileHandle,
+  size: number,
+  path: string,
+): Promise<{ contentBytes: number; crc: number }> {
+  const tail = await readAt(handle, Math.max(0, size - FOOT_TAIL_BYTES), FOOT_TAIL_BYTES)
+  const length = tail.length < FOOT_TAIL_BYTES ? 0 : tail.readUInt32LE(0)
+  const contentBytes = size - FOOT_TAIL_BYTES - length
+  if (length === 0 || length > FOOT_JSON_LIMIT || tail.readUInt32LE(4) !== FOOT_MAGIC || contentBytes < 0) {
+    throw new DamagedIndexError(`${path} has no foot: it is cut short or damaged`)
+  }
+  try {
+    const foot: { crc?: unknown } = JSON.parse((await readAt(handle, contentBytes, length)).toString('utf8'))
+    if (isCount(foot.crc)) return { contentBytes, crc: foot.crc }
+  } catch {
+    // Told below, as any other foot that cannot be read.
+  }
+  throw new DamagedIndexError(`${path} has a foot that cannot be read`)
+}
+
+async function checksum(handle: FileHandle, bytes: number): Promise<number> {
+  const piece = Buffer.alloc(Math.min(PIECE_BYTES, bytes))
+  let crc = 0
+  for (let at = 0; at < bytes; ) {
+    const { bytesRead } = await handle.read(piece, 0, Math.min(piece.length, bytes - at), at)
+    if (bytesRead === 0) break
+    crc = crc32(piece.subarray(0, bytesRead), crc)
+    at += bytesRead
+  }
+  return crc
+}
+
+async function readAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length)
+  const { bytesRead } = await handle.read(buffer, 0, length, at)
+  return buffer.subarray(0, bytesRead)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,204 @@
+import { mkdir } from 'node:fs/promises'
+import type {
+  DocAddress,
+  TantivyBinding,
+  TantivyHandle,
+  TantivyQuery,
+  TantivySchema,
+  TantivySearcher,
+  TantivyWriter,
+} from './tantivy-binding.js'
+import { checkTantivyFiles } from './tantivy-files.js'
+import {
+  DamagedIndexError,
+  type TextHits,
+  type TextIndex,
+  type TextNode,
+  type WeightedTerm,
+  weighTerms,
+} from './text-index.js'
+import { readWatermark, WatermarkWriter } from './watermark.js'
+
+/**
+ * Tantivy behind a fence. The binding ends the process on several inputs, so queries are built from objects, never
+ * parsed; limits are checked here; a document's address is used with the searcher that gave it only; and long loops
+ * give the event loop a turn, because native objects are freed there.
+ */
+
+/** Postings wait here before they become a segment. The least the library takes is 15 MB. */
+const WRITER_HEAP_BYTES = 32_000_000
+/** One thread: a second one makes twice the segments for a third more speed. */
+const WRITER_THREADS = 1
+const CALLS_PER_TURN = 100
+const MAX_K = 1_000
+/** Keys remembered by address until the next commit: reading a stored key costs a few microseconds each. */
+const KEY_CACHE = 100_000
+/** After a commit segments are merged in the background; then the merged ones are taken into use. */
+const MERGED_RELOAD_MS = 1_000
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/**
+ * Opens or creates the index of a directory.
+ *
+ * @param log told when a watermark could not be written
+ * @throws DamagedIndexError when the files are not what was written
+ */
+export async function openTantivy(
+  binding: TantivyBinding,
+  dir: string,
+  log: (message: string) => void,
+): Promise<TextIndex> {
+  await mkdir(dir, { recursive: true })
+  const schema = buildSchema(binding)
+  const exists = await checkTantivyFiles(dir, JSON.parse(schema.toJSON()))
+  const watermark = exists ? await readWatermark(dir) : 0
+  try {
+    const handle = new binding.Index(schema, dir, true)
+    handle.configReader('manual')
+    const index = new TantivyText(binding, schema, handle, dir, watermark ?? 0, log)
+    // Content whose age is unknown may hold nodes that are long gone.
+    if (watermark === undefined && index.count() > 0) {
+      await index.close()
+      throw new DamagedIndexError(`${dir} does not say what it holds`)
+    }
+    return index
+  } catch (error) {
+    if (error instanceof DamagedIndexError) throw error
+    throw new DamagedIndexError(`${dir} cannot be opened: ${String(error)}`, { cause: error })
+  }
+}
+
+function buildSchema(binding: TantivyBinding): TantivySchema {
+  const builder = new binding.SchemaBuilder()
+  builder.addTextField('key', { stored: true, tokenizerName: 'raw', indexOption: 'basic' })
+  builder.addTextField('doc', { tokenizerName: 'raw', indexOption: 'basic' })
+  builder.addTextField('text', { tokenizerName: 'whitespace', indexOption: 'freq' })
+  return builder.build()
+}
+
+class TantivyText implements TextIndex {
+  readonly engine = 'tantivy'
+  watermark: number
+  readonly #binding: TantivyBinding
+  readonly #schema: TantivySchema
+  readonly #handle: TantivyHandle
+  readonly #watermarks: WatermarkWriter
+  #writer: TantivyWriter | undefined
+  #searcher: TantivySearcher
+  #keys = new Map<number, number>()
+  #reload: NodeJS.Timeout | undefined
+
+  constructor(
+    binding: TantivyBinding,
+    schema: TantivySchema,
+    handle: TantivyHandle,
+    dir: string,
+    watermark: number,
+    log: (message: string) => void,
+  ) {
+    this.#binding = binding
+    this.#schema = schema
+    this.#handle = handle
+    this.watermark = watermark
+    this.#watermarks = new WatermarkWriter(dir, (error) => log(`a watermark is behind: ${String(error)}`))
+    handle.reload()
+    this.#searcher = handle.searcher()
+  }
+
+  count(): number {
+    return this.#searcher.numDocs
+  }
+
+  stage(add: readonly TextNode[], remove: readonly number[]): void {
+    this.#writer ??= this.#handle.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
+    for (const key of remove) this.#writer.deleteDocumentsByTerm('key', String(key))
+    for (const node of add) {
+      const key = String(node.key)
+      const document = new this.#binding.Document()
+      document.addText('key', key)
+      document.addText('doc', String(node.doc))
+      document.addText('text', node.text)
+      this.#writer.deleteDocumentsByTerm('key', key)
+      this.#writer.addDocument(document)
+    }
+  }
+
+  commit(watermark: number): void {
+    if (this.#writer !== undefined) {
+      this.#writer.commit()
+      this.#refresh()
+      clearTimeout(this.#reload)
+      this.#reload = setTimeout(() => this.#refresh(), MERGED_RELOAD_MS)
+      this.#reload.unref()
+    }
+    if (watermark <= this.watermark) return
+    this.watermark = watermark
+    this.#watermarks.write(watermark)
+  }
+
+  rollback(): void {
+    this.#writer?.rollback()
+  }
+
+  async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
+    const searcher = this.#searcher
+    const limit = Math.min(MAX_K, k, searcher.numDocs)
+    const asked = weighTerms(terms, (term) => searcher.docFreq('text', term))
+    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [] }
+    const { hits } = searcher.search(this.#query(asked, docs), limit, false)
+    const keyCache = this.#keys
+    const found: TextHits = { keys: [], scores: [] }
+    for (const [i, hit] of hits.entries()) {
+      if (i > 0 && i % CALLS_PER_TURN === 0) await turn()
+      found.keys.push(keyAt(searcher, keyCache, hit.docAddress))
+      found.scores.push(hit.score ?? 0)
+    }
+    return found
+  }
+
+  #query(terms: readonly WeightedTerm[], docs: readonly number[] | undefined): TantivyQuery {
+    const { Query, Occur } = this.#binding
+    const should = terms.map(({ term, weight }) => {
+      const query = Query.termQuery(this.#schema, 'text', term, 'freq')
+      return { occur: Occur.Should, query: weight === 1 ? query : Query.boostQuery(query, weight) }
+    })
+    const text = Query.booleanQuery(should)
+    if (docs === undefined) return text
+    const filter = Query.constScoreQuery(Query.termSetQuery(this.#schema, 'doc', docs.map(String)), 0)
+    return Query.booleanQuery([
+      { occur: Occur.Must, query: text },
+      { occur: Occur.Must, query: filter },
+    ])
+  }
+
+  rest(): void {
+    const writer = this.#writer
+    this.#writer = undefined
+    writer?.waitMergingThreads()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#reload)
+    try {
+      this.rest()
+    } finally {
+      await this.#watermarks.flush()
+    }
+  }
+
+  #refresh(): void {
+    this.#handle.reload()
+    this.#searcher = this.#handle.searcher()
+    this.#keys = new Map()
+  }
+}
+
+function keyAt(searcher: TantivySearcher, cache: Map<number, number>, address: DocAddress): number {
+  const place = address.segmentOrd * 2 ** 32 + address.doc
+  const known = cache.get(place)
+  if (known !== undefined) return known
+  const key = Number(searcher.doc(address).getFirst('key'))
+  if (cache.size < KEY_CACHE) cache.set(place, key)
+  return key
+}

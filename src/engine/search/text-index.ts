@@ -1,0 +1,82 @@
+/** What both text engines do, and what they share. One index belongs to one space. */
+
+export type TextEngine = 'tantivy' | 'fts5'
+
+/** A node, ready for the index: terms joined with single spaces. */
+export interface TextNode {
+  key: number
+  doc: number
+  text: string
+}
+
+export interface TextHits {
+  keys: number[]
+  /** BM25, higher is better */
+  scores: number[]
+}
+
+/**
+ * A text index on disk. Calls are made one after another by one caller, searches may come between them.
+ * An error other than of `search` leaves the index unusable: close it and open it again.
+ */
+export interface TextIndex {
+  readonly engine: TextEngine
+  /** log sequence up to which the committed content is complete; never ahead of it, also after a crash */
+  readonly watermark: number
+  /** committed nodes */
+  count(): number
+  /** Takes nodes out, then puts nodes in (replacing those of the same key). Invisible until `commit`. */
+  stage(add: readonly TextNode[], remove: readonly number[]): void
+  /** Makes everything staged durable and visible, then moves the watermark, which never goes back. */
+  commit(watermark: number): void
+  /** Forgets what is staged. */
+  rollback(): void
+  /** The best `k` nodes with any of the terms; with `docs` only nodes of these documents. */
+  search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits>
+  /** Releases what only writing needs. */
+  rest(): void
+  close(): Promise<void>
+}
+
+/** Content is not what was written. The directory is put aside and the index built anew. */
+export class DamagedIndexError extends Error {}
+
+/** Distinct terms of a query; a longer one keeps its rarest. Each costs a walk through a posting list. */
+const MAX_TERMS = 64
+/** A term repeated more often than this weighs no more. */
+const MAX_REPEATS = 8
+/** Terms looked at; what comes after is not read. */
+const MAX_INPUT_TERMS = 2_048
+
+/** The analyser cuts terms long before this. */
+const MAX_TERM_LENGTH = 256
+
+function isTerm(term: string): boolean {
+  return term !== '' && term.length <= MAX_TERM_LENGTH && !term.includes('\0')
+}
+
+export interface WeightedTerm {
+  term: string
+  /** how often the query repeats it, 1 to 8 */
+  weight: number
+}
+
+/**
+ * The terms a query asks for: distinct, in order, with their repeats as weights. Of more than 64 the rarest are kept.
+ *
+ * @param frequency nodes that hold a term; asked only when there are too many terms
+ */
+export function weighTerms(terms: readonly string[], frequency: (term: string) => number): WeightedTerm[] {
+  const counts = new Map<string, number>()
+  for (const term of terms.slice(0, MAX_INPUT_TERMS)) {
+    if (isTerm(term)) counts.set(term, Math.min(MAX_REPEATS, (counts.get(term) ?? 0) + 1))
+  }
+  const weighted = [...counts].map(([term, weight]) => ({ term, weight }))
+  if (weighted.length <= MAX_TERMS) return weighted
+  return weighted
+    .map((entry) => ({ entry, frequency: frequency(entry.term) }))
+    .filter((candidate) => candidate.frequency > 0)
+    .sort((a, b) => a.frequency - b.frequency)
+    .slice(0, MAX_TERMS)
+    .map((candidate) => candidate.entry)
+}
