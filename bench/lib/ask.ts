@@ -1,0 +1,42 @@
+import type { Client } from '../../src/client/client.js'
+import type { EvidenceBundle, QueryBody } from '../../src/contract/gateway/queries.js'
+
+export interface Answer {
+  text: string
+  bundle: EvidenceBundle | undefined
+  metadata: Record<string, unknown>
+  /** from sending the request to the terminal frame */
+  ms: number
+}
+
+/** Asks one question over HTTP and reads the stream to its end. @throws Error on `answer.error` or a broken stream */
+export async function ask(
+  client: Client,
+  knowledgeSpaceId: string,
+  query: string,
+  mode: QueryBody['mode'] = 'fast',
+): Promise<Answer> {
+  const started = performance.now()
+  const { events } = await client.stream('POST /queries', { body: { knowledgeSpaceId, query, mode } })
+  let text = ''
+  for await (const { event, data } of events) {
+    if (event === 'answer.delta') text += JSON.parse(data).delta
+    if (event === 'answer.error') throw new Error(`answer.error: ${JSON.parse(data).error}`)
+    if (event !== 'answer.done') continue
+    const metadata: Record<string, unknown> = JSON.parse(data).metadata ?? {}
+    return { text, bundle: bundleOf(metadata), metadata, ms: performance.now() - started }
+  }
+  throw new Error('the stream ended without a terminal frame')
+}
+
+function bundleOf(metadata: Record<string, unknown>): EvidenceBundle | undefined {
+  const bundle = metadata['evidenceBundle']
+  // the daemon checks the bundle against its schema before it is sent
+  return typeof bundle === 'object' && bundle !== null ? (bundle as EvidenceBundle) : undefined
+}
+
+/** Documents of the evidence in rank order, each once, at its best node. */
+export function rankedDocuments(bundle: EvidenceBundle | undefined): string[] {
+  const ids = (bundle?.items ?? []).flatMap((item) => item.citations[0]?.documentAssetId ?? [])
+  return [...new Set(ids)]
+}

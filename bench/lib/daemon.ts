@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '../../src/client/client.js'
+import { findDaemon } from '../../src/client/local-daemon.js'
+
+/** A daemon of a private data directory, for benches and for tests that kill it. */
+export interface BenchDaemon {
+  pid: number
+  url: string
+  dataDir: string
+  client: Client
+  /** ends it as a power cut would, as far as a process can tell; resolves when it is gone */
+  kill(): Promise<void>
+  /** asks it to stop and waits */
+  stop(): Promise<void>
+}
+
+const START_MS = 60_000
+const STOP_MS = 30_000
+const POLL_MS = 20
+
+/** The checkout, wherever this file was compiled to. */
+export const ROOT = findRoot(import.meta.dirname)
+
+function findRoot(folder: string): string {
+  if (existsSync(join(folder, 'package-lock.json')) && existsSync(join(folder, 'bin', 'ksd.js'))) return folder
+  const parent = dirname(folder)
+  if (parent === folder) throw new Error(`no checkout around ${import.meta.dirname}`)
+  return findRoot(parent)
+}
+
+export const KS = join(ROOT, 'bin', 'ks.js')
+const KSD = join(ROOT, 'bin', 'ksd.js')
+
+/** A new folder below the system's temporary one; `remove` deletes it. */
+export function temporaryFolder(name: string): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), `ks-${name}-`))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }) }
+}
+
+/** Environment of a program that works on one data directory and shares nothing with the person who runs this. */
+export function privateEnv(dataDir: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(KS|KCHAT)_/.test(name))
+  return {
+    ...Object.fromEntries(inherited),
+    KS_DATA_DIR: dataDir,
+    KS_CONFIG_DIR: `${dataDir}.config`,
+    KS_STATE_DIR: `${dataDir}.state`,
+    KS_CACHE_DIR: `${dataDir}.cache`,
+    NO_COLOR: '1',
+    ...extra,
+  }
+}
+
+/** Starts `ksd` in the foreground on a free port and waits until it is ready. */
+export async function startDaemon(dataDir: string, extra: Record<string, string> = {}): Promise<BenchDaemon> {
+  const args = [KSD, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
+  const child = spawn(process.execPath, args, { env: privateEnv(dataDir, extra), stdio: ['ignore', 'pipe', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-4000)
+  })
+  await Promise.race([
+    once(child.stdout, 'data', { signal: AbortSignal.timeout(START_MS) }),
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`the daemon exited with ${code} before it was ready: ${errors}`)
+    }),
+  ])
+  child.stdout.resume()
+  return await attach(dataDir, child)
+}
+
+/** The daemon that runs for a data directory, whoever started it. */
+export async function attach(dataDir: string, child?: ChildProcess): Promise<BenchDaemon> {
+  const found = await findDaemon(dataDir)
+  if (found === undefined) throw new Error(`no daemon answers for ${dataDir}`)
+  const { pid, url } = found.file
+  const client = new Client(found.target)
+  const signal = async (name: NodeJS.Signals, waitMs: number): Promise<void> => {
+    client.close()
+    if (isAlive(pid)) process.kill(pid, name)
+    await gone(pid, child, waitMs)
+  }
+  return {
+    pid,
+    url,
+    dataDir,
+    client,
+    kill: () => signal('SIGKILL', STOP_MS),
+    stop: () => signal('SIGTERM', STOP_MS),
+  }
+}
+
+/** Waits until a process has ended; one that was started here is reaped through its handle. */
+async function gone(pid: number, child: ChildProcess | undefined, waitMs: number): Promise<void> {
+  const deadline = Date.now() + waitMs
+  const ended = () => (child === undefined ? !isAlive(pid) : child.exitCode !== null || child.signalCode !== null)
+  while (!ended()) {
+    if (Date.now() > deadline) {
+      process.kill(pid, 'SIGKILL')
+      throw new Error(`process ${pid} had to be killed: it did not end within ${waitMs} ms`)
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** Whether a process runs; one that ended and waits to be reaped does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Runs a program to its end. */
+export async function run(
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; stdout: string; stderr: string; ms: number }> {
+  const started = performance.now()
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, ...output, ms: performance.now() - started }
+}
+
+/** Runs `ks` against a data directory. */
+export function runKs(dataDir: string, args: string[]): ReturnType<typeof run> {
+  return run(process.execPath, [KS, ...args], privateEnv(dataDir))
+}

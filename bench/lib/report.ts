@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './daemon.js'
+
+/** One measured figure, with the bar it has to reach where there is one. */
+export interface Figure {
+  name: string
+  value: number
+  unit: string
+  /** `atLeast`/`atMost` the number */
+  bar?: { atLeast: number } | { atMost: number }
+  /** said beside the figure */
+  note?: string
+}
+
+interface Stored {
+  name: string
+  at: string
+  figures: Figure[]
+}
+
+const RESULTS = join(ROOT, 'bench', 'results')
+
+/**
+ * Prints the figures of a bench with their bars and with the previous run's, stores them as
+ * `bench/results/<name>-latest.json`, and sets the exit code to 1 when a bar was missed.
+ */
+export function report(name: string, figures: Figure[]): void {
+  const path = join(RESULTS, `${name}-latest.json`)
+  const before = readStored(path)
+  const rows = figures.map((figure) =>
+    row(
+      figure,
+      before?.figures.find((old) => old.name === figure.name),
+    ),
+  )
+  printTable(['figure', 'value', 'bar', '', 'before'], rows)
+  const failed = figures.filter((figure) => !holds(figure))
+  const barred = figures.filter((figure) => figure.bar !== undefined).length
+  process.stdout.write(`${name}: ${barred - failed.length} of ${barred} bars held\n`)
+  mkdirSync(RESULTS, { recursive: true })
+  if (before !== undefined) renameSync(path, join(RESULTS, `${name}-previous.json`))
+  const stored: Stored = { name, at: new Date().toISOString(), figures }
+  writeFileSync(path, `${JSON.stringify(stored, null, 2)}\n`)
+  if (failed.length > 0) process.exitCode = 1
+}
+
+function row(figure: Figure, before: Figure | undefined): string[] {
+  const verdict = figure.bar === undefined ? '' : holds(figure) ? 'pass' : 'FAIL'
+  const note = figure.note === undefined ? '' : ` (${figure.note})`
+  const old = before === undefined ? '' : format(before)
+  return [figure.name, `${format(figure)}${note}`, barText(figure), verdict, old]
+}
+
+function holds({ bar, value }: Figure): boolean {
+  if (bar === undefined) return true
+  return 'atLeast' in bar ? value >= bar.atLeast : value <= bar.atMost
+}
+
+function barText({ bar, unit }: Figure): string {
+  if (bar === undefined) return ''
+  return 'atLeast' in bar ? `>= ${number(bar.atLeast)} ${unit}` : `<= ${number(bar.atMost)} ${unit}`
+}
+
+function format({ value, unit }: Figure): string {
+  return `${number(value)} ${unit}`.trimEnd()
+}
+
+/** Four significant digits, whole numbers as they are. */
+function number(value: number): string {
+  if (Number.isInteger(value)) return value.toLocaleString('en-US')
+  return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(4)))
+}
+
+/** Columns parted by two spaces, as wide as their longest cell. */
+export function printTable(header: string[], rows: string[][]): void {
+  const all = [header, ...rows]
+  const widths = header.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)))
+  const lines = all.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function readStored(path: string): Stored | undefined {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
+}
+
+/** The value below which `share` of the samples lie (nearest rank). */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  const place = Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))
+  return sorted[place] ?? Number.NaN
+}

@@ -1,0 +1,10 @@
+/** Writes `docs/openapi.json` from the compiled contract. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './build.js'
+
+const { openApi } = await import('../dist/contract/openapi.js')
+const { gatewayRoutes } = await import('../dist/contract/gateway/routes.js')
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+writeFileSync(join(ROOT, 'docs', 'openapi.json'), `${JSON.stringify(openApi(gatewayRoutes, version), null, 2)}\n`)

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { attach, runKs, temporaryFolder } from '../../bench/lib/daemon.js'
+
+const CLIS = 20
+
+const home = temporaryFolder('crash-race')
+
+afterAll(async () => {
+  const daemon = await attach(home.path).catch(() => undefined)
+  await daemon?.kill()
+  home.remove()
+  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
+})
+
+test(`${CLIS} commands at once without a daemon start exactly one and all succeed`, async () => {
+  const runs = await Promise.all(Array.from({ length: CLIS }, () => runKs(home.path, ['spaces', 'list', '--json'])))
+  const failed = runs.filter((one) => one.code !== 0 || one.stdout.trim() !== '[]')
+  const daemons = process.platform === 'linux' ? daemonsOf(home.path) : ['unknown']
+  process.stdout.write(
+    `FIGURE crash-race: commands ${CLIS}, succeeded ${CLIS - failed.length}, daemons ${daemons.length}, ` +
+      `slowest ${Math.round(Math.max(...runs.map((one) => one.ms)))} ms\n`,
+  )
+  expect(failed).toEqual([])
+  expect(daemons).toHaveLength(1)
+})
+
+/** Command lines of the running daemons of a data directory. */
+function daemonsOf(dataDir: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+      } catch {
+        return []
+      }
+    })
+    .filter((line) => line.includes('ksd.js') && line.includes(dataDir))
+}

@@ -1,0 +1,96 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { attach, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { percentile } from '../../bench/lib/report.js'
+import { type Findings, ingest, Ledger, makeNote, verify } from './ledger.js'
+import { crashSeed, seededRandom } from './random.js'
+
+const ROUNDS = Number(process.env['KS_CRASH_ROUNDS'] ?? 5)
+const FILES = 300
+/** Most of an ingest's life lies in its first seconds; a kill may also fall after the last upload was answered. */
+const KILL_TAIL = 1.6
+
+const home = temporaryFolder('crash')
+const seed = crashSeed()
+const random = seededRandom(seed)
+let daemon: BenchDaemon | undefined
+
+afterAll(async () => {
+  await daemon?.kill()
+  home.remove()
+  for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
+})
+
+test(`a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it has answered`, {
+  timeout: (ROUNDS + 1) * 120_000,
+}, async () => {
+  process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
+  daemon = await startDaemon(home.path)
+  const ingestMs = await calibrate(daemon)
+  const all: Findings = { acknowledged: 0, lost: [], half: [], risen: [], stuck: [] }
+  const restarts: number[] = []
+  let cutShort = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const ledger = await newSpace(daemon, `round-${round}`)
+    const killed = await ingestAndKill(daemon, ledger, round, random() * ingestMs * KILL_TAIL)
+    if (killed.duringIngest) cutShort++
+    const started = performance.now()
+    // the next command is what a person would type; it starts the daemon again
+    const command = await runKs(home.path, ['spaces', 'list', '--json'])
+    restarts.push(performance.now() - started)
+    expect(command, `the command after kill ${round}`).toMatchObject({ code: 0 })
+    daemon = await attach(home.path)
+    add(all, await verify(daemon.client, ledger))
+  }
+  const figure =
+    `FIGURE crash-daemon: rounds ${ROUNDS}, killed during ingest ${cutShort}, acknowledged ${all.acknowledged}, ` +
+    `lost ${all.lost.length}, half ${all.half.length}, deleted but back ${all.risen.length}, ` +
+    `stuck after 60 s ${all.stuck.length}, next command failed 0, ` +
+    `next command p50 ${Math.round(percentile(restarts, 0.5))} ms, max ${Math.round(Math.max(...restarts))} ms, seed ${seed}`
+  process.stdout.write(`${figure}\n`)
+  expect(all).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
+})
+
+/** How long an undisturbed ingest takes on this machine now, until everything is published. */
+async function calibrate(running: BenchDaemon): Promise<number> {
+  const ledger = await newSpace(running, 'calibration')
+  const started = performance.now()
+  await ingest(running.client, ledger, notesOf(0))
+  const findings = await verify(running.client, ledger)
+  expect(findings, 'an ingest that nobody disturbs').toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
+  return performance.now() - started
+}
+
+async function newSpace(running: BenchDaemon, slug: string): Promise<Ledger> {
+  const space = await running.client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
+  return new Ledger(space.id)
+}
+
+function notesOf(round: number) {
+  return Array.from({ length: FILES }, (_, place) => makeNote(`r${round}-${place}`, round * FILES + place))
+}
+
+async function ingestAndKill(running: BenchDaemon, ledger: Ledger, round: number, afterMs: number) {
+  let done = false
+  const working = ingest(running.client, ledger, notesOf(round + 1)).then(
+    () => {
+      done = true
+    },
+    // the connection breaks under it; what was answered until then stands in the ledger
+    () => undefined,
+  )
+  await sleep(afterMs)
+  const duringIngest = !done
+  await running.kill()
+  await working
+  return { duringIngest }
+}
+
+function add(all: Findings, found: Findings): void {
+  all.acknowledged += found.acknowledged
+  all.lost.push(...found.lost)
+  all.half.push(...found.half)
+  all.risen.push(...found.risen)
+  all.stuck.push(...found.stuck)
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask, rankedDocuments } from '../../bench/lib/ask.js'
+import type { Client } from '../../src/client/client.js'
+import { paginate } from '../../src/client/pages.js'
+import type { DocumentAsset } from '../../src/contract/gateway/documents.js'
+
+/** A document whose text nothing else holds: its word finds it and only it. */
+export interface Note {
+  filename: string
+  word: string
+  bytes: Buffer
+  sha256: string
+}
+
+/** What the service has promised: documents whose upload was answered, and deletions that were. */
+export class Ledger {
+  readonly spaceId: string
+  readonly acknowledged = new Map<string, Note>()
+  readonly deleted = new Set<string>()
+  /** asked for, not answered: may or may not have happened */
+  readonly deleting = new Set<string>()
+  /** sent, perhaps not answered */
+  readonly sent = new Set<string>()
+
+  constructor(spaceId: string) {
+    this.spaceId = spaceId
+  }
+}
+
+export interface Findings {
+  acknowledged: number
+  /** acknowledged and not there, or there with other bytes */
+  lost: string[]
+  /** there, but not whole: no artifact, no outline, not found by its own word, or twice */
+  half: string[]
+  /** deleted and there again */
+  risen: string[]
+  /** not at an end after the time a restart may take */
+  stuck: string[]
+}
+
+export const BULK = 10
+const SETTLE_MS = 60_000
+
+const SYLLABLES = ['ba', 'ko', 'mi', 'tu', 're', 'so', 'va', 'ne', 'po', 'du', 'li', 'ga', 'fe', 'zu', 'hy', 'wo']
+
+/** A word that no other number has; made of syllables so that no stemmer or number rule touches it. */
+export function wordOf(number: number): string {
+  let word = ''
+  for (let rest = number + 1; rest > 0; rest = Math.floor(rest / 16)) word += SYLLABLES[rest % 16]
+  return `qx${word}k`
+}
+
+export function makeNote(name: string, number: number): Note {
+  const word = wordOf(number)
+  const filler = Array.from({ length: 12 }, (_, line) => `Line ${line} of ${name} speaks about the ${word} once more.`)
+  const bytes = Buffer.from(`# Note about ${word}\n\nThe ${word} is described here.\n\n${filler.join('\n')}\n`)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { filename: `notes/${name}.md`, word, bytes, sha256 }
+}
+
+/** Uploads notes in bulks, several at once, deletes a few again, and writes into the ledger what was answered. */
+export async function ingest(client: Client, ledger: Ledger, notes: Note[]): Promise<void> {
+  const waiting: Note[][] = []
+  for (let start = 0; start < notes.length; start += BULK) waiting.push(notes.slice(start, start + BULK))
+  const worker = async (): Promise<void> => {
+    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+      await uploadBatch(client, ledger, batch)
+    }
+  }
+  const results = await Promise.allSettled([worker(), worker(), worker(), worker()])
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}
+
+async function uploadBatch(client: Client, ledger: Ledger, batch: Note[]): Promise<void> {
+  for (const note of batch) ledger.sent.add(note.filename)
+  const files = batch.map((note) => ({
+    filename: note.filename,
+    mimeType: 'text/markdown',
+    content: { bytes: note.bytes },
+  }))
+  const path = { id: ledger.spaceId }
+  const { items } = await client.upload('POST /knowledge-spaces/{id}/documents/bulk', { path, field: 'files', files })
+  for (const { asset } of items) {
+    const note = batch.find((one) => one.filename === asset.filename)
+    if (note !== undefined) ledger.acknowledged.set(asset.id, note)
+  }
+  const [victim] = items
+  if (victim === undefined || ledger.deleted.size >= 3) return
+  ledger.deleting.add(victim.asset.id)
+  await client.request('DELETE /knowledge-spaces/{id}/documents/bulk', {
+    path,
+    body: { documentIds: [victim.asset.id] },
+  })
+  ledger.deleted.add(victim.asset.id)
+}
+
+/** Compares what is there with what was promised, after everything had time to come to an end. */
+export async function verify(client: Client, ledger: Ledger): Promise<Findings> {
+  const documents = await settled(client, ledger)
+  const there = new Map(documents.map((document) => [document.id, document]))
+  const findings: Findings = { acknowledged: ledger.acknowledged.size, lost: [], half: [], risen: [], stuck: [] }
+  for (const document of documents) {
+    if (document.parserStatus === 'pending') findings.stuck.push(document.filename)
+    if (ledger.deleted.has(document.id)) findings.risen.push(document.filename)
+  }
+  for (const [id, note] of ledger.acknowledged) {
+    if (ledger.deleting.has(id)) continue
+    if (there.get(id)?.sha256 !== note.sha256) findings.lost.push(note.filename)
+  }
+  const names = documents.map((document) => document.filename)
+  findings.half.push(...names.filter((name, place) => names.indexOf(name) !== place || !ledger.sent.has(name)))
+  const ended = documents.filter((document) => document.parserStatus !== 'pending')
+  findings.half.push(...(await remainingHalves(client, ledger.spaceId, ended)))
+  return findings
+}
+
+/** Names of documents that are not whole, and do not become so while the indexes catch up after a restart. */
+async function remainingHalves(client: Client, spaceId: string, documents: DocumentAsset[]): Promise<string[]> {
+  const deadline = Date.now() + SETTLE_MS
+  let suspects = documents
+  for (;;) {
+    const still: DocumentAsset[] = []
+    for (const document of suspects) if (!(await isWhole(client, spaceId, document))) still.push(document)
+    if (still.length === 0 || Date.now() > deadline) return still.map((document) => document.filename)
+    suspects = still
+    await sleep(500)
+  }
+}
+
+export async function listDocuments(client: Client, spaceId: string): Promise<DocumentAsset[]> {
+  const fetchPage = (query: { limit: number; cursor?: string }) =>
+    client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query })
+  const documents: DocumentAsset[] = []
+  for await (const document of paginate(fetchPage, { pageSize: 100 })) documents.push(document)
+  return documents
+}
+
+async function settled(client: Client, ledger: Ledger): Promise<DocumentAsset[]> {
+  const deadline = Date.now() + SETTLE_MS
+  for (;;) {
+    const documents = await listDocuments(client, ledger.spaceId)
+    if (documents.every((document) => document.parserStatus !== 'pending') || Date.now() > deadline) return documents
+    await sleep(200)
+  }
+}
+
+/** Whether a document has everything that compiling makes, and is what its own word finds first. */
+async function isWhole(client: Client, spaceId: string, document: DocumentAsset): Promise<boolean> {
+  if (document.parserStatus !== 'parsed') return false
+  const path = { id: spaceId, documentId: document.id }
+  try {
+    const artifact = await client.request(
+      'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
+      {
+        path: { ...path, version: String(document.version) },
+      },
+    )
+    const outline = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', { path })
+    const word = /Note about (\w+)/.exec(artifact.elements.map((element) => element.text ?? '').join('\n'))?.[1]
+    if (word === undefined || outline.nodes.length === 0) return false
+    const { bundle } = await ask(client, spaceId, word)
+    return rankedDocuments(bundle)[0] === document.id
+  } catch {
+    return false
+  }
+}
