@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { metadata } from '../primitives.js'
+import { count, isoDateTime, metadata } from '../primitives.js'
 import { route } from '../route.js'
 
 export const Health = z
@@ -10,6 +10,28 @@ export const Health = z
   })
   .meta({ id: 'Health' })
 export type Health = z.output<typeof Health>
+
+/** milliseconds, beyond the interval of the measuring timer */
+const delay = z.number().min(0)
+
+export const DaemonStatus = z
+  .strictObject({
+    instance: z.string(),
+    pid: count,
+    version: z.string(),
+    mode: z.enum(['auto', 'manual', 'service']),
+    startedAt: isoDateTime,
+    uptimeMs: count,
+    /** bytes */
+    memory: z.strictObject({ rss: count, peakRss: count, heapUsed: count }),
+    eventLoop: z.strictObject({ p50: delay, p99: delay, max: delay }),
+    activity: z.strictObject({ activeJobs: count, waitingJobs: count, runningQueries: count, openRequests: count }),
+    processes: z.array(
+      z.strictObject({ role: z.enum(['daemon', 'index', 'parser']), pid: count, rss: count, peakRss: count }),
+    ),
+  })
+  .meta({ id: 'DaemonStatus' })
+export type DaemonStatus = z.output<typeof DaemonStatus>
 
 export const systemRoutes = [
   route({
@@ -29,5 +51,34 @@ export const systemRoutes = [
     summary: 'This description.',
     ok: { 200: metadata },
     errors: [],
+  }),
+  route({
+    id: 'getDaemonStatus',
+    method: 'GET',
+    path: '/daemon/status',
+    scope: 'read',
+    summary: 'Read memory, event-loop delay, work and child processes of the daemon.',
+    query: z.strictObject({
+      /** starts the event-loop figures anew after this reading */
+      reset: z
+        .enum(['true', 'false'])
+        .default('false')
+        .transform((text) => text === 'true')
+        .pipe(z.boolean()),
+    }),
+    ok: { 200: DaemonStatus },
+    errors: [400],
+    extension: true,
+  }),
+  route({
+    id: 'revokeToken',
+    method: 'DELETE',
+    path: '/daemon/tokens/{jti}',
+    scope: 'write',
+    summary: 'Refuse a token from now on; only the operator, whose token the data directory signed, may do this.',
+    params: z.strictObject({ jti: z.string().min(1).max(200) }),
+    ok: { 204: 'empty' },
+    errors: [404],
+    extension: true,
   }),
 ] as const

@@ -1,0 +1,152 @@
+import type { z } from 'zod'
+import { type JsonSchema, jsonSchema, schemaAt } from './json-schema.js'
+
+/** Longest piece of a received value that an error sentence repeats. */
+const CLIP = 80
+/** Longest list of permitted values that an error sentence spells out. */
+const MAX_CHOICES = 20
+
+type Issue = z.core.$ZodIssue
+
+const schemas = new WeakMap<z.ZodType, JsonSchema>()
+
+/**
+ * The one sentence that refuses a value: it names the key, the rule and the value received, as in
+ * `limit must be between 1 and 100, received 101`.
+ *
+ * @param input the value as it was received
+ * @param whole what to call the value itself, for example `the body`
+ */
+export function refusal(error: z.ZodError, schema: z.ZodType, input: unknown, whole: string): string {
+  const issue = error.issues[0]
+  if (issue === undefined) return `${whole} is not valid`
+  return sentence(issue, schema, input, whole)
+}
+
+function sentence(issue: Issue, schema: z.ZodType, input: unknown, whole: string): string {
+  const name = issue.path.length === 0 ? whole : keyPath(issue.path)
+  const received = valueAt(input, issue.path)
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const place = issue.path.length === 0 ? '' : ` in ${name}`
+      return `unknown key ${quote(issue.keys[0] ?? '')}${place}`
+    }
+    case 'custom':
+      return issue.path.length === 0 ? issue.message : `${name}: ${issue.message}`
+    case 'invalid_type':
+      if (received === undefined) return `${name} is required`
+      return `${name} must be ${typeName(issue.expected)}, received ${show(received)}`
+    default: {
+      const rule = boundsRule(issue, schema) ?? valueRule(issue)
+      return `${name} must ${rule}, received ${size(issue, received) ?? show(received)}`
+    }
+  }
+}
+
+/** The rule of a length, count or range, with both of its ends. */
+function boundsRule(issue: Issue, schema: z.ZodType): string | undefined {
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined
+  const leaf = schemaAt(describe(schema), issue.path) ?? {}
+  const edge = issue.code === 'too_big' ? { max: Number(issue.maximum) } : { min: Number(issue.minimum) }
+  if (issue.origin === 'string')
+    return `be ${range({ min: leaf.minLength, max: leaf.maxLength, ...edge }, ' to ')} characters long`
+  if (issue.origin === 'array')
+    return `hold ${range({ min: leaf.minItems, max: leaf.maxItems, ...edge }, ' to ')} items`
+  return `be ${range({ min: leaf.minimum, max: leaf.maximum, ...edge }, ' and ')}`
+}
+
+function valueRule(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_value':
+      return choices(issue.values)
+    case 'invalid_format':
+      return formatRule(issue)
+    case 'not_multiple_of':
+      return `be a multiple of ${issue.divisor}`
+    case 'invalid_union':
+      return 'have one of the documented shapes'
+    default:
+      return 'follow the documented rule'
+  }
+}
+
+/** The ends of a range. One that stands between two numbers reads "between", one over lengths "1 to 160". */
+function range(ends: { min?: number | undefined; max?: number | undefined }, joint: ' to ' | ' and '): string {
+  const { min, max } = ends
+  if (min !== undefined && max !== undefined)
+    return joint === ' and ' ? `between ${min} and ${max}` : `${min} to ${max}`
+  return min === undefined ? `at most ${max}` : `at least ${min}`
+}
+
+function formatRule(issue: Issue & { code: 'invalid_format' }): string {
+  if (issue.format === 'uuid') return 'be a uuid'
+  if (issue.format === 'datetime') return 'be an ISO-8601 datetime in UTC'
+  if (issue.format !== 'regex') return `be a valid ${issue.format}`
+  return issue.message.startsWith('Invalid string') ? 'match the documented pattern' : `be ${issue.message}`
+}
+
+function choices(values: readonly unknown[]): string {
+  if (values.length === 1) return `be ${show(values[0])}`
+  const named = values.slice(0, MAX_CHOICES).map(String).join(', ')
+  return `be one of ${named}${values.length > MAX_CHOICES ? ', …' : ''}`
+}
+
+function typeName(expected: string): string {
+  if (expected === 'record' || expected === 'object') return 'a JSON object'
+  if (expected === 'int') return 'an integer'
+  return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`
+}
+
+/** Long texts and lists are named by their size, never repeated. */
+function size(issue: Issue, received: unknown): string | undefined {
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined
+  if (typeof received === 'string' && issue.origin === 'string') return `${received.length} characters`
+  return Array.isArray(received) ? `${received.length} items` : undefined
+}
+
+/** A received value in an error sentence: JSON, on one line, clipped; a digit string of a query reads as a number. */
+export function show(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range'
+  if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return value
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return clip(JSON.stringify(value) ?? 'nothing')
+}
+
+/** A name from outside, in quotes, clipped, without characters that could disturb a terminal. */
+export function quote(text: string): string {
+  return clip(JSON.stringify(text))
+}
+
+function clip(json: string): string {
+  // JSON leaves C1 controls and bidirectional marks as they are
+  const safe = json.replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
+  return safe.length <= CLIP ? safe : `${[...safe].slice(0, CLIP).join('')}…`
+}
+
+function keyPath(path: readonly PropertyKey[]): string {
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : (index > 0 ? '.' : '') + plain(key))).join('')
+}
+
+function plain(key: PropertyKey): string {
+  const text = String(key)
+  return /^[\w-]{1,64}$/.test(text) ? text : quote(text)
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let current = input
+  for (const key of path) {
+    if (typeof current !== 'object' || current === null) return undefined
+    current = Object.getOwnPropertyDescriptor(current, key)?.value
+  }
+  return current
+}
+
+function describe(schema: z.ZodType): JsonSchema {
+  let known = schemas.get(schema)
+  if (known === undefined) {
+    known = jsonSchema(schema, 'output')
+    schemas.set(schema, known)
+  }
+  return known
+}

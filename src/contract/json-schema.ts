@@ -1,0 +1,67 @@
+import { z } from 'zod'
+
+/** The part of JSON Schema 2020-12 that zod emits and this project reads. */
+export interface JsonSchema {
+  $ref?: string
+  $defs?: Record<string, JsonSchema>
+  type?: string
+  format?: string
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  required?: string[]
+  properties?: Record<string, JsonSchema>
+  additionalProperties?: JsonSchema | boolean
+  propertyNames?: JsonSchema
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  description?: string
+}
+
+/**
+ * JSON Schema of what clients send (`input`) or of what is read from it (`output`): a query integer is text in the
+ * one and a bounded integer in the other.
+ */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  // zod's own type of the result is wider in places that its emitter never uses
+  return z.toJSONSchema(schema, { io, override: dropNoise }) as JsonSchema
+}
+
+/** Follows a reference into `$defs`. */
+export function resolveRef(root: JsonSchema, schema: JsonSchema): JsonSchema {
+  if (schema.$ref === undefined) return schema
+  if (schema.$ref === '#') return root
+  const target = root.$defs?.[schema.$ref.replace('#/$defs/', '')]
+  return target === undefined ? schema : resolveRef(root, target)
+}
+
+/** The schema of the value at `path`, as far as it can be followed. */
+export function schemaAt(root: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
+  let current: JsonSchema | undefined = resolveRef(root, root)
+  for (const key of path) {
+    if (current === undefined) return undefined
+    const next: JsonSchema | undefined =
+      typeof key === 'number' ? current.items : (current.properties?.[String(key)] ?? mapValues(current))
+    current = next === undefined ? undefined : resolveRef(root, next)
+  }
+  return current
+}
+
+function mapValues(schema: JsonSchema): JsonSchema | undefined {
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
+}
+
+/** "any safe integer" is no bound worth telling, and the uuid format says what its pattern says. */
+function dropNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+}

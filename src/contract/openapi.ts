@@ -1,0 +1,178 @@
+import type { z } from 'zod'
+import { ERRORS } from './errors.js'
+import { type JsonSchema, jsonSchema } from './json-schema.js'
+import { ErrorBody } from './primitives.js'
+import type { RouteDefinition } from './route.js'
+
+type Json = Record<string, unknown>
+
+/** Why a request is refused, by status; the stable code is in the header `x-error-code`. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'invalid request',
+  401: 'missing or invalid token',
+  403: 'the token lacks the scope, or the host or origin is not accepted',
+  404: 'not found in the tenant of the caller',
+  409: 'conflict with the state of the resource',
+  413: 'too large',
+  422: 'limits exceeded',
+  429: 'capacity exceeded',
+  500: 'unexpected failure',
+  501: 'not configured',
+  502: 'a provider failed',
+  503: 'unavailable',
+}
+
+const ERROR_HEADERS = {
+  'x-error-code': { description: 'stable machine code', schema: { type: 'string', enum: Object.keys(ERRORS) } },
+  'x-trace-id': { description: 'correlation id of the request', schema: { type: 'string' } },
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same request is answered with the stored response for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 512 },
+}
+
+/** The machine-readable description of a set of routes: OpenAPI 3.1. */
+export function openApi(routes: readonly RouteDefinition[], version: string): Json {
+  const components: Record<string, JsonSchema> = {}
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = route.path.replace('*}', '}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) }
+  }
+  const error = hoist(ErrorBody, 'output', components)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Knowledge Spaces',
+      version,
+      description: 'Knowledge space gateway. Operations marked x-extension are additions to the API document.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      schemas: sorted(components),
+      responses: Object.fromEntries(
+        Object.entries(REFUSALS).map(([status, description]) => [
+          `Error${status}`,
+          { description, headers: ERROR_HEADERS, content: { 'application/json': { schema: error } } },
+        ]),
+      ),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
+  }
+}
+
+function operation(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+  const scopes = route.scope === 'public' ? [] : [{ bearer: [`knowledge-spaces:${route.scope}`] }]
+  const parameters = [
+    ...parametersOf(route.params, 'path', components),
+    ...parametersOf(route.query, 'query', components),
+    ...(acceptsIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
+  ]
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    security: scopes,
+    ...(route.extension === true ? { 'x-extension': true } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...requestBody(route, components),
+    responses: { ...successes(route, components), ...refusals(route) },
+  }
+}
+
+/** Every write takes an idempotency key; a route that only reads does not, whatever its method. */
+export function acceptsIdempotencyKey(route: RouteDefinition): boolean {
+  return route.scope === 'write'
+}
+
+/** Schema as it is sent, type and bounds as they are read: a query integer is an integer with its bounds. */
+function parametersOf(
+  schema: z.ZodObject | undefined,
+  place: 'path' | 'query',
+  components: Record<string, JsonSchema>,
+): Json[] {
+  if (schema === undefined) return []
+  const sent = jsonSchema(schema, 'input')
+  const read = hoistDefinitions(jsonSchema(schema, 'output'), components)
+  return Object.entries(read.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || (sent.required ?? []).includes(name),
+    schema: property,
+  }))
+}
+
+function requestBody(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+  if (route.body !== undefined)
+    return {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: hoist(route.body, 'input', components) } },
+      },
+    }
+  if (route.multipart === undefined) return {}
+  const { file, fields } = route.multipart
+  const binary = { type: 'string', format: 'binary' }
+  const form = hoist(fields, 'input', components)
+  const schema = {
+    ...form,
+    properties: { [file.name]: file.many ? { type: 'array', items: binary, minItems: 1 } : binary, ...form.properties },
+    required: [file.name, ...(form.required ?? [])],
+  }
+  return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } }
+}
+
+function successes(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+  return Object.fromEntries(
+    Object.entries(route.ok).map(([status, body]) => {
+      if (body === 'empty') return [status, { description: 'done' }]
+      if (body === 'binary')
+        return [status, { description: 'bytes', content: { 'application/octet-stream': { schema: {} } } }]
+      if (body === 'event-stream') return [status, eventStream(route, components)]
+      return [
+        status,
+        { description: 'done', content: { 'application/json': { schema: hoist(body, 'output', components) } } },
+      ]
+    }),
+  )
+}
+
+/** Frames `event: name`, `data: json`; OpenAPI has no words for them, so the payloads stand in `x-events`. */
+function eventStream(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+  const events = Object.entries(route.events ?? {}).map(([name, schema]) => [name, hoist(schema, 'output', components)])
+  return {
+    description: 'server-sent events',
+    content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) } },
+  }
+}
+
+function refusals(route: RouteDefinition): Json {
+  const implied = route.scope === 'public' ? [403, 500] : [401, 403, 500]
+  const statuses = [...new Set([...route.errors, ...implied])].sort((a, b) => a - b)
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]))
+}
+
+/** The schema with everything that has a name moved to the components. */
+function hoist(schema: z.ZodType, io: 'input' | 'output', components: Record<string, JsonSchema>): JsonSchema {
+  return hoistDefinitions(jsonSchema(schema, io), components)
+}
+
+function hoistDefinitions(schema: JsonSchema, components: Record<string, JsonSchema>): JsonSchema {
+  const { $defs, ...rest } = repointed(schema)
+  Object.assign(components, $defs)
+  return rest
+}
+
+function repointed(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema, (key, value) => (key === '$schema' ? undefined : value))
+  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'))
+}
+
+function sorted(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { decodeJwt, jwtVerify, SignJWT } from 'jose'
+import { KsError } from '../contract/errors.js'
+import { newId } from '../lib/ids.js'
+import { dataLayout } from './layout.js'
+import { createPrivateFile, readIfExists, writePrivateFile } from './private-file.js'
+
+/** Issuer and audience of tokens that a data directory signs itself. */
+export const LOCAL_ISSUER = 'knowledge-spaces'
+export const LOCAL_AUDIENCE = 'knowledge-spaces'
+export const LOCAL_TENANT = 'local'
+
+/** The scopes that count; `*` satisfies the other two. */
+export const SCOPES = ['knowledge-spaces:read', 'knowledge-spaces:write', 'knowledge-spaces:*'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export const TOKEN_LIFE_DAYS = 30
+/** tolerated difference between clocks, seconds */
+export const CLOCK_LEEWAY_SECONDS = 60
+
+const KEY_BYTES = 32
+const DAY_SECONDS = 86_400
+/** the CLI's own token is replaced when less than this share of its life is left */
+const RENEW_BELOW = 0.5
+
+export interface TokenRequest {
+  subject: string
+  tenant: string
+  scopes: readonly Scope[]
+  /** seconds; default 30 days */
+  lifeSeconds?: number
+}
+
+export interface CreatedToken {
+  token: string
+  jti: string
+  /** ISO-8601 */
+  expiresAt: string
+}
+
+/**
+ * The data directory's signing key: 256 random bits, created at first use, mode 0600.
+ *
+ * @throws KsError `unavailable` when the file is damaged or others may read it
+ */
+export function loadSigningKey(dataDir: string): Uint8Array {
+  const path = dataLayout(dataDir).signingKey
+  const text = readIfExists(path) ?? createPrivateFile(path, `${randomBytes(KEY_BYTES).toString('base64url')}\n`)
+  refuseSharedFile(path)
+  const key = Buffer.from(text.trim(), 'base64url')
+  if (key.length < KEY_BYTES)
+    throw new KsError('unavailable', `${path} must hold at least ${KEY_BYTES} bytes of key, found ${key.length}`)
+  return key
+}
+
+/** Signs a token for this data directory's daemon; none need be running. */
+export async function createToken(dataDir: string, request: TokenRequest): Promise<CreatedToken> {
+  const key = loadSigningKey(dataDir)
+  const now = Math.floor(Date.now() / 1000)
+  const expires = now + (request.lifeSeconds ?? TOKEN_LIFE_DAYS * DAY_SECONDS)
+  const jti = newId()
+  const token = await new SignJWT({ tenant: request.tenant, scope: request.scopes.join(' ') })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(LOCAL_ISSUER)
+    .setAudience(LOCAL_AUDIENCE)
+    .setSubject(request.subject)
+    .setIssuedAt(now)
+    .setExpirationTime(expires)
+    .setJti(jti)
+    .sign(key)
+  return { token, jti, expiresAt: new Date(expires * 1000).toISOString() }
+}
+
+/**
+ * Claims of a token that this key signed and that is valid now.
+ *
+ * @throws Error of jose when it is not
+ */
+export async function verifyLocalToken(key: Uint8Array, token: string) {
+  const { payload, protectedHeader } = await jwtVerify(token, key, {
+    algorithms: ['HS256'],
+    issuer: LOCAL_ISSUER,
+    audience: LOCAL_AUDIENCE,
+    clockTolerance: CLOCK_LEEWAY_SECONDS,
+    requiredClaims: ['exp', 'sub', 'jti'],
+  })
+  return { payload, header: protectedHeader }
+}
+
+/** The token with which the CLI of this user speaks to the daemon; the file is there once a daemon has started. */
+export function readCliToken(dataDir: string): string | undefined {
+  return readIfExists(dataLayout(dataDir).cliToken)?.trim()
+}
+
+/** Renews the CLI's token when it is absent, of another key, or past half of its life. @returns the token now */
+export async function ensureCliToken(dataDir: string): Promise<string> {
+  const current = readCliToken(dataDir)
+  if (current !== undefined && (await isFresh(dataDir, current))) return current
+  const { token } = await createToken(dataDir, {
+    subject: localUser(),
+    tenant: LOCAL_TENANT,
+    scopes: ['knowledge-spaces:*'],
+  })
+  writePrivateFile(dataLayout(dataDir).cliToken, `${token}\n`)
+  return token
+}
+
+/** The id of a token, unverified: for commands that revoke a token they were given. */
+export function tokenId(token: string): string | undefined {
+  try {
+    return decodeJwt(token).jti
+  } catch {
+    return undefined
+  }
+}
+
+async function isFresh(dataDir: string, token: string): Promise<boolean> {
+  try {
+    const { payload } = await verifyLocalToken(loadSigningKey(dataDir), token)
+    const left = (payload.exp ?? 0) - Date.now() / 1000
+    return left > TOKEN_LIFE_DAYS * DAY_SECONDS * RENEW_BELOW
+  } catch {
+    return false
+  }
+}
+
+function localUser(): string {
+  try {
+    return userInfo().username || LOCAL_TENANT
+  } catch {
+    return LOCAL_TENANT // a user id without a name, as in some containers
+  }
+}
+
+function refuseSharedFile(path: string): void {
+  if (process.platform === 'win32') return // access there is by list, not by mode
+  const mode = statSync(path).mode & 0o777
+  if ((mode & 0o077) !== 0)
+    throw new KsError('unavailable', `${path} must be readable by its owner only, its mode is ${mode.toString(8)}`)
+}

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+
+/** Version of the arrangement of files below. A data directory of a higher one is not opened. */
+export const LAYOUT_VERSION = 1
+
+/** Names of everything in a data directory. */
+export interface DataLayout {
+  root: string
+  version: string
+  /** SQLite file that the owning daemon keeps locked; nothing else opens it for writing */
+  lock: string
+  daemonFile: string
+  signingKey: string
+  cliToken: string
+  config: string
+  runDir: string
+  socket: string
+  logsDir: string
+  log: string
+  databaseDir: string
+  database: string
+  objects: string
+  indexes: string
+}
+
+export function dataLayout(root: string): DataLayout {
+  return {
+    root,
+    version: join(root, 'VERSION'),
+    lock: join(root, 'lock'),
+    daemonFile: join(root, 'daemon.json'),
+    signingKey: join(root, 'signing.key'),
+    cliToken: join(root, 'cli.token'),
+    config: join(root, 'config.json'),
+    runDir: join(root, 'run'),
+    socket: join(root, 'run', 'sock'),
+    logsDir: join(root, 'logs'),
+    log: join(root, 'logs', 'daemon.log'),
+    databaseDir: join(root, 'db'),
+    database: join(root, 'db', 'main.sqlite'),
+    objects: join(root, 'objects'),
+    indexes: join(root, 'indexes'),
+  }
+}

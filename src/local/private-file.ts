@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Files only their owner may read, and that are whole or absent whenever the machine stops. */
+
+/** Replaces `path` by a file of mode 0600 with `text`. */
+export function writePrivateFile(path: string, text: string): void {
+  const temporary = writeTemporary(path, text)
+  try {
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  syncFolder(dirname(path))
+}
+
+/**
+ * Creates `path` with `text` unless it exists already.
+ *
+ * @returns what the file holds now: of several processes that create it at once, one wins and all read its text
+ */
+export function createPrivateFile(path: string, text: string): string {
+  const temporary = writeTemporary(path, text)
+  try {
+    linkSync(temporary, path) // unlike rename, link never replaces
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+  syncFolder(dirname(path))
+  return readFileSync(path, 'utf8')
+}
+
+/** The text of a file, or undefined where there is none. */
+export function readIfExists(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+function writeTemporary(path: string, text: string): string {
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
+  const file = openSync(temporary, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  return temporary
+}
+
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return // folders cannot be opened there
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

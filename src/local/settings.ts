@@ -1,0 +1,263 @@
+/**
+ * Every setting of the daemon, once: its default, its name in `config.json` and in the environment, how its text is
+ * read, and one line of documentation. The daemon, `ks config` and the docs read this table. Free of zod.
+ */
+
+export interface ModelSetting {
+  pluginId: string
+  provider: string
+  model: string
+}
+
+/** One model provider. Credentials stand in an environment variable that `apiKeyEnv` names, or in `apiKey`. */
+export interface ProviderSetting {
+  pluginId: string
+  provider: string
+  baseUrl: string
+  apiKey?: string
+  apiKeyEnv?: string
+  timeoutMs?: number
+  maxBatch?: number
+  maxConcurrency?: number
+  headers?: Record<string, string>
+}
+
+interface Setting<T> {
+  env: string
+  default: T
+  doc: string
+  /** Reads a value of `config.json`, or the text of an environment variable. @throws Error that says the rule */
+  read(value: unknown): T
+}
+
+/** An alternative to a value: the setting may be absent. */
+type Optional<T> = T | undefined
+
+export const SETTINGS = {
+  listen: setting('LISTEN', '127.0.0.1:7733', address, 'address and port; port 0 takes any free one'),
+  socket: setting('SOCKET', true, flag, 'also listen on the unix socket run/sock of the data directory'),
+  allowedHosts: setting(
+    'ALLOWED_HOSTS',
+    none<string>(),
+    texts,
+    'Host headers accepted beside loopback, as name or name:port',
+  ),
+  allowedOrigins: setting(
+    'ALLOWED_ORIGINS',
+    none<string>(),
+    texts,
+    'browser origins that may call the API, as https://name',
+  ),
+  tlsCert: setting<Optional<string>>('TLS_CERT', undefined, text, 'PEM file with the certificate chain; needs tlsKey'),
+  tlsKey: setting<Optional<string>>('TLS_KEY', undefined, text, 'PEM file with the private key; needs tlsCert'),
+  insecureListen: setting('INSECURE_LISTEN', false, flag, 'allow an address that is not loopback without TLS'),
+  allowNetworkDisk: setting(
+    'ALLOW_NETWORK_DISK',
+    false,
+    flag,
+    'open a data directory on NFS, SMB or 9p (environment only)',
+  ),
+  compilation: setting<'durable' | 'inline'>(
+    'COMPILATION',
+    'durable',
+    oneOf(['durable', 'inline']),
+    'durable: an upload answers 202 at once; inline: 201 once the document is published',
+  ),
+  uploadBytes: setting('UPLOAD_BYTES', 512 * 1024 ** 2, atLeast(1), 'largest uploaded file, bytes'),
+  bulkFiles: setting('BULK_FILES', 1000, atLeast(1), 'most files in one bulk upload'),
+  bulkBytes: setting('BULK_BYTES', 2 * 1024 ** 3, atLeast(1), 'most bytes in one bulk upload'),
+  concurrentQueries: setting<Optional<number>>(
+    'CONCURRENT_QUERIES',
+    undefined,
+    atLeast(1),
+    'queries that run at once; default 4 for each core',
+  ),
+  waitingQueries: setting(
+    'WAITING_QUERIES',
+    256,
+    atLeast(0),
+    'queries that wait for a place; one more is refused with 429',
+  ),
+  rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
+  providers: setting(
+    'PROVIDERS',
+    none<ProviderSetting>(),
+    providers,
+    'model providers: a list of {pluginId, provider, baseUrl, apiKeyEnv, …}',
+  ),
+  defaultEmbedding: setting<ModelSetting>(
+    'DEFAULT_EMBEDDING',
+    { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' },
+    model,
+    'embedding model of spaces that name none, as pluginId/provider/model',
+  ),
+  defaultGenerator: setting<ModelSetting>(
+    'DEFAULT_GENERATOR',
+    { pluginId: 'builtin', provider: 'extractive', model: 'extractive' },
+    model,
+    'model that answers where a space names none, as pluginId/provider/model',
+  ),
+  jwtJwksUrl: setting<Optional<string>>(
+    'JWT_JWKS_URL',
+    undefined,
+    webAddress,
+    'where the public keys of an identity provider are',
+  ),
+  jwtPublicKeyFile: setting<Optional<string>>(
+    'JWT_PUBLIC_KEY_FILE',
+    undefined,
+    text,
+    'PEM file with the public key of an identity provider',
+  ),
+  jwtIssuer: setting<Optional<string>>('JWT_ISSUER', undefined, text, 'issuer that outside tokens must name'),
+  jwtAudience: setting<Optional<string>>('JWT_AUDIENCE', undefined, text, 'audience that outside tokens must name'),
+  jwtTenantClaim: setting('JWT_TENANT_CLAIM', 'tenant', someText, 'claim that holds the tenant'),
+  jwtScopeClaim: setting('JWT_SCOPE_CLAIM', 'scope', someText, 'claim that holds the scopes'),
+  jwtLocalTokens: setting<Optional<boolean>>(
+    'JWT_LOCAL_TOKENS',
+    undefined,
+    flag,
+    'accept tokens signed by the data directory; default yes, unless an identity provider is configured',
+  ),
+  idleExitMinutes: setting(
+    'IDLE_EXIT_MINUTES',
+    30,
+    positiveNumber,
+    'a daemon that the CLI started leaves after this long without work',
+  ),
+  logLevel: setting<LogLevel>(
+    'LOG_LEVEL',
+    'info',
+    oneOf(['debug', 'info', 'warn', 'error']),
+    'least level that is logged',
+  ),
+} as const
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export type SettingName = keyof typeof SETTINGS
+
+export type Settings = { [N in SettingName]: ReturnType<(typeof SETTINGS)[N]['read']> }
+
+function setting<T>(env: string, fallback: T, read: (value: unknown) => T, doc: string): Setting<T> {
+  return { env: `KS_DAEMON_${env}`, default: fallback, doc, read }
+}
+
+function none<T>(): readonly T[] {
+  return []
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new Error('a text')
+  return value
+}
+
+function someText(value: unknown): string {
+  if (text(value).trim() === '') throw new Error('a text that is not empty')
+  return text(value)
+}
+
+function address(value: unknown): string {
+  if (!/^(\[[0-9a-f:.%\w]+\]|[^\s:[\]/]+):\d{1,5}$/i.test(text(value)))
+    throw new Error('host:port, as in 127.0.0.1:7733 or [::1]:7733')
+  return text(value)
+}
+
+function webAddress(value: unknown): string {
+  if (!/^https?:\/\/\S+$/.test(text(value))) throw new Error('an http or https URL')
+  return text(value)
+}
+
+function flag(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw new Error('true or false')
+}
+
+function atLeast(min: number): (value: unknown) => number {
+  return (value) => {
+    const number = numeric(value)
+    if (!Number.isSafeInteger(number) || number < min) throw new Error(`an integer of at least ${min}`)
+    return number
+  }
+}
+
+function positiveNumber(value: unknown): number {
+  const number = numeric(value)
+  if (!(number > 0) || !Number.isFinite(number)) throw new Error('a number above 0')
+  return number
+}
+
+function numeric(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
+}
+
+function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T {
+  return (value) => {
+    const found = choices.find((choice) => choice === value)
+    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)
+    return found
+  }
+}
+
+function texts(value: unknown): readonly string[] {
+  const list: unknown = typeof value === 'string' ? value.split(',') : value
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string'))
+    throw new Error('a list of texts (in the environment: parted by commas)')
+  return list.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+function model(value: unknown): ModelSetting {
+  const rule = 'pluginId/provider/model'
+  if (typeof value === 'string') {
+    const [pluginId, provider, ...rest] = value.split('/')
+    const name = rest.join('/') // names of models may hold slashes
+    if (!pluginId || !provider || !name) throw new Error(rule)
+    return { pluginId, provider, model: name }
+  }
+  const fields = record(value, rule)
+  const known = { pluginId: someText(fields.pluginId), provider: someText(fields.provider) }
+  return { ...known, model: someText(fields.model) }
+}
+
+const PROVIDER_TEXTS = ['apiKey', 'apiKeyEnv'] as const
+const PROVIDER_COUNTS = ['timeoutMs', 'maxBatch', 'maxConcurrency'] as const
+const PROVIDER_KEYS: readonly string[] = [
+  'pluginId',
+  'provider',
+  'baseUrl',
+  'headers',
+  ...PROVIDER_TEXTS,
+  ...PROVIDER_COUNTS,
+]
+
+function providers(value: unknown): readonly ProviderSetting[] {
+  const list: unknown = typeof value === 'string' ? JSON.parse(value) : value
+  if (!Array.isArray(list)) throw new Error('a list of providers (in the environment: as JSON)')
+  return list.map(provider)
+}
+
+function provider(value: unknown): ProviderSetting {
+  const fields = record(value, 'a list of objects')
+  const stranger = Object.keys(fields).find((key) => !PROVIDER_KEYS.includes(key))
+  if (stranger !== undefined) throw new Error(`a list of providers without the key ${JSON.stringify(stranger)}`)
+  const read: ProviderSetting = {
+    pluginId: someText(fields.pluginId),
+    provider: someText(fields.provider),
+    baseUrl: webAddress(fields.baseUrl),
+  }
+  for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) read[key] = someText(fields[key])
+  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) read[key] = atLeast(1)(fields[key])
+  if (fields.headers !== undefined)
+    read.headers = Object.fromEntries(
+      Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),
+    )
+  return read
+}
+
+function record(value: unknown, rule: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(rule)
+  return Object.fromEntries(Object.entries(value))
+}
