@@ -1,0 +1,180 @@
+import { Command } from '@oclif/core/command'
+import type { Input, ParserOutput } from '@oclif/core/interfaces'
+import type { Client } from '../client/client.js'
+import { ApiError, ConnectionError } from '../client/errors.js'
+import { type LocalDirs, localDirs } from '../local/dirs.js'
+import { CliError, usageError } from './cli-error.js'
+import { asFormat, type Common, commonFlags, LIST_DEFAULT, readCommon } from './common-flags.js'
+import { type Place, resolveSettings, type Settings } from './contexts.js'
+import { Output } from './output.js'
+import type { PromptOptions } from './prompt.js'
+import { rememberIds } from './recent-ids.js'
+import type { SpaceRef } from './resolve.js'
+
+/** Values by name, as oclif's parser gives them. */
+type Values = Record<string, unknown>
+
+/** What commands share: settings, the client, output and questions. It does nothing until it is asked. */
+export abstract class BaseCommand extends Command {
+  static override baseFlags = commonFlags
+
+  protected readonly dirs: LocalDirs = localDirs()
+  /** aborts when `--timeout` has passed */
+  protected readonly deadline = new AbortController()
+  private parsedCommon: Common | undefined
+  private resolved: Settings | undefined
+  private output: Output | undefined
+  private connected: Promise<Client> | undefined
+
+  protected override async parse<F extends Values, B extends Values, A extends Values>(
+    options?: Input<F, B, A>,
+    argv?: string[],
+  ): Promise<ParserOutput<F, B, A>> {
+    const parsed = await super.parse(options, argv)
+    const common = readCommon({ ...parsed.flags }, process.env)
+    this.parsedCommon = common
+    if (common.timeoutMs !== undefined) this.armTimeout(common.timeoutMs)
+    return parsed
+  }
+
+  /** The common flags; only after `parse`. */
+  protected get common(): Common {
+    if (this.parsedCommon === undefined) throw new Error('flags were asked for before they were parsed')
+    return this.parsedCommon
+  }
+
+  protected get settings(): Settings {
+    if (this.resolved === undefined) {
+      const { context } = this.common
+      this.resolved = resolveSettings({ flags: context, env: process.env, cwd: process.cwd(), dirs: this.dirs })
+      const { project } = this.resolved
+      if (project !== undefined && project.unknown.length > 0) {
+        this.out.warn(`ks: ${project.path} may not set ${project.unknown.join(', ')}; it has no effect`)
+      }
+    }
+    return this.resolved
+  }
+
+  protected get out(): Output {
+    if (this.output === undefined) {
+      const { output } = this.common
+      const format = output.format ?? this.formatByDefault()
+      const streams = { out: process.stdout, err: process.stderr, env: process.env }
+      this.output = new Output({ ...output, format }, streams)
+    }
+    return this.output
+  }
+
+  /** The client of the service that the settings point at. */
+  protected client(): Promise<Client> {
+    this.connected ??= this.open()
+    return this.connected
+  }
+
+  /** The space to work in: `--space`, environment, project, context. @throws CliError exit 2 when none is named */
+  protected async space(): Promise<SpaceRef> {
+    const chosen = this.settings.space
+    if (chosen === undefined) {
+      throw usageError(
+        'no space is named',
+        'give `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` keeps one',
+      )
+    }
+    return await this.spaceNamed(chosen.value)
+  }
+
+  protected async spaceNamed(text: string): Promise<SpaceRef> {
+    const { resolveSpace } = await import('./resolve.js')
+    return await resolveSpace(await this.client(), text)
+  }
+
+  /** `--limit`, `--all` and `--cursor` as a range for `paginate`. */
+  protected range(flags: { limit?: number | undefined; all: boolean; cursor?: string | undefined }) {
+    return { limit: flags.all ? undefined : (flags.limit ?? LIST_DEFAULT), cursor: flags.cursor }
+  }
+
+  /** Prints a list and says how to see more of it. */
+  protected async list<T>(
+    items: AsyncGenerator<T, string | undefined>,
+    options: Parameters<Output['list']>[1],
+  ): Promise<number> {
+    let next: string | undefined
+    const shown = await this.out.list(
+      (async function* () {
+        next = yield* items
+      })(),
+      options,
+    )
+    if (next !== undefined) this.out.note(`more: \`--all\`, or \`--cursor ${next}\``)
+    return shown
+  }
+
+  protected get prompt(): PromptOptions {
+    const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
+    return { yes: this.common.yes, interactive: terminal && !this.common.noInput }
+  }
+
+  protected override async catch(error: Error): Promise<void> {
+    const { place } = this.resolved ?? {}
+    if (error instanceof ApiError && error.status === 401 && place !== undefined) throw refused(error, place.value)
+    throw error
+  }
+
+  protected override async finally(): Promise<void> {
+    const client = await this.connected?.catch(() => undefined)
+    client?.close()
+    if (this.output !== undefined) rememberIds(this.dirs.cache, this.output.shortened)
+    const theirs = client?.serverVersion
+    if (theirs !== undefined && minor(theirs) !== minor(this.config.version)) {
+      const { warnOfSkew } = await import('./version-skew.js')
+      warnOfSkew({ stateDir: this.dirs.state, ours: this.config.version, theirs, warn: (text) => this.out.warn(text) })
+    }
+  }
+
+  private async open(): Promise<Client> {
+    const { connect } = await import('./connect.js')
+    const { debug } = this.common
+    return await connect(this.settings.place.value, {
+      autostart: this.settings.autostart,
+      signal: this.deadline.signal,
+      ...(debug ? { onExchange: (line: string) => this.out.warn(`debug: ${line}`) } : {}),
+      onSlowStart: () => {
+        if (this.out.isErrTerminal) this.out.note(`Starting the local daemon${this.out.symbols.ellipsis}`)
+      },
+    })
+  }
+
+  /** The format of environment and user file. A broken file must not hide the error a command ends with. */
+  private formatByDefault() {
+    const { format } = this.settings
+    return format === undefined ? undefined : asFormat(format.value, format.origin === 'user' ? 'format' : 'KS_FORMAT')
+  }
+
+  private armTimeout(ms: number): void {
+    const timer = setTimeout(() => {
+      this.deadline.abort(new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`))
+    }, ms)
+    timer.unref()
+  }
+}
+
+function refused(error: ApiError, place: Place): CliError {
+  if (place.kind === 'local') {
+    return new CliError(`the local daemon refused the token: ${error.message}`, {
+      code: error.code,
+      exit: 4,
+      hint: place.token === undefined ? '`ks daemon restart` renews it' : 'it came from KS_TOKEN or a token file',
+    })
+  }
+  const whose = place.context === undefined ? 'the token' : `the token of context ${JSON.stringify(place.context)}`
+  const flag = place.context === undefined ? `--url ${place.url}` : `--context ${place.context}`
+  return new CliError(`${place.url} refused ${whose}: ${error.message}`, {
+    code: error.code,
+    exit: 4,
+    hint: `\`ks auth login ${flag}\``,
+  })
+}
+
+function minor(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
+}

@@ -1,0 +1,38 @@
+import { EXIT } from '../contract/errors.js'
+
+/** A failure the CLI itself found: one sentence, an exit code, and what to do next. */
+export class CliError extends Error {
+  readonly code: string
+  readonly exit: number
+  readonly hint?: string
+  /** further lines between the sentence and the hint */
+  readonly details: string[]
+
+  constructor(
+    message: string,
+    options: { code?: string; exit?: number; hint?: string; details?: string[]; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'CliError'
+    this.code = options.code ?? 'failed'
+    this.exit = options.exit ?? EXIT.failed
+    this.details = options.details ?? []
+    if (options.hint !== undefined) this.hint = options.hint
+  }
+}
+
+/** Wrong use of a command: exit 2. */
+export function usageError(message: string, hint?: string): CliError {
+  return new CliError(message, { code: 'usage', exit: EXIT.usage, ...(hint === undefined ? {} : { hint }) })
+}
+
+/** Ends the command with an exit code after everything worth saying was said. */
+export class ExitWith extends Error {
+  readonly exit: number
+
+  constructor(exit: number) {
+    super(`exit ${exit}`)
+    this.name = 'ExitWith'
+    this.exit = exit
+  }
+}

@@ -1,0 +1,121 @@
+import * as Flags from '@oclif/core/flags'
+import { usageError } from './cli-error.js'
+import type { ContextFlags } from './contexts.js'
+import { type Env, envOn, envValue } from './environment.js'
+import { FORMATS, type Format, type OutputOptions } from './output.js'
+import { parseSpan } from './units.js'
+
+/** Flags that every command takes. */
+const GLOBAL = { helpGroup: 'COMMON' }
+
+export const commonFlags = {
+  format: Flags.string({ ...GLOBAL, options: FORMATS, description: 'output format' }),
+  json: Flags.boolean({ ...GLOBAL, description: 'same as --format json' }),
+  fields: Flags.string({ ...GLOBAL, helpValue: 'a,b.c', description: 'fields to show, in this order' }),
+  'no-header': Flags.boolean({ ...GLOBAL, description: 'tables without a header' }),
+  'no-truncate': Flags.boolean({ ...GLOBAL, description: 'tables wider than the terminal' }),
+  context: Flags.string({ ...GLOBAL, helpValue: 'name', description: 'context to use' }),
+  url: Flags.string({ ...GLOBAL, helpValue: 'url', description: 'address of the service' }),
+  'token-file': Flags.string({ ...GLOBAL, helpValue: 'file', description: 'file that holds the access token' }),
+  yes: Flags.boolean({ ...GLOBAL, char: 'y', description: 'answer yes to every question' }),
+  'no-input': Flags.boolean({ ...GLOBAL, description: 'never ask' }),
+  quiet: Flags.boolean({ ...GLOBAL, char: 'q', description: 'only results and errors' }),
+  verbose: Flags.boolean({ ...GLOBAL, char: 'v', description: 'say more on stderr' }),
+  debug: Flags.boolean({ ...GLOBAL, description: 'print request lines, trace ids and stacks on stderr' }),
+  timeout: Flags.string({ ...GLOBAL, helpValue: '30s', description: 'time the whole command may take' }),
+  'no-autostart': Flags.boolean({ ...GLOBAL, description: 'fail instead of starting the local daemon' }),
+  color: Flags.boolean({ ...GLOBAL, allowNo: true, description: 'force colours on or off' }),
+}
+
+/** `-s, --space` of commands that work inside a space. */
+export const spaceFlag = {
+  space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'space to use' }),
+}
+
+export const LIST_DEFAULT = 50
+
+/** Flags of commands that list. */
+export const listFlags = {
+  limit: Flags.integer({ min: 1, helpValue: 'n', description: `most items to list (default ${LIST_DEFAULT})` }),
+  all: Flags.boolean({ description: 'list everything', exclusive: ['limit'] }),
+  cursor: Flags.string({ helpValue: 'cursor', description: 'go on where an earlier list stopped' }),
+}
+
+/** The common flags after parsing, with the environment's say where a flag is absent. */
+export interface Common {
+  output: OutputOptions
+  context: ContextFlags
+  yes: boolean
+  noInput: boolean
+  verbose: boolean
+  debug: boolean
+  timeoutMs: number | undefined
+}
+
+/** Reads the common flags out of what the parser made of the arguments. @throws CliError exit 2 */
+export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): Common {
+  const timeout = text(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
+  return {
+    output: {
+      format: formatOf(flags),
+      fields: fieldsOf(text(flags.fields)),
+      header: flags['no-header'] !== true,
+      truncate: flags['no-truncate'] !== true,
+      colour: typeof flags.color === 'boolean' ? flags.color : undefined,
+      quiet: flags.quiet === true,
+    },
+    context: {
+      context: text(flags.context),
+      url: text(flags.url),
+      tokenFile: text(flags['token-file']),
+      space: text(flags.space),
+      mode: text(flags.mode),
+      autostart: flags['no-autostart'] === true ? false : undefined,
+    },
+    yes: flags.yes === true,
+    noInput: flags['no-input'] === true || envOn(env, 'KS_NO_INPUT') || envOn(env, 'CI'),
+    verbose: flags.verbose === true,
+    debug: flags.debug === true || envOn(env, 'KS_DEBUG'),
+    timeoutMs: timeout === undefined ? undefined : parseSpan(timeout, '--timeout'),
+  }
+}
+
+function formatOf(flags: Readonly<Record<string, unknown>>): Format | undefined {
+  const asked = text(flags.format)
+  if (flags.json !== true) return asked === undefined ? undefined : asFormat(asked, '--format')
+  if (asked !== undefined && asked !== 'json') {
+    throw usageError(`--json and --format ${asked} both say how to print: give one of them`)
+  }
+  return 'json'
+}
+
+/** @throws CliError exit 2 */
+export function asFormat(value: string, name: string): Format {
+  const known = FORMATS.find((format) => format === value)
+  if (known === undefined) {
+    throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(value)}`)
+  }
+  return known
+}
+
+/** Whether arguments ask for machine-readable errors; used before, or in place of, a full parse. */
+export function asksForJson(argv: readonly string[], env: Env): boolean {
+  const end = argv.indexOf('--')
+  const own = end === -1 ? argv : argv.slice(0, end)
+  if (own.includes('--json')) return true
+  const at = own.indexOf('--format')
+  const inline = own.find((word) => word.startsWith('--format='))?.slice('--format='.length)
+  const format = (at === -1 ? inline : own[at + 1]) ?? envValue(env, 'KS_FORMAT')
+  return format === 'json' || format === 'jsonl'
+}
+
+function fieldsOf(list: string | undefined): string[] | undefined {
+  if (list === undefined) return undefined
+  const fields = list.split(',').map((field) => field.trim())
+  if (fields.some((field) => field === '')) throw usageError(`--fields must be names joined by commas`)
+  return fields
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

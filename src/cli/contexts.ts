@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs'
+import { EXIT } from '../contract/errors.js'
+import type { LocalDirs } from '../local/dirs.js'
+import { CliError, usageError } from './cli-error.js'
+import { findCredential, readCredentials } from './credentials.js'
+import { type Env, envOn, envValue } from './environment.js'
+import { nearest } from './nearest.js'
+import { findProjectFile, type ProjectFile } from './project-file.js'
+import { checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
+
+export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'default'
+
+export interface Sourced<T> {
+  value: T
+  origin: Origin
+}
+
+/** The service a command speaks to. */
+export type Place =
+  | { kind: 'local'; dataDir: string; token: string | undefined }
+  | { kind: 'remote'; url: string; context: string | undefined; token: string | undefined }
+
+export interface ContextFlags {
+  context?: string | undefined
+  url?: string | undefined
+  tokenFile?: string | undefined
+  space?: string | undefined
+  mode?: string | undefined
+  autostart?: boolean | undefined
+}
+
+export interface Settings {
+  place: Sourced<Place>
+  space: Sourced<string> | undefined
+  mode: Sourced<string> | undefined
+  format: Sourced<string> | undefined
+  autostart: boolean
+  /** patterns ingest leaves out */
+  ignore: string[]
+  project: ProjectFile | undefined
+  user: UserConfig
+}
+
+export interface SettingSources {
+  flags: ContextFlags
+  env: Env
+  cwd: string
+  dirs: LocalDirs
+}
+
+/** Everything a command needs to know of flags, environment, project file and user file, in that order. */
+export function resolveSettings(sources: SettingSources): Settings {
+  const { flags, env, dirs } = sources
+  const user = readUserConfig(dirs.config)
+  const project = findProjectFile(sources.cwd)
+  const where = choosePlace(sources, project, user)
+  const entry = where.context === undefined ? undefined : user.contexts[where.context]
+  return {
+    place: { value: placeOf(where, sources), origin: where.origin },
+    space: first(
+      ['flag', flags.space],
+      ['environment', envValue(env, 'KS_SPACE')],
+      ['project', project?.space],
+      ['user', entry?.space],
+      ['user', user.defaults.space],
+    ),
+    mode: first(['flag', flags.mode], ['project', project?.mode], ['user', user.defaults.mode]),
+    format: first(['environment', envValue(env, 'KS_FORMAT')], ['user', user.defaults.format]),
+    autostart: wantsAutostart(sources, user),
+    ignore: project?.ignore ?? [],
+    project,
+    user,
+  }
+}
+
+function wantsAutostart({ flags, env }: SettingSources, user: UserConfig): boolean {
+  if (flags.autostart !== undefined) return flags.autostart
+  if (envValue(env, 'KS_AUTOSTART') !== undefined) return envOn(env, 'KS_AUTOSTART')
+  return user.defaults.autostart !== 'off'
+}
+
+interface Where {
+  origin: Origin
+  /** undefined: the local daemon */
+  url: string | undefined
+  context: string | undefined
+}
+
+function choosePlace({ flags, env }: SettingSources, project: ProjectFile | undefined, user: UserConfig): Where {
+  if (flags.url !== undefined && flags.context !== undefined) {
+    throw usageError('--context and --url both say where: give one of them')
+  }
+  if (flags.url !== undefined) return { origin: 'flag', url: checkUrl(flags.url), context: undefined }
+  if (flags.context !== undefined) return named('flag', flags.context, user)
+  const [envUrl, envContext] = [envValue(env, 'KS_URL'), envValue(env, 'KS_CONTEXT')]
+  if (envUrl !== undefined && envContext !== undefined) {
+    throw usageError('KS_CONTEXT and KS_URL both say where: set one of them')
+  }
+  if (envUrl !== undefined) return { origin: 'environment', url: checkUrl(envUrl), context: undefined }
+  if (envContext !== undefined) return named('environment', envContext, user)
+  if (project?.context !== undefined) return named('project', project.context, user)
+  if (user.currentContext !== undefined) return named('user', user.currentContext, user)
+  return { origin: 'default', url: undefined, context: LOCAL_CONTEXT }
+}
+
+function named(origin: Origin, name: string, user: UserConfig): Where {
+  const entry = user.contexts[name]
+  if (entry !== undefined) return { origin, url: entry.url, context: name }
+  if (name === LOCAL_CONTEXT) return { origin, url: undefined, context: LOCAL_CONTEXT }
+  const close = nearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
+  throw new CliError(`no context ${JSON.stringify(name)} here`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: close === undefined ? '`ks context` lists all' : `did you mean \`${close}\`? \`ks context\` lists all`,
+  })
+}
+
+function placeOf(where: Where, sources: SettingSources): Place {
+  if (where.url === undefined) {
+    return { kind: 'local', dataDir: sources.dirs.data, token: givenToken(sources) }
+  }
+  const token = tokenFor(where, where.url, sources)
+  return { kind: 'remote', url: where.url, context: where.context, token }
+}
+
+/**
+ * The token for a remote service. One from the environment goes only where the user's flag or environment points:
+ * a project file that names a context must not redirect it. Stored ones go to the origin they were given for.
+ */
+function tokenFor(where: Where, url: string, sources: SettingSources): string | undefined {
+  const trusted = where.origin !== 'project' || sources.flags.tokenFile !== undefined
+  const given = trusted ? givenToken(sources) : undefined
+  if (given !== undefined) return given
+  return findCredential(readCredentials(sources.dirs.config), new URL(url).origin, where.context)?.token
+}
+
+function givenToken({ flags, env }: SettingSources): string | undefined {
+  const file = flags.tokenFile ?? envValue(env, 'KS_TOKEN_FILE')
+  if (file === undefined) return envValue(env, 'KS_TOKEN')
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new CliError(`the token file ${file} cannot be read`, {
+      code: 'unauthenticated',
+      exit: EXIT.notAllowed,
+      cause,
+    })
+  }
+  if (text === '') {
+    throw new CliError(`the token file ${file} is empty`, { code: 'unauthenticated', exit: EXIT.notAllowed })
+  }
+  return text
+}
+
+function first(...choices: [Origin, string | undefined][]): Sourced<string> | undefined {
+  for (const [origin, value] of choices) {
+    if (value !== undefined) return { value, origin }
+  }
+  return undefined
+}

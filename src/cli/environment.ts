@@ -1,0 +1,38 @@
+/** Every environment variable the CLI reads, with what it is for: the help topic and the documentation are made of it. */
+export const ENVIRONMENT = [
+  ['KS_URL', 'address of the service, instead of the local daemon'],
+  ['KS_CONTEXT', 'name of the context to use'],
+  ['KS_TOKEN_FILE', 'file that holds the access token'],
+  ['KS_TOKEN', 'the access token itself, where a file is not possible'],
+  ['KS_SPACE', 'space to use when no --space is given'],
+  ['KS_FORMAT', 'output format: table, json, jsonl or tsv'],
+  ['KS_TIMEOUT', 'time a whole command may take, such as 30s'],
+  ['KS_AUTOSTART', '0: never start the local daemon'],
+  ['KS_NO_INPUT', '1: never ask'],
+  ['KS_DEBUG', '1: print request lines and trace ids on stderr'],
+  ['KS_DATA_DIR', 'data directory of the local daemon'],
+  ['KS_CONFIG_DIR', 'directory of config.json and credentials.json'],
+  ['KS_CACHE_DIR', 'directory of what may be deleted any time'],
+  ['KS_STATE_DIR', 'directory of what ingest and query remember'],
+  ['NO_COLOR', 'no colours'],
+  ['FORCE_COLOR', 'colours, terminal or not'],
+  ['CLICOLOR', '0: no colours'],
+  ['CLICOLOR_FORCE', 'colours, terminal or not'],
+  ['TERM', 'dumb: no colours, no live lines'],
+  ['COLUMNS', 'width of tables'],
+  ['CI', 'no colours, no live lines, no questions'],
+] as const
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** Value of a variable; an empty one counts as absent. */
+export function envValue(env: Env, name: (typeof ENVIRONMENT)[number][0]): string | undefined {
+  const value = env[name]
+  return value === undefined || value === '' ? undefined : value
+}
+
+/** Whether a switch variable is on: set and not `0` or `false`. */
+export function envOn(env: Env, name: (typeof ENVIRONMENT)[number][0]): boolean {
+  const value = envValue(env, name)
+  return value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
+}

@@ -1,0 +1,43 @@
+import { Config } from '@oclif/core/config'
+import { run } from '@oclif/core/run'
+import { ExitWith } from './cli-error.js'
+import { asksForJson } from './common-flags.js'
+import { errorReport, renderReport } from './report-error.js'
+
+/**
+ * Runs one command line and sets the exit code. oclif finds and parses; how failures look is ours.
+ *
+ * @param root folder of package.json
+ */
+export async function main(argv: string[], root: string): Promise<void> {
+  // `ks … | head` closes our stdout: whoever reads has read enough.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+  })
+  let config: Config | undefined
+  try {
+    config = await Config.load(root)
+    await run(argv, config)
+  } catch (error) {
+    process.exitCode = await fail(error, argv, config)
+  }
+}
+
+async function fail(error: unknown, argv: string[], config: Config | undefined): Promise<number> {
+  if (error instanceof ExitWith) return error.exit
+  const quiet = exitOfOclif(error)
+  if (quiet !== undefined) return quiet
+  const { reword } = await import('./usage-errors.js')
+  const report = errorReport(reword(error, config?.commandIDs ?? []) ?? error)
+  process.stderr.write(renderReport(report, 'ks', asksForJson(argv, process.env)))
+  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
+  return report.exitCode
+}
+
+/** oclif ends help and version with an error that carries an exit code. */
+function exitOfOclif(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIT') return undefined
+  const details = 'oclif' in error ? error.oclif : undefined
+  if (typeof details !== 'object' || details === null || !('exit' in details)) return 0
+  return typeof details.exit === 'number' ? details.exit : 1
+}

@@ -1,0 +1,240 @@
+import { usageError } from './cli-error.js'
+import { type Column, cell, leaves, shortId, show, valueAt } from './columns.js'
+import { type Colour, hasUnicode, paint, type Symbols, symbols, terminalWidth, tty, wantsColour } from './terminal.js'
+
+export const FORMATS = ['table', 'json', 'jsonl', 'tsv'] as const
+export type Format = (typeof FORMATS)[number]
+
+export interface OutputOptions {
+  format?: Format | undefined
+  fields?: string[] | undefined
+  header: boolean
+  truncate: boolean
+  colour?: boolean | undefined
+  quiet: boolean
+}
+
+/** A stream of the terminal, or what tests put in its place. */
+export interface OutStream {
+  write(text: string): boolean
+  isTTY?: boolean | undefined
+  columns?: number | undefined
+}
+
+export interface ListOptions {
+  columns: Column[]
+  /** fields that `--fields` may name beside the columns and what the items have */
+  fields?: readonly string[] | undefined
+  /** said on stderr when there is nothing, such as `No spaces yet.` */
+  empty: string
+  hint?: string | undefined
+}
+
+/**
+ * What a command says: results to stdout in the asked format, everything else to stderr. A terminal gets tables,
+ * a pipe gets tab-separated lines without a header.
+ */
+export class Output {
+  readonly format: Format
+  readonly colour: boolean
+  readonly errColour: boolean
+  readonly symbols: Symbols
+  readonly width: number
+  /** ids that were shown by their tail only, for `#tail` arguments of later commands */
+  readonly shortened = new Set<string>()
+  private readonly options: OutputOptions
+  private readonly out: OutStream
+  private readonly err: OutStream
+
+  constructor(options: OutputOptions, streams: { out: OutStream; err: OutStream; env: NodeJS.ProcessEnv }) {
+    this.options = options
+    this.out = streams.out
+    this.err = streams.err
+    const { env } = streams
+    this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
+    this.colour = wantsColour({ wish: options.colour, isTTY: this.isTerminal, env })
+    this.errColour = wantsColour({ wish: options.colour, isTTY: this.err.isTTY === true, env })
+    this.symbols = symbols(hasUnicode(env))
+    this.width = terminalWidth(this.out, env)
+  }
+
+  /** whether stdout is a terminal */
+  get isTerminal(): boolean {
+    return this.out.isTTY === true
+  }
+
+  get isErrTerminal(): boolean {
+    return this.err.isTTY === true
+  }
+
+  /** json or jsonl was asked for */
+  get isJson(): boolean {
+    return this.format === 'json' || this.format === 'jsonl'
+  }
+
+  paint(colour: Colour, text: string): string {
+    return paint(this.colour, colour, text)
+  }
+
+  /** `#tail` of an id, remembered. */
+  short(id: string): string {
+    this.shortened.add(id)
+    return shortId(id)
+  }
+
+  /** Writes text to stdout as it is; waits for nothing. */
+  raw(text: string): void {
+    this.out.write(text)
+  }
+
+  /** A line of prose on stdout, safe for a terminal. */
+  line(text = ''): void {
+    this.raw(`${tty(text)}\n`)
+  }
+
+  /** A line of our own making on stdout, colours and all. */
+  styled(text = ''): void {
+    this.raw(`${text}\n`)
+  }
+
+  /** A remark on stderr, unless `--quiet`. */
+  note(text: string): void {
+    if (!this.options.quiet) this.err.write(`${tty(text)}\n`)
+  }
+
+  /** A line on stderr that `--quiet` does not hide. */
+  warn(text: string): void {
+    this.err.write(`${tty(text)}\n`)
+  }
+
+  /** One JSON value, whatever the format asks of fields. */
+  json(value: unknown): void {
+    this.raw(`${toJson(this.pick(value), this.format === 'json' && this.isTerminal)}\n`)
+  }
+
+  /** One event of a stream, as a line of JSON. */
+  event(event: string, data: unknown): void {
+    this.raw(`${toJson({ event, data }, false)}\n`)
+  }
+
+  /** Prints the items of a list as they come; json and tables wait for the last. */
+  async list<T>(items: AsyncIterable<T> | Iterable<T>, options: ListOptions): Promise<number> {
+    let shown = 0
+    const kept: T[] = []
+    for await (const item of items) {
+      if (shown === 0) this.checkFields(item, options)
+      if (this.format === 'jsonl') this.raw(`${toJson(this.pick(item), false)}\n`)
+      else if (this.format === 'tsv') this.tsvLine(item, options, shown === 0)
+      else kept.push(item)
+      shown += 1
+    }
+    if (this.format === 'json') {
+      const values = kept.map((item) => this.pick(item))
+      this.raw(`${toJson(values, this.isTerminal)}\n`)
+    } else if (this.format === 'table' && kept.length > 0) {
+      await this.table(kept, options)
+    }
+    if (shown === 0 && !this.isJson) {
+      this.note(options.empty)
+      if (options.hint !== undefined) this.note(`hint: ${options.hint}`)
+    }
+    return shown
+  }
+
+  /** Prints one object: its JSON, or a line for each field. */
+  record(value: unknown, options: { columns?: Column[]; fields?: readonly string[] } = {}): void {
+    const columns = options.columns ?? []
+    this.checkFields(value, { columns, fields: options.fields, empty: '' })
+    if (this.isJson) {
+      this.json(value)
+      return
+    }
+    const shown = this.chosen(columns.length > 0 ? columns : leaves(value).map((field) => ({ field })))
+    if (this.format === 'tsv') {
+      for (const column of shown) this.raw(`${column.field}\t${cell(valueAt(value, column.field))}\n`)
+      return
+    }
+    const width = Math.max(...shown.map((column) => (column.title ?? column.field).length))
+    for (const column of shown) {
+      const found = valueAt(value, column.field)
+      if (found === undefined || found === null) continue
+      const kind = column.kind === 'id' ? undefined : column.kind
+      const label = this.paint('dim', (column.title ?? column.field).padEnd(width))
+      this.styled(`${label}  ${this.state(column, show(found, kind))}`)
+    }
+  }
+
+  private async table(items: unknown[], options: ListOptions): Promise<void> {
+    const { renderTable } = await import('./table.js')
+    const columns = this.chosen(options.columns)
+    const now = Date.now()
+    for (const column of columns.filter((one) => one.kind === 'id')) {
+      for (const item of items) this.short(String(valueAt(item, column.field) ?? ''))
+    }
+    const rows = items.map((item) => columns.map((column) => show(valueAt(item, column.field), column.kind, now)))
+    const text = renderTable({
+      columns,
+      rows,
+      header: this.options.header,
+      width: this.options.truncate && this.isTerminal ? this.width : undefined,
+      ellipsis: this.symbols.ellipsis,
+      paintHeader: (title) => this.paint('dim', title),
+      paintCell: (column, shown) => this.state(column, shown),
+    })
+    this.raw(text)
+  }
+
+  private tsvLine(item: unknown, options: ListOptions, isFirst: boolean): void {
+    const columns = this.chosen(options.columns)
+    // A pipe gets no header, unless somebody who reads it asked for tsv by name.
+    if (isFirst && this.options.header && this.isTerminal) {
+      this.raw(`${columns.map((column) => column.field).join('\t')}\n`)
+    }
+    this.raw(`${columns.map((column) => cell(valueAt(item, column.field))).join('\t')}\n`)
+  }
+
+  /** The columns `--fields` asks for, in its order, or all. */
+  private chosen(columns: Column[]): Column[] {
+    const { fields } = this.options
+    if (fields === undefined) return columns
+    return fields.map((field) => columns.find((column) => column.field === field) ?? { field })
+  }
+
+  private pick(value: unknown): unknown {
+    const { fields } = this.options
+    if (fields === undefined) return value
+    return Object.fromEntries(fields.map((field) => [field, valueAt(value, field)]))
+  }
+
+  private checkFields(item: unknown, options: ListOptions): void {
+    const { fields } = this.options
+    if (fields === undefined) return
+    const known = new Set([
+      ...options.columns.map((column) => column.field),
+      ...(options.fields ?? []),
+      ...leaves(item),
+    ])
+    const unknown = fields.find((field) => !known.has(field) && valueAt(item, field) === undefined)
+    if (unknown === undefined) return
+    throw usageError(`no field ${JSON.stringify(unknown)} here`, `fields are ${[...known].join(', ')}`)
+  }
+
+  private state(column: Column, shown: string): string {
+    if (column.kind !== 'state') return shown
+    return this.paint(stateColour(shown), shown)
+  }
+}
+
+function stateColour(state: string): Colour {
+  if (/^(ok|ready|parsed|published|completed|running|active|unchanged|answerable)$/.test(state)) return 'green'
+  if (/^(failed|error|canceled|failed-.*)$/.test(state)) return 'red'
+  return 'yellow'
+}
+
+/** JSON that a terminal can show: C1 controls and DEL, which JSON would let through, are escaped too. */
+export function toJson(value: unknown, pretty: boolean): string {
+  const text = JSON.stringify(value ?? null, null, pretty ? 2 : undefined)
+  return text.replace(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (mark) => {
+    return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

@@ -1,0 +1,103 @@
+import { ApiError, ConnectionError, DaemonStartError } from '../client/errors.js'
+import { ERRORS, EXIT, KsError } from '../contract/errors.js'
+import { CliError } from './cli-error.js'
+import { tty } from './terminal.js'
+
+/** A failure as it is shown: one sentence, further lines, a hint, an exit code. */
+export interface ErrorReport {
+  code: string
+  message: string
+  exitCode: number
+  details: string[]
+  hint?: string
+  status?: number
+  traceId?: string
+}
+
+/** Turns anything that was thrown into what the user is told. */
+export function errorReport(error: unknown): ErrorReport {
+  if (error instanceof CliError) {
+    return withHint(
+      { code: error.code, message: error.message, exitCode: error.exit, details: error.details },
+      error.hint,
+    )
+  }
+  if (error instanceof ApiError) return apiReport(error)
+  if (error instanceof DaemonStartError) {
+    const report = { code: 'unreachable', message: error.message, exitCode: EXIT.unavailable, details: error.logTail }
+    return withHint(report, startHint(error.message))
+  }
+  if (error instanceof ConnectionError) {
+    const hint = error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context show` say where ks looked'
+    return withHint({ code: error.code, message: error.message, exitCode: EXIT.unavailable, details: [] }, hint)
+  }
+  if (error instanceof KsError) {
+    return { code: error.code, message: error.message, exitCode: ERRORS[error.code].exit, details: [] }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return withHint(
+    { code: 'unexpected', message: `unexpected error (${message})`, exitCode: EXIT.failed, details: [] },
+    "run again with `--debug`; the daemon's log is `ks daemon logs -n 50`",
+  )
+}
+
+function apiReport(error: ApiError): ErrorReport {
+  const report: ErrorReport = {
+    code: error.code,
+    message: error.status === 501 ? `${error.message} (status 501)` : error.message,
+    exitCode: exitOf(error),
+    details: [],
+    status: error.status,
+  }
+  if (error.traceId !== undefined) report.traceId = error.traceId
+  return withHint(report, apiHint(error))
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  'slug-taken': 'choose another with `--slug`',
+  'embedding-frozen': 'create a new space with `--embedding`, then `ks ingest` into it',
+  unauthenticated: '`ks auth status` says which token is used, `ks auth login` stores another',
+  'scope-missing': '`ks auth token create --scope "knowledge-spaces:read knowledge-spaces:write"` makes one that may',
+}
+
+function apiHint(error: ApiError): string | undefined {
+  if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
+  if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
+    return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`
+  }
+  return HINTS[error.code]
+}
+
+function startHint(message: string): string | undefined {
+  if (/\bin use\b|EADDRINUSE/.test(message)) return '`ks daemon start --listen 127.0.0.1:0`'
+  return '`ks doctor` checks this installation'
+}
+
+/** Exit code of an answer: the contract's, or one of its status where the code is unknown. */
+export function exitOf(error: ApiError): number {
+  const known = Object.entries(ERRORS).find(([code]) => code === error.code)
+  if (known !== undefined) return known[1].exit
+  const { status } = error
+  if (status === 401 || status === 403) return EXIT.notAllowed
+  if (status === 404 || status === 410) return EXIT.notFound
+  if (status === 409 || status === 412) return EXIT.conflict
+  if (status === 413 || status === 422 || status === 429) return EXIT.overLimit
+  if (status === 501) return EXIT.notConfigured
+  if (status === 502 || status === 503 || status === 504) return EXIT.unavailable
+  return status >= 400 && status < 500 ? EXIT.usage : EXIT.failed
+}
+
+/** The report as it stands on stderr: for people `ks: …` and `hint: …`, else one JSON object. */
+export function renderReport(report: ErrorReport, bin: string, asJson: boolean): string {
+  if (asJson) {
+    const { details: _, ...error } = report
+    return `${JSON.stringify({ error })}\n`
+  }
+  const lines = [`${bin}: ${tty(report.message)}`, ...report.details.map(tty)]
+  if (report.hint !== undefined) lines.push(`hint: ${tty(report.hint)}`)
+  return `${lines.join('\n')}\n`
+}
+
+function withHint(report: ErrorReport, hint: string | undefined): ErrorReport {
+  return hint === undefined ? report : { ...report, hint }
+}

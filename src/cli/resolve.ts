@@ -1,0 +1,92 @@
+import type { Client } from '../client/client.js'
+import { paginate } from '../client/pages.js'
+import { EXIT } from '../contract/errors.js'
+import type { KnowledgeSpace } from '../contract/gateway/spaces.js'
+import { isUuid } from '../lib/ids.js'
+import { CliError, usageError } from './cli-error.js'
+import { nearest } from './nearest.js'
+import { endsIn, recallIds } from './recent-ids.js'
+
+/** From what people type to ids: a uuid, a slug, or the last 8 hex digits behind `#`. */
+
+const TAIL = /^#?([0-9a-f]{8})$/i
+
+export interface SpaceRef {
+  id: string
+  /** absent when the id was given and nothing was looked up */
+  space?: KnowledgeSpace
+}
+
+/** @throws CliError exit 5, with the nearest slug as a hint */
+export async function resolveSpace(client: Client, text: string): Promise<SpaceRef> {
+  if (isUuid(text)) return { id: text }
+  const tail = TAIL.exec(text)?.[1]?.toLowerCase()
+  const slugs: string[] = []
+  const byTail: KnowledgeSpace[] = []
+  for await (const space of allSpaces(client)) {
+    if (space.slug === text) return { id: space.id, space }
+    slugs.push(space.slug)
+    if (tail !== undefined && endsIn(space.id, tail)) byTail.push(space)
+  }
+  const [only, other] = byTail
+  if (only !== undefined && other === undefined) return { id: only.id, space: only }
+  throw noSpace(text, slugs)
+}
+
+export function allSpaces(client: Client): AsyncGenerator<KnowledgeSpace, string | undefined> {
+  return paginate((query) => client.request('GET /knowledge-spaces', { query }), { pageSize: 1000 })
+}
+
+function noSpace(text: string, slugs: string[]): CliError {
+  const close = nearest(text, slugs)
+  let hint = '`ks spaces` lists all'
+  if (close !== undefined) hint = `did you mean \`${close}\`? ${hint}`
+  else if (slugs.length === 0) hint = '`ks spaces create NAME` makes the first one'
+  return new CliError(`no space ${JSON.stringify(text)} here`, { code: 'not-found', exit: EXIT.notFound, hint })
+}
+
+/** A document's id; a tail that no recent table showed is looked for in the space. */
+export async function resolveDocument(
+  client: Client,
+  spaceId: string,
+  text: string,
+  cacheDir: string,
+): Promise<string> {
+  if (isUuid(text)) return text
+  const tail = TAIL.exec(text)?.[1]?.toLowerCase()
+  if (tail === undefined) throw notAnId('document', text)
+  const recalled = recallIds(cacheDir, tail)
+  if (recalled.length === 1 && recalled[0] !== undefined) return recalled[0]
+  const documents = paginate(
+    (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query }),
+    { pageSize: 100 },
+  )
+  for await (const document of documents) {
+    if (endsIn(document.id, tail)) return document.id
+  }
+  throw unknownTail('document', text)
+}
+
+/** The id of something no list can be asked for: a uuid, or the tail of an id that was shown lately. */
+export function resolveId(kind: string, text: string, cacheDir: string): string {
+  if (isUuid(text)) return text
+  const tail = TAIL.exec(text)?.[1]?.toLowerCase()
+  if (tail === undefined) throw notAnId(kind, text)
+  const recalled = recallIds(cacheDir, tail)
+  if (recalled.length > 1) throw usageError(`${text} is the end of ${recalled.length} ids: give the whole id`)
+  const [only] = recalled
+  if (only === undefined) throw unknownTail(kind, text)
+  return only
+}
+
+function notAnId(kind: string, text: string): CliError {
+  return usageError(`${JSON.stringify(text)} is not the id of a ${kind}: a uuid, or # and its last 8 hex digits`)
+}
+
+function unknownTail(kind: string, text: string): CliError {
+  return new CliError(`no ${kind} with an id that ends in ${text} was shown here`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: 'give the whole id: `--format json` shows it',
+  })
+}

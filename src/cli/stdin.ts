@@ -1,0 +1,21 @@
+import { usageError } from './cli-error.js'
+
+/** Everything on stdin, as text. @throws CliError exit 2 when stdin is a terminal, where nothing would come */
+export async function readStdin(what: string): Promise<string> {
+  if (process.stdin.isTTY) throw usageError(`${what} is read from stdin, which is a terminal here`)
+  process.stdin.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of process.stdin) text += chunk
+  return text
+}
+
+/** An argument, or stdin where it is `-`. */
+export async function textOrStdin(argument: string, what: string): Promise<string> {
+  return argument === '-' ? (await readStdin(what)).trim() : argument
+}
+
+/** A list from stdin: one entry a line, or NUL-separated. */
+export async function readList(what: string, nul: boolean): Promise<string[]> {
+  const text = await readStdin(what)
+  return text.split(nul ? '\0' : /\r?\n/).filter((entry) => entry !== '')
+}

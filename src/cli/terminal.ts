@@ -1,0 +1,89 @@
+/** What may be assumed about the terminal, and how text that others wrote gets there unharmed. */
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Text of documents, names and servers made safe to show: control characters (C0, DEL, C1), which could move the
+ * cursor, retitle the window or fake output, appear in caret notation, and direction overrides by their number.
+ * Line breaks and tabs stay; a lone carriage return, which would overwrite its line, does not.
+ */
+export function tty(text: string): string {
+  if (!UNSAFE.test(text)) return text
+  return text.replace(/\r\n/g, '\n').replace(UNSAFE_ALL, visible)
+}
+
+// Newline and tab are the only controls that may pass. U+200E/F, U+202A-E and U+2066-9 reorder what is read.
+const UNSAFE_SET = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
+const UNSAFE = new RegExp(`[${UNSAFE_SET}]`)
+const UNSAFE_ALL = new RegExp(`[${UNSAFE_SET}]`, 'g')
+
+function visible(mark: string): string {
+  const code = mark.charCodeAt(0)
+  if (code < 0x20) return `^${String.fromCharCode(code + 64)}`
+  if (code === 0x7f) return '^?'
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+}
+
+/** Like `tty`, in one line. */
+export function ttyLine(text: string): string {
+  return tty(text.replace(/\s+/g, ' ').trim())
+}
+
+/** Whether to colour a stream. An explicit wish wins, then the environment's wishes, then whether it is a terminal. */
+export function wantsColour(options: { wish?: boolean | undefined; isTTY: boolean; env: Env }): boolean {
+  const { env } = options
+  if (options.wish !== undefined) return options.wish
+  if (isSet(env.NO_COLOR)) return false
+  if (isSet(env.FORCE_COLOR) && env.FORCE_COLOR !== '0') return true
+  if (isSet(env.CLICOLOR_FORCE) && env.CLICOLOR_FORCE !== '0') return true
+  if (env.FORCE_COLOR === '0' || env.CLICOLOR === '0' || env.TERM === 'dumb' || isSet(env.CI)) return false
+  return options.isTTY
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== ''
+}
+
+/** Whether the locale prints symbols beyond ASCII. */
+export function hasUnicode(env: Env): boolean {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
+  return /utf-?8/i.test(locale) || (locale === '' && process.platform !== 'linux')
+}
+
+export interface Symbols {
+  ok: string
+  warn: string
+  bad: string
+  arrow: string
+  ellipsis: string
+  full: string
+  empty: string
+}
+
+export function symbols(unicode: boolean): Symbols {
+  return unicode
+    ? { ok: '✓', warn: '!', bad: '✗', arrow: '→', ellipsis: '…', full: '█', empty: '░' }
+    : { ok: 'ok', warn: '!', bad: 'x', arrow: '->', ellipsis: '...', full: '#', empty: '.' }
+}
+
+export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold'
+
+const CODES: Readonly<Record<Colour, [number, number]>> = {
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  dim: [2, 22],
+  bold: [1, 22],
+}
+
+/** Wraps text in a colour's escape codes, or gives it back when colours are off. */
+export function paint(on: boolean, colour: Colour, text: string): string {
+  const [open, close] = CODES[colour]
+  return on ? `\u001b[${open}m${text}\u001b[${close}m` : text
+}
+
+export function terminalWidth(stream: { columns?: number | undefined }, env: Env): number {
+  const asked = Number(env.COLUMNS)
+  if (Number.isInteger(asked) && asked >= 20) return asked
+  return stream.columns ?? 80
+}

@@ -1,0 +1,74 @@
+import { type CliError, usageError } from './cli-error.js'
+import { unknownCommand } from './command-not-found.js'
+import { isObject } from './json-file.js'
+import { nearest } from './nearest.js'
+
+/** What oclif's parser knew when it refused the arguments. */
+interface ParseFailure {
+  message: string
+  flags: string[]
+  args: string[]
+  /** id of the command, with colons */
+  id: string
+  known: string[]
+}
+
+/** Rewords a refusal of oclif's parser: one sentence that names the flag, and the nearest one as a hint. */
+export function reword(error: unknown, commandIds: string[]): CliError | undefined {
+  const failure = readFailure(error)
+  if (failure === undefined) return undefined
+  const command = `ks ${failure.id.replaceAll(':', ' ')}`.trimEnd()
+  const flag = failure.flags[0]
+  if (/^Nonexistent flag/.test(failure.message) && flag !== undefined) {
+    const close = nearest(flag.replace(/^-+/, ''), failure.known)
+    const hint = close === undefined ? `\`${command} --help\` lists the flags` : `did you mean \`--${close}\`?`
+    return usageError(`unknown flag \`${flag}\` for \`${command}\``, hint)
+  }
+  const help = `\`${command} --help\``
+  if (/^Unexpected argument/.test(failure.message)) {
+    const isTopic = commandIds.some((id) => id.startsWith(`${failure.id}:`))
+    if (isTopic) return unknownCommand([...failure.id.split(':'), failure.args[0] ?? ''], commandIds)
+    return usageError(`\`${command}\` takes no argument ${JSON.stringify(failure.args[0] ?? '')}`, help)
+  }
+  if (/^Missing \d+ required arg/.test(failure.message)) {
+    return usageError(`\`${command}\` needs ${failure.args.map((name) => name.toUpperCase()).join(' and ')}`, help)
+  }
+  return usageError(sentence(failure.message), help)
+}
+
+function readFailure(error: unknown): ParseFailure | undefined {
+  if (!(error instanceof Error) || !('parse' in error)) return undefined
+  const parse = error.parse
+  const input = isObject(parse) && isObject(parse.input) ? parse.input : {}
+  const id = isObject(input.context) && typeof input.context.id === 'string' ? input.context.id : ''
+  return {
+    message: error.message,
+    flags: 'flags' in error ? strings(error.flags) : [],
+    args: 'args' in error ? strings(error.args) : [],
+    id,
+    known: isObject(input.flags) ? Object.keys(input.flags) : [],
+  }
+}
+
+function strings(value: unknown): string[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((entry) => {
+    if (typeof entry === 'string') return entry
+    return isObject(entry) && typeof entry.name === 'string' ? entry.name : []
+  })
+}
+
+/** The part of oclif's message that says something, as a sentence of ours. */
+function sentence(message: string): string {
+  const text = message
+    .replace(/\nSee more help with --help\s*$/, '')
+    .replace(/^The following errors? occurred:\s*/, '')
+    .replace(/\u001b\[[0-9;]*m/g, '')
+    .replace(/\s*\n\s*/g, '; ')
+    .trim()
+  const options = /^Expected (--[\w-]+)=(.*) to be one of: (.*)$/.exec(text)
+  if (options !== null) return `${options[1]} must be one of ${options[3]}, received ${JSON.stringify(options[2])}`
+  const argument = /^Expected (.*) to be one of: (.*)$/.exec(text)
+  if (argument !== null) return `${JSON.stringify(argument[1])} must be one of ${argument[2]}`
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { usageError } from './cli-error.js'
+import { isObject, readJsonObject, textOf, writeJson } from './json-file.js'
+
+/** `config.json` of a user: where services are, and defaults. It holds no secrets. */
+export interface UserConfig {
+  contexts: Record<string, ContextEntry>
+  currentContext?: string
+  defaults: Partial<Record<DefaultKey, string>>
+}
+
+export interface ContextEntry {
+  url: string
+  space?: string
+}
+
+/** What `ks config` sets, with the rule each value follows. */
+export const DEFAULT_KEYS = {
+  space: 'slug or id of the space to use when none is named',
+  format: 'table, json, jsonl or tsv',
+  mode: 'fast, deep, research or auto',
+  autostart: 'on or off: whether commands start the local daemon',
+} as const
+export type DefaultKey = keyof typeof DEFAULT_KEYS
+
+const ALLOWED: Partial<Record<DefaultKey, readonly string[]>> = {
+  format: ['table', 'json', 'jsonl', 'tsv'],
+  mode: ['fast', 'deep', 'research', 'auto'],
+  autostart: ['on', 'off'],
+}
+
+/** The context that is always there: the daemon of this user's data directory. */
+export const LOCAL_CONTEXT = 'local'
+
+export function userConfigPath(configDir: string): string {
+  return join(configDir, 'config.json')
+}
+
+export function readUserConfig(configDir: string): UserConfig {
+  const raw = readJsonObject(userConfigPath(configDir))
+  const config: UserConfig = { contexts: {}, defaults: {} }
+  for (const [name, entry] of Object.entries(isObject(raw.contexts) ? raw.contexts : {})) {
+    const url = isObject(entry) ? textOf(entry.url) : undefined
+    if (!isObject(entry) || url === undefined) continue
+    const space = textOf(entry.space)
+    config.contexts[name] = space === undefined ? { url } : { url, space }
+  }
+  const current = textOf(raw.currentContext)
+  if (current !== undefined) config.currentContext = current
+  const defaults = isObject(raw.defaults) ? raw.defaults : {}
+  for (const key of defaultKeys()) {
+    const value = textOf(defaults[key])
+    if (value !== undefined) config.defaults[key] = value
+  }
+  return config
+}
+
+export function writeUserConfig(configDir: string, config: UserConfig): void {
+  writeJson(userConfigPath(configDir), config)
+}
+
+export function defaultKeys(): DefaultKey[] {
+  return Object.keys(DEFAULT_KEYS).filter(isDefaultKey)
+}
+
+export function isDefaultKey(key: string): key is DefaultKey {
+  return Object.hasOwn(DEFAULT_KEYS, key)
+}
+
+/** @throws CliError exit 2 when the value is none of the key's values */
+export function checkDefault(key: DefaultKey, value: string): string {
+  const allowed = ALLOWED[key]
+  if (allowed !== undefined && !allowed.includes(value)) {
+    throw usageError(`${key} must be one of ${allowed.join(', ')}, received ${JSON.stringify(value)}`)
+  }
+  return value
+}
+
+/** Origin and path prefix of a service address. @throws CliError exit 2 */
+export function checkUrl(text: string): string {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw usageError(`${JSON.stringify(text)} is not an address such as https://kb.example.com`)
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw usageError(`the address of a service starts with http:// or https://, received ${JSON.stringify(text)}`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw usageError('an address may not hold a user name or password', '`ks auth login --url URL` stores a token')
+  }
+  url.search = ''
+  url.hash = ''
+  return url.href.replace(/\/$/, '')
+}

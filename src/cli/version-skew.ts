@@ -1,0 +1,26 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const DAY_MS = 86_400_000
+
+/** Says once a day that the service and this program are of different minor versions. */
+export function warnOfSkew(options: {
+  stateDir: string
+  ours: string
+  theirs: string
+  warn: (text: string) => void
+}): void {
+  const mark = join(options.stateDir, 'version-skew')
+  try {
+    if (Date.now() - statSync(mark).mtimeMs < DAY_MS) return
+  } catch {
+    // Never warned before.
+  }
+  try {
+    mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
+    writeFileSync(mark, `${options.theirs}\n`)
+  } catch {
+    // Without the mark the warning comes again, which is better than never.
+  }
+  options.warn(`ks: the daemon is ${options.theirs}, ks is ${options.ours}; \`ks daemon restart\``)
+}

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Pauses between polls: short at first, so that small jobs feel instant, then few. */
+export const BACKOFF = { firstMs: 100, factor: 1.5, maxMs: 2000 } as const
+
+/**
+ * Calls `check` until it gives a value, with growing pauses.
+ *
+ * @throws the signal's reason when it aborts
+ */
+export async function poll<T>(check: () => Promise<T | undefined>, signal?: AbortSignal): Promise<T> {
+  let pause: number = BACKOFF.firstMs
+  for (;;) {
+    const value = await check()
+    if (value !== undefined) return value
+    await sleep(pause, undefined, signal === undefined ? {} : { signal })
+    pause = Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
+  }
+}
