@@ -25,6 +25,7 @@ const STAGED_NAME = /^[0-9a-f-]{36}$/
  */
 export class ObjectStore {
   readonly #root: string
+  readonly #removing = new Map<string, Promise<void>>()
 
   private constructor(root: string) {
     this.#root = root
@@ -100,6 +101,7 @@ export class ObjectStore {
         for (const created of await makeDirectories(directory)) directories.add(created)
         directories.add(directory)
       }
+      await this.#removing.get(key)
       const there = await stat(target).catch(ignoreMissing)
       if (there?.size === staged.size) await this.discard(staged.id)
       else await rename(this.#stagedPath(staged.id), target)
@@ -117,17 +119,26 @@ export class ObjectStore {
     return createReadStream(this.path(key))
   }
 
-  async remove(key: string): Promise<boolean> {
+  /**
+   * Removes an object unless `isReferenced` says otherwise at the moment of removal. A `publish` of the same key waits
+   * for a removal that has begun, so bytes that are uploaded again meanwhile are not lost.
+   * @returns whether the bytes are gone now
+   */
+  async remove(key: string, isReferenced: () => boolean): Promise<boolean> {
     const path = this.path(key)
-    const gone = await unlink(path).then(
-      () => true,
-      (error: unknown) => {
-        ignoreMissing(error)
-        return false
-      },
-    )
-    if (gone) await syncPath(dirname(path))
-    return gone
+    await this.#removing.get(key)
+    if (isReferenced()) return false
+    const removal = unlink(path).then(() => syncPath(dirname(path)))
+    this.#removing.set(key, removal.catch(ignoreMissing))
+    try {
+      await removal
+      return true
+    } catch (error) {
+      ignoreMissing(error)
+      return false
+    } finally {
+      this.#removing.delete(key)
+    }
   }
 
   #stagedPath(id: string): string {

@@ -74,6 +74,7 @@ CREATE TABLE documents (
 ) STRICT;
 CREATE INDEX documents_space ON documents (space_key, id) WHERE deleted_at IS NULL;
 CREATE INDEX documents_name ON documents (space_key, filename) WHERE deleted_at IS NULL;
+CREATE INDEX documents_size ON documents (space_key, size_bytes) WHERE deleted_at IS NULL;
 CREATE INDEX documents_object ON documents (object_key);
 CREATE INDEX documents_deleted ON documents (deleted_at) WHERE deleted_at IS NOT NULL;
 
@@ -83,26 +84,27 @@ CREATE TABLE versions (
   doc_key INTEGER NOT NULL,
   space_key INTEGER NOT NULL,
   version INTEGER NOT NULL,
-  title TEXT NOT NULL,
+  from_revision INTEGER,
+  until_revision INTEGER,
+  node_count INTEGER NOT NULL,
+  first_node INTEGER,
+  last_node INTEGER,
   artifact_id TEXT NOT NULL,
   artifact_hash TEXT NOT NULL,
   content_type TEXT NOT NULL,
   parser TEXT NOT NULL,
-  metadata TEXT NOT NULL,
-  artifact BLOB NOT NULL,
   outline_id TEXT NOT NULL,
-  outline BLOB NOT NULL,
   items_id TEXT NOT NULL,
-  items BLOB NOT NULL,
-  node_count INTEGER NOT NULL,
-  first_node INTEGER,
-  last_node INTEGER,
-  from_revision INTEGER,
-  until_revision INTEGER,
   created_at INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  -- large values last: what stands behind them costs a walk over their pages
+  outline BLOB NOT NULL,
+  items BLOB NOT NULL,
+  artifact BLOB NOT NULL,
   UNIQUE (doc_key, version)
 ) STRICT;
-CREATE INDEX versions_space ON versions (space_key, from_revision);
+CREATE INDEX versions_live ON versions (space_key, until_revision, from_revision, node_count);
 
 CREATE TABLE nodes (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -294,5 +296,17 @@ CREATE TABLE revoked_tokens (
   jti TEXT PRIMARY KEY,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+`,
+  `
+-- a document's folder (each part closed by U+0001, which sorts before every character of a name, so that folders come in
+-- the order of their names) and its name within it, for listings by folder
+ALTER TABLE documents ADD COLUMN folder TEXT GENERATED ALWAYS AS
+  (replace(rtrim(filename, replace(filename, '/', '')), '/', char(1))) VIRTUAL;
+ALTER TABLE documents ADD COLUMN base TEXT GENERATED ALWAYS AS
+  (substr(filename, length(rtrim(filename, replace(filename, '/', ''))) + 1)) VIRTUAL;
+CREATE INDEX documents_place ON documents (space_key, source_id, folder, base, id) WHERE deleted_at IS NULL;
+CREATE INDEX documents_base ON documents (space_key, base, id) WHERE deleted_at IS NULL;
+-- the columns stand behind the blobs of a row: without this index, every look at visibility walks over an artifact
+CREATE INDEX versions_visible ON versions (doc_key, from_revision, until_revision, version);
 `,
 ]

@@ -1,0 +1,122 @@
+import { KsError } from '../../contract/errors.js'
+import type { EngineContext } from '../context.js'
+import { policiesOf } from '../spaces/manifest.js'
+import type { SpaceRow } from '../spaces/store.js'
+import {
+  activeVectorSpace,
+  embeddingReference,
+  isTrained,
+  modelBytes,
+  observeDimension,
+  type VectorSpace,
+} from './vector-spaces.js'
+
+export interface NodeText {
+  title: string
+  text: string
+}
+
+export interface EmbeddedNodes {
+  vectorSpace: VectorSpace
+  /** in the order of the nodes; nothing where the model knows no word of the text */
+  vectors: (Float32Array | undefined)[]
+}
+
+const SLICE = 64 // texts in one message to the embedding thread
+
+/** Vectors of nodes with the space's current model. @returns nothing while a trained space has no model yet */
+export async function embedNodes(
+  context: EngineContext,
+  space: SpaceRow,
+  nodes: NodeText[],
+  signal?: AbortSignal,
+): Promise<EmbeddedNodes | undefined> {
+  if (nodes.length === 0) return undefined
+  const texts = nodes.map((node) => `${node.title}\n${node.text}`)
+  if (isTrained(space)) {
+    const vectorSpace = activeVectorSpace(context.db, space)
+    return vectorSpace === undefined
+      ? undefined
+      : { vectorSpace, vectors: await embedTrained(context, vectorSpace, texts) }
+  }
+  const embedder = context.models.embedder(embeddingReference(space), account(context, space))
+  const vectors: Float32Array[] = []
+  for (let from = 0; from < texts.length; from += embedder.maxBatch)
+    vectors.push(...(await embedder.embed(texts.slice(from, from + embedder.maxBatch), 'document', signal)))
+  const dimension = vectors[0]?.length
+  if (dimension === undefined) throw new KsError('provider-failed', 'the embedding model answered with no vector')
+  return { vectorSpace: await observeDimension(context.db, space.key, dimension), vectors }
+}
+
+/** Vectors of texts under a trained model, whether it is the active one or one that is still being built. */
+export async function embedTrained(
+  context: EngineContext,
+  vectorSpace: { id: string },
+  texts: string[],
+): Promise<(Float32Array | undefined)[]> {
+  await ensureLoaded(context, vectorSpace.id)
+  const vectors: (Float32Array | undefined)[] = []
+  for (let from = 0; from < texts.length; from += SLICE)
+    vectors.push(...(await context.lsa.embed(vectorSpace.id, texts.slice(from, from + SLICE), 'document')).vectors)
+  return vectors
+}
+
+export interface EmbeddedQuery {
+  vector: Float32Array
+  vectorSpaceId: string
+  dimension: number
+}
+
+/** The query's vector. @returns nothing when the space has no model yet or knows no word of the query */
+export async function embedQuery(
+  context: EngineContext,
+  space: SpaceRow,
+  text: string,
+  signal?: AbortSignal,
+): Promise<EmbeddedQuery | undefined> {
+  const vectorSpace = activeVectorSpace(context.db, space)
+  if (vectorSpace === undefined) return undefined
+  if (isTrained(space)) {
+    await ensureLoaded(context, vectorSpace.id)
+    const [vector] = (await context.lsa.embed(vectorSpace.id, [text], 'query')).vectors
+    return vector === undefined
+      ? undefined
+      : { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }
+  }
+  const embedder = context.models.embedder(embeddingReference(space), account(context, space))
+  const [vector] = await embedder.embed([text], 'query', signal)
+  if (vector === undefined || vector.length !== vectorSpace.dimension)
+    throw new KsError('provider-failed', `the embedding model did not answer with ${vectorSpace.dimension} dimensions`)
+  return { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }
+}
+
+/** How telling terms are in a space: from the trained model where there is one. */
+export async function termWeights(
+  context: EngineContext,
+  space: SpaceRow,
+  terms: string[],
+): Promise<Map<string, number> | undefined> {
+  if (!isTrained(space)) return undefined
+  const vectorSpace = activeVectorSpace(context.db, space)
+  if (vectorSpace === undefined) return undefined
+  await ensureLoaded(context, vectorSpace.id)
+  return context.lsa.idf(vectorSpace.id, terms)
+}
+
+async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Promise<void> {
+  if (context.lsa.has(vectorSpaceId)) return
+  const bytes = modelBytes(context.db, vectorSpaceId)
+  if (bytes === undefined) throw new KsError('internal', 'a trained vector space has no model')
+  await context.lsa.load(vectorSpaceId, bytes)
+}
+
+/** Who pays for provider calls: the space, within the budgets of its manifest. */
+export function account(context: EngineContext, space: SpaceRow) {
+  return {
+    id: space.id,
+    limits: () => {
+      const row = context.db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', space.key)
+      return row === undefined ? {} : policiesOf(row).quotaPolicy.providerBudgets
+    },
+  }
+}

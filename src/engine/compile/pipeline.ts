@@ -1,0 +1,186 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { advance, endCommit } from '../documents/staged-commits.js'
+import type { DocumentRow } from '../documents/store.js'
+import { type JobRow, moveJob } from '../jobs/store.js'
+import type { IndexedNode } from '../search/ports.js'
+import { policiesOf } from '../spaces/manifest.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { CompileFailure } from './compiled.js'
+import { embedNodes } from './embeddings.js'
+import { publishBatch } from './publish.js'
+import { smokeTest } from './smoke.js'
+import { dropUnpublished, insertVersion, type PreparedVersion, prepareVersion } from './store.js'
+
+/** A job with the document it compiles. */
+export interface Work {
+  job: JobRow
+  document: DocumentRow
+}
+
+/** A job whose nodes are in the store, on its way to publication. */
+export interface Built extends Work {
+  versionKey: number
+  nodes: { key: number; title: string; text: string }[]
+}
+
+const SLICE_BYTES = 1024 * 1024 // text that one transaction of nodes writes, so that the event loop is held briefly
+
+/**
+ * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
+ * transaction; what a crash interrupts is done again by the next run of the job, with one result.
+ */
+export async function compileBatch(
+  context: EngineContext,
+  space: SpaceRow,
+  batch: Work[],
+  signal: AbortSignal,
+): Promise<void> {
+  const fresh = batch.filter(({ job }) => job.stage === 'queued')
+  const resumed = batch.filter(({ job }) => job.stage !== 'queued')
+  const built = [
+    ...(await buildNodes(context, space, fresh, signal)),
+    ...resumed.flatMap((work) => reload(context, work)),
+  ]
+  if (built.length === 0) return
+  const nodes = built.flatMap((item) => item.nodes)
+  const [embedded] = await Promise.all([
+    embedNodes(context, space, nodes, signal),
+    resumed.length > 0 ? reapply(context, space, built) : undefined,
+  ])
+  signal.throwIfAborted()
+  await smokeTest(context, space, built)
+  await publishBatch(context, space, built, embedded)
+}
+
+/** Parses files and stores versions with their nodes; a file that cannot be read ends its job here. */
+async function buildNodes(
+  context: EngineContext,
+  space: SpaceRow,
+  batch: Work[],
+  signal: AbortSignal,
+): Promise<Built[]> {
+  if (batch.length === 0) return []
+  const results = await context.compiler.compile(
+    batch.map(({ document }) => ({
+      path: context.objects.path(document.object_key),
+      filename: document.filename,
+      declaredType: document.mime_type,
+    })),
+    signal,
+  )
+  const built: Built[] = []
+  let slice: { work: Work; prepared: PreparedVersion }[] = []
+  let bytes = 0
+  const flush = async () => {
+    if (slice.length > 0) built.push(...(await storeVersions(context, space, slice)))
+    slice = []
+    bytes = 0
+    await turn()
+  }
+  for (const [index, work] of batch.entries()) {
+    const result = results[index]
+    if (result === undefined) continue
+    if (!result.ok) {
+      await failJob(context, space, work, result.failure)
+      continue
+    }
+    slice.push({ work, prepared: await prepareVersion(result.document) })
+    bytes += result.document.text.length
+    if (bytes > SLICE_BYTES) await flush()
+  }
+  await flush()
+  return built
+}
+
+async function storeVersions(
+  context: EngineContext,
+  space: SpaceRow,
+  slice: { work: Work; prepared: PreparedVersion }[],
+): Promise<Built[]> {
+  const { db, indexes } = context
+  const { built, seq } = await db.write(() => {
+    const stored: Built[] = []
+    let last = 0
+    for (const { work, prepared } of slice) {
+      const { job, document } = work
+      // a job that was canceled meanwhile is not at `queued` any more, and nothing is written for it
+      if (!moveJob(db, job.id, 'queued', 'parsed')) continue
+      dropUnpublished(db, document.key, job.version)
+      const owner = { spaceKey: space.key, docKey: document.key, version: job.version }
+      const written = insertVersion(db, owner, prepared)
+      moveJob(db, job.id, 'parsed', 'outline_built')
+      moveJob(db, job.id, 'outline_built', 'nodes_generated')
+      advance(db, [job.id], ['metadata-prepared', 'artifacts-built', 'nodes-built'])
+      last = written.seq ?? last
+      const { firstNode } = written
+      const nodes =
+        firstNode === undefined
+          ? []
+          : prepared.document.nodes.map((node, place) => ({
+              key: firstNode + place,
+              title: node.title,
+              text: node.text,
+            }))
+      stored.push({ job: { ...job, stage: 'nodes_generated' }, document, versionKey: written.versionKey, nodes })
+    }
+    return { built: stored, seq: last }
+  })
+  // Called in the order of the commits, so that the index sees sequences rise.
+  const applied = seq === 0 ? undefined : indexes.apply(space.id, { seq, add: built.flatMap(toIndexed), remove: [] })
+  await applied
+  return built
+}
+
+function toIndexed({ document, nodes }: Built): IndexedNode[] {
+  return nodes.map(({ key, title, text }) => ({ key, doc: document.key, title, body: text }))
+}
+
+/** Nodes of a job that an earlier run of the process built. */
+function reload(context: EngineContext, work: Work): Built[] {
+  const { db } = context
+  const version = db.get<{ key: number }>(
+    'SELECT key FROM versions WHERE doc_key = ? AND version = ?',
+    work.document.key,
+    work.job.version,
+  )
+  if (version === undefined) return []
+  const nodes = db.all<{ key: number; title: string; text: string }>(
+    'SELECT key, title, text FROM nodes WHERE version_key = ? ORDER BY ordinal',
+    version.key,
+  )
+  return [{ ...work, versionKey: version.key, nodes }]
+}
+
+/** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
+async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
+  const head = context.db.get<{ seq: number | null }>(
+    'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
+    space.key,
+  )
+  if (head?.seq === null || head?.seq === undefined) return
+  await context.indexes.apply(space.id, { seq: head.seq, add: built.flatMap(toIndexed), remove: [] })
+}
+
+/** Ends a job that cannot succeed. The document says why; a version that was published before goes on answering. */
+export async function failJob(
+  context: EngineContext,
+  space: SpaceRow,
+  { job, document }: Work,
+  failure: CompileFailure | { code: string; message: string },
+): Promise<void> {
+  const { db } = context
+  await db.write(() => {
+    const row = db.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', job.key)
+    if (row === undefined || !moveJob(db, row.id, row.stage, 'failed', failure.message)) return
+    dropUnpublished(db, document.key, job.version)
+    endCommit(db, job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
+    db.run(
+      `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
+         CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
+              THEN 'parsed' ELSE 'failed' END
+       WHERE key = ?`,
+      ...[failure.code, failure.message, Date.now(), document.key],
+    )
+  })
+}

@@ -1,0 +1,146 @@
+import type { EngineContext } from '../context.js'
+import { isReferenced, retireDocument } from '../documents/delete.js'
+import { advance } from '../documents/staged-commits.js'
+import type { DocumentRow } from '../documents/store.js'
+import { moveJob } from '../jobs/store.js'
+import { publishNext } from '../spaces/publication.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import type { EmbeddedNodes } from './embeddings.js'
+import type { Built } from './pipeline.js'
+import { insertVectors } from './vector-spaces.js'
+
+/** Stores the vectors of a batch and makes its versions visible, in one transaction; then tells the index. */
+export async function publishBatch(
+  context: EngineContext,
+  space: SpaceRow,
+  built: Built[],
+  embedded: EmbeddedNodes | undefined,
+): Promise<void> {
+  const { db, indexes } = context
+  const rows = vectorRows(built, embedded)
+  const { seq, removed, retired } = await db.write(() => {
+    const going = built.filter(
+      ({ job }) => moveJob(db, job.id, 'nodes_generated', 'projection_built') || resume(db, job.id),
+    )
+    const nothing = { seq: 0, removed: [] as number[], retired: [] as DocumentRow[] }
+    if (going.length === 0) return nothing
+    const ours = new Set(going.map(({ document }) => document.key))
+    if (embedded !== undefined)
+      insertVectors(
+        db,
+        embedded.vectorSpace.key,
+        rows.filter(({ doc }) => ours.has(doc)),
+      )
+    const { revision } = publishNext(
+      db,
+      space.key,
+      going.map(({ document, job }) => `${document.id}@${job.version}`).join(' '),
+    )
+    const gone: DocumentRow[] = []
+    for (const item of going) gone.push(...publishOne(db, space, item, revision))
+    return { ...logOf(db, space.key, revision), retired: gone }
+  })
+  if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
+  if (embedded !== undefined && rows.length > 0) await addVectors(context, space, embedded, rows)
+  for (const row of retired) await context.objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+}
+
+/** A job that a crash caught after `projection_built` goes on from there. */
+function resume(db: Database, jobId: string): boolean {
+  const row = db.get<{ stage: string }>('SELECT stage FROM jobs WHERE id = ? AND completed_at IS NULL', jobId)
+  if (row?.stage === 'smoke_eval_passed') db.run("UPDATE jobs SET stage = 'projection_built' WHERE id = ?", jobId)
+  return row?.stage === 'projection_built' || row?.stage === 'smoke_eval_passed'
+}
+
+function publishOne(db: Database, space: SpaceRow, item: Built, revision: number): DocumentRow[] {
+  const { job, document, versionKey } = item
+  moveJob(db, job.id, 'projection_built', 'smoke_eval_passed')
+  moveJob(db, job.id, 'smoke_eval_passed', 'published')
+  advance(db, [job.id], ['nodes-built', 'projections-built', 'published'])
+  for (const old of db.all<{ key: number; first_node: number | null; last_node: number | null }>(
+    'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
+    ...[document.key, versionKey],
+  )) {
+    db.run('UPDATE versions SET until_revision = ? WHERE key = ?', revision, old.key)
+    if (old.first_node === null || old.last_node === null) continue
+    db.run(
+      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
+      ...[space.key, old.first_node, old.last_node],
+    )
+  }
+  db.run('UPDATE versions SET from_revision = ? WHERE key = ?', revision, versionKey)
+  const meta = db.get<{ metadata: string; title: string }>(
+    'SELECT metadata, title FROM versions WHERE key = ?',
+    versionKey,
+  )
+  db.run(
+    `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
+       mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type), metadata = json_set(metadata, '$.title', ?)
+     WHERE key = ?`,
+    ...[job.version, Date.now(), meta?.metadata ?? '{}', meta?.title ?? document.filename, document.key],
+  )
+  return retireNamesakes(db, document, revision)
+}
+
+/** Of documents with one name and source the newest one stays. */
+function retireNamesakes(db: Database, document: DocumentRow, revision: number): DocumentRow[] {
+  const others = db.all<DocumentRow>(
+    `SELECT * FROM documents WHERE space_key = ? AND filename = ? AND source_id IS ? AND key <> ? AND deleted_at IS NULL`,
+    ...[document.space_key, document.filename, document.source_id, document.key],
+  )
+  const newer = others.some((other) => other.key > document.key && other.parser_status === 'parsed')
+  const retired = newer ? [document] : others.filter((other) => other.key < document.key)
+  for (const row of retired) retireDocument(db, row, revision)
+  return retired
+}
+
+/** What this publication took out of the index: the log entries that its own transaction wrote. */
+function logOf(db: Database, spaceKey: number, revision: number): { seq: number; removed: number[] } {
+  const ranges = db.all<{ first_node: number; last_node: number }>(
+    'SELECT first_node, last_node FROM versions WHERE space_key = ? AND until_revision = ? AND first_node IS NOT NULL',
+    ...[spaceKey, revision],
+  )
+  if (ranges.length === 0) return { seq: 0, removed: [] }
+  const seq = db.get<{ seq: number }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', spaceKey)?.seq ?? 0
+  const removed: number[] = []
+  for (const range of ranges) for (let key = range.first_node; key <= range.last_node; key++) removed.push(key)
+  return { seq, removed }
+}
+
+interface VectorOf {
+  nodeKey: number
+  doc: number
+  vector: Float32Array
+}
+
+function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): VectorOf[] {
+  if (embedded === undefined) return []
+  const rows: VectorOf[] = []
+  let place = 0
+  for (const { document, nodes } of built)
+    for (const node of nodes) {
+      const vector = embedded.vectors[place++]
+      if (vector !== undefined) rows.push({ nodeKey: node.key, doc: document.key, vector })
+    }
+  return rows
+}
+
+async function addVectors(
+  context: EngineContext,
+  space: SpaceRow,
+  { vectorSpace }: EmbeddedNodes,
+  rows: VectorOf[],
+): Promise<void> {
+  const block = new Float32Array(rows.length * vectorSpace.dimension)
+  rows.forEach(({ vector }, index) => {
+    block.set(vector, index * vectorSpace.dimension)
+  })
+  await context.indexes.addVectors(space.id, {
+    vectorSpace: vectorSpace.id,
+    dimension: vectorSpace.dimension,
+    keys: rows.map((row) => row.nodeKey),
+    docs: rows.map((row) => row.doc),
+    vectors: block,
+  })
+}

@@ -1,0 +1,27 @@
+import { KsError } from '../../contract/errors.js'
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import type { EngineContext } from '../context.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Built } from './pipeline.js'
+
+const SAMPLE = 4 // documents of a large batch that are asked for; a batch shares one commit of the index
+const WORDS = 12
+
+/** Does new content answer to its own words? @throws KsError `unavailable` when the index does not hold what it took */
+export async function smokeTest(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
+  const withNodes = built.filter((item) => item.nodes.length > 0)
+  const stride = Math.max(1, Math.floor(withNodes.length / SAMPLE))
+  for (let index = 0; index < withNodes.length; index += stride) {
+    const item = withNodes[index]
+    const node = item?.nodes[0]
+    if (item === undefined || node === undefined) continue
+    const terms = analyzeQuery(`${node.title} ${node.text.slice(0, 400)}`).slice(0, WORDS)
+    if (terms.length === 0) continue
+    const found = await context.indexes.search(space.id, { terms, textK: 1, vectorK: 0, docs: [item.document.key] })
+    if (found.hits.length === 0 && found.degraded.length === 0)
+      throw new KsError(
+        'unavailable',
+        `the text index does not find ${JSON.stringify(item.document.filename)} by its own words`,
+      )
+  }
+}

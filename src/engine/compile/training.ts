@@ -1,0 +1,179 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { newId } from '../../lib/ids.js'
+import type { EngineContext } from '../context.js'
+import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../models/builtin/lsa-corpus.js'
+import { trainLsa } from '../models/builtin/lsa-trainer.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { embedTrained } from './embeddings.js'
+import { activeVectorSpace, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
+
+const READ_BATCH = 64
+const WRITE_BATCH = 256
+/** a model is trained anew when this share of the nodes is unknown to it (retrieval.md: folding in costs at most .015) */
+const GROWTH_WHEN_IDLE = 1.3
+/** while documents are still coming, training waits for this growth: its cost then stays a fraction of the whole */
+const GROWTH_WHEN_BUSY = 4
+
+/** Whether a space should get a new model now. */
+export function trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): boolean {
+  if (!isTrained(space)) return false
+  const nodes = liveNodes(context, space.key)
+  if (nodes < LSA_MIN_DOCUMENTS) return false
+  const active = activeVectorSpace(context.db, space)
+  if (active === undefined) return true
+  if (active.trainedNodes >= LSA_MAX_DOCUMENTS) return nodes > active.trainedNodes * GROWTH_WHEN_BUSY && !busy
+  return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : GROWTH_WHEN_IDLE)
+}
+
+/**
+ * Trains a model on the space's live nodes and makes it the space's vector space: vectors of all nodes are written and
+ * indexed under the new one first, then one transaction switches.
+ */
+export async function retrain(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
+  const { db, indexes, log } = context
+  const space = spaceByKey(db, spaceKey)
+  if (space === undefined || !isTrained(space)) return
+  const started = Date.now()
+  const nodes = liveNodes(context, spaceKey)
+  const model = await trainLsa(sampleTexts(context, spaceKey, nodes), signal)
+  if (model === undefined) return
+  const id = newId()
+  const building = await db.write<VectorSpace>(() => {
+    const key = db.run(
+      `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, 'building', ?)`,
+      ...[id, spaceKey, space.embedding_revision + 1, model.dimension, nodes, model.bytes, Date.now()],
+    ).key
+    return { key, id, dimension: model.dimension, trainedNodes: nodes }
+  })
+  await fillVectors(context, space, building, signal)
+  const switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
+  if (!switched) return
+  await indexes.activateVectors(space.id, building.id)
+  // nodes that were embedded with the old model while this one was being filled
+  await fillVectors(context, space, building, signal)
+  await forgetSuperseded(context, spaceKey)
+  log.info({ space: space.id, nodes, dimension: model.dimension, ms: Date.now() - started }, 'embedding model trained')
+}
+
+/** Gives a vector to every live node that has none in the vector space, in the rows and in the index. */
+export async function fillVectors(
+  context: EngineContext,
+  space: SpaceRow,
+  vectorSpace: VectorSpace,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, indexes } = context
+  let after = 0
+  for (;;) {
+    signal.throwIfAborted()
+    const rows = db.all<{ key: number; doc_key: number; title: string; text: string }>(
+      `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
+       FROM nodes JOIN versions ON versions.key = nodes.version_key
+       LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+       WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL AND vectors.node_key IS NULL
+       ORDER BY nodes.key LIMIT ?`,
+      ...[vectorSpace.key, after, space.key, WRITE_BATCH],
+    )
+    if (rows.length === 0) return
+    after = rows.at(-1)?.key ?? after
+    const vectors = await embedTrained(
+      context,
+      vectorSpace,
+      rows.map((row) => `${row.title}\n${row.text}`),
+    )
+    const known = rows.flatMap((row, index) => {
+      const vector = vectors[index]
+      return vector === undefined ? [] : [{ nodeKey: row.key, doc: row.doc_key, vector }]
+    })
+    if (known.length === 0) continue
+    await db.write(() => insertVectors(db, vectorSpace.key, known))
+    const block = new Float32Array(known.length * vectorSpace.dimension)
+    known.forEach(({ vector }, index) => {
+      block.set(vector, index * vectorSpace.dimension)
+    })
+    await indexes.addVectors(space.id, {
+      vectorSpace: vectorSpace.id,
+      dimension: vectorSpace.dimension,
+      keys: known.map((row) => row.nodeKey),
+      docs: known.map((row) => row.doc),
+      vectors: block,
+    })
+  }
+}
+
+/** Models that a crash left half built are of no use. */
+export function dropUnfinishedModels(context: EngineContext): void {
+  const { db } = context
+  for (const { key } of db.all<{ key: number }>("SELECT key FROM vector_spaces WHERE state = 'building'")) {
+    db.run('DELETE FROM vectors WHERE vector_space = ?', key)
+    db.run('DELETE FROM vector_spaces WHERE key = ?', key)
+  }
+}
+
+function switchVectorSpace(context: EngineContext, spaceKey: number, next: VectorSpace): boolean {
+  const { db } = context
+  const space = spaceByKey(db, spaceKey)
+  if (space === undefined) return false
+  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", spaceKey)
+  db.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", next.key)
+  db.run(
+    'UPDATE spaces SET vector_space = ?, dimension = ?, embedding_revision = embedding_revision + 1 WHERE key = ?',
+    ...[next.id, next.dimension, spaceKey],
+  )
+  return true
+}
+
+/** Removes the vectors of models that no query uses any more, a slice at a time. */
+async function forgetSuperseded(context: EngineContext, spaceKey: number): Promise<void> {
+  const { db } = context
+  const old = db.all<{ key: number; id: string }>(
+    "SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'",
+    spaceKey,
+  )
+  for (const { key, id } of old) {
+    for (;;) {
+      const gone = await db.write(
+        () =>
+          db.run(
+            `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
+               (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
+            ...[key, key, 2000],
+          ).changes,
+      )
+      if (gone === 0) break
+    }
+    await db.write(() => db.run('DELETE FROM vector_spaces WHERE key = ?', key))
+    context.lsa.unload(id)
+  }
+}
+
+function liveNodes(context: EngineContext, spaceKey: number): number {
+  return (
+    context.db.get<{ n: number | null }>(
+      'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
+      spaceKey,
+    )?.n ?? 0
+  )
+}
+
+/** Node texts in key order; of a large space every n-th, so that the sample covers all of it. */
+async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: number): AsyncIterable<string[]> {
+  const stride = Math.max(1, Math.ceil(nodes / LSA_MAX_DOCUMENTS))
+  let after = 0
+  let place = 0
+  for (;;) {
+    const rows = context.db.all<{ key: number; title: string; text: string }>(
+      `SELECT nodes.key, nodes.title, nodes.text FROM nodes JOIN versions ON versions.key = nodes.version_key
+       WHERE nodes.key > ? AND nodes.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
+       ORDER BY nodes.key LIMIT ?`,
+      ...[after, spaceKey, READ_BATCH],
+    )
+    if (rows.length === 0) return
+    after = rows.at(-1)?.key ?? after
+    const texts: string[] = []
+    for (const row of rows) if (place++ % stride === 0) texts.push(`${row.title}\n${row.text}`)
+    if (texts.length > 0) yield texts
+    await turn()
+  }
+}

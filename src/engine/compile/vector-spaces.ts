@@ -1,0 +1,83 @@
+import { KsError } from '../../contract/errors.js'
+import { BUILTIN_EMBEDDING } from '../models/registry.js'
+import type { ModelReference } from '../models/types.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { encodeHalf } from '../storage/half.js'
+
+/** Vectors that can be compared with one another: one embedding model of one space. */
+export interface VectorSpace {
+  key: number
+  id: string
+  dimension: number
+  /** nodes a trained model has seen; 0 for a model that needs no training */
+  trainedNodes: number
+}
+
+export function embeddingReference(space: SpaceRow): ModelReference {
+  return { pluginId: space.embedding_plugin, provider: space.embedding_provider, model: space.embedding_model }
+}
+
+/** Whether a space's embedding is trained on its own text. */
+export function isTrained(space: SpaceRow): boolean {
+  return space.embedding_plugin === BUILTIN_EMBEDDING.pluginId
+}
+
+/** The vector space that queries use now; a space has none before its first model. */
+export function activeVectorSpace(db: Database, space: SpaceRow): VectorSpace | undefined {
+  const row = db.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
+    "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'active'",
+    space.vector_space,
+    space.key,
+  )
+  return row === undefined
+    ? undefined
+    : { key: row.key, id: row.id, dimension: row.dimension, trainedNodes: row.trained_nodes }
+}
+
+export function modelBytes(db: Database, vectorSpaceId: string): Uint8Array | undefined {
+  return (
+    db.get<{ model: Uint8Array | null }>('SELECT model FROM vector_spaces WHERE id = ?', vectorSpaceId)?.model ??
+    undefined
+  )
+}
+
+/** Records the dimension that a provider's first answer showed. @throws KsError `provider-failed` when it changed */
+export async function observeDimension(db: Database, spaceKey: number, dimension: number): Promise<VectorSpace> {
+  return db.write(() => {
+    const space = spaceByKey(db, spaceKey)
+    if (space === undefined) throw new KsError('not-found', 'the space is gone')
+    const known = activeVectorSpace(db, space)
+    if (known !== undefined) {
+      if (known.dimension !== dimension)
+        throw new KsError(
+          'provider-failed',
+          `the embedding model answered with ${dimension} dimensions, this space has ${known.dimension}`,
+        )
+      return known
+    }
+    db.run(
+      "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, 'active', ?)",
+      ...[space.vector_space, space.key, space.embedding_revision, dimension, Date.now()],
+    )
+    db.run('UPDATE spaces SET dimension = ? WHERE key = ?', dimension, space.key)
+    const made = activeVectorSpace(db, space)
+    if (made === undefined) throw new KsError('internal', 'a vector space vanished while it was made')
+    return made
+  })
+}
+
+/** Stores vectors, inside the caller's transaction; a node that has one already keeps the newer. */
+export function insertVectors(
+  db: Database,
+  vectorSpaceKey: number,
+  rows: { nodeKey: number; vector: Float32Array }[],
+): void {
+  for (const { nodeKey, vector } of rows)
+    db.run(
+      'INSERT OR REPLACE INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)',
+      vectorSpaceKey,
+      nodeKey,
+      encodeHalf(vector),
+    )
+}

@@ -1,0 +1,25 @@
+import type { EngineLog, EngineOptions } from './api.js'
+import type { Compiler } from './compile/compiled.js'
+import type { Leases } from './leases.js'
+import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
+import type { ModelRegistry } from './models/registry.js'
+import type { SearchIndexes } from './search/ports.js'
+import type { Database } from './storage/database.js'
+import type { ObjectStore } from './storage/objects.js'
+
+/** What the slices of the engine share; wired by hand in `engine.ts`. */
+export interface EngineContext {
+  /** names this run of the process; work claimed under another instance is orphaned */
+  instance: string
+  db: Database
+  objects: ObjectStore
+  indexes: SearchIndexes
+  compiler: Compiler
+  lsa: LsaEmbedding
+  models: ModelRegistry
+  leases: Leases
+  options: EngineOptions
+  log: EngineLog
+  /** called when there may be work for the job runner */
+  wake: () => void
+}

@@ -1,0 +1,121 @@
+import type { BulkDelete } from '../../contract/gateway/documents.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { insertBulkJob } from '../jobs/jobs.js'
+import { publishNext } from '../spaces/publication.js'
+import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type DocumentRow, lookupDocument } from './store.js'
+
+interface NodeRange {
+  first: number
+  last: number
+}
+
+interface Removed {
+  nodes: number
+  artifacts: number
+  projections: number
+}
+
+/** Deletes documents: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
+export async function deleteDocuments(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  documentIds: string[],
+): Promise<BulkDelete> {
+  const { db, objects } = context
+  const outcome = await db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const wanted = [...new Set(documentIds)]
+    const rows = wanted.map((id) => ({ id, row: lookupDocument(db, space.key, id) }))
+    const removed = new Map<string, Removed>()
+    const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
+    if (live.length > 0) {
+      const { revision } = publishNext(db, space.key, `delete ${live.map((row) => row.id).join(' ')}`)
+      for (const row of live) removed.set(row.id, retireDocument(db, row, revision))
+    }
+    const bulkJobId = insertBulkJob(
+      db,
+      space,
+      'document_delete',
+      rows.map(({ id, row }) => ({ documentId: id, outcome: row === undefined ? 'failed' : 'completed' })),
+    )
+    const ranges = live.flatMap((row) => nodeRanges(db, row.key))
+    const seq = db.get<{ seq: number | null }>(
+      'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
+      space.key,
+    )?.seq
+    return { bulkJobId, rows, removed, ranges, seq: seq ?? 0 }
+  })
+  if (outcome.ranges.length > 0)
+    await context.indexes.apply(spaceId, { seq: outcome.seq, add: [], remove: outcome.ranges.flatMap(keysOf) })
+  context.wake()
+  const items: BulkDelete['items'] = []
+  for (const { id, row } of outcome.rows) {
+    const gone = outcome.removed.get(id)
+    const objectDeleted =
+      row === undefined ? false : await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+    items.push({
+      documentId: id,
+      status: row === undefined ? 'not_found' : 'deleted',
+      objectDeleted,
+      artifactsDeleted: gone?.artifacts ?? 0,
+      nodesDeleted: gone?.nodes ?? 0,
+      projectionsDeleted: gone?.projections ?? 0,
+    })
+  }
+  return { bulkJobId: outcome.bulkJobId, total: items.length, items }
+}
+
+/** Hides a document from `revision` on, inside the caller's transaction. */
+export function retireDocument(db: Database, row: DocumentRow, revision: number): Removed {
+  const now = Date.now()
+  const versions = db.all<{ key: number; node_count: number; first_node: number | null; last_node: number | null }>(
+    'SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ?',
+    row.key,
+  )
+  for (const version of versions) {
+    if (version.first_node === null || version.last_node === null) continue
+    db.run(
+      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
+      row.space_key,
+      version.first_node,
+      version.last_node,
+    )
+  }
+  db.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', revision, row.key)
+  db.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', now, now, row.key)
+  db.run(
+    "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE doc_key = ? AND completed_at IS NULL",
+    now,
+    now,
+    row.key,
+  )
+  const nodes = versions.reduce((sum, version) => sum + version.node_count, 0)
+  return { nodes, artifacts: versions.length, projections: nodes * 2 }
+}
+
+function nodeRanges(db: Database, docKey: number): NodeRange[] {
+  return db.all<NodeRange>(
+    'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL',
+    docKey,
+  )
+}
+
+function keysOf({ first, last }: NodeRange): number[] {
+  return Array.from({ length: last - first + 1 }, (_, place) => first + place)
+}
+
+/** Whether an object is named by a live document or by a commit that may still become one. */
+export function isReferenced(db: Database, objectKey: string): boolean {
+  const row = db.get<{ held: number }>(
+    `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
+       OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
+                  AND status IN ('received', 'object-staged', 'object-verified')) held`,
+    objectKey,
+    objectKey,
+  )
+  return row?.held === 1
+}

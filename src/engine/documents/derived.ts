@@ -1,0 +1,226 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type {
+  DocumentMultimodalManifest,
+  DocumentOutline,
+  MultimodalItem,
+  OutlineNode,
+  ParseArtifact,
+} from '../../contract/gateway/documents.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller, ItemAsset } from '../api.js'
+import type { CompiledElement, CompiledItem, CompiledOutlineNode } from '../compile/compiled.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { unpack } from '../storage/packed.js'
+import { type DocumentRow, findDocument } from './store.js'
+
+/** A row of `versions`. */
+export interface VersionRow {
+  key: number
+  doc_key: number
+  space_key: number
+  version: number
+  title: string
+  artifact_id: string
+  artifact_hash: string
+  content_type: ParseArtifact['contentType']
+  parser: ParseArtifact['parser']
+  metadata: string
+  artifact: Uint8Array
+  outline_id: string
+  outline: Uint8Array
+  items_id: string
+  items: Uint8Array
+  node_count: number
+  first_node: number | null
+  last_node: number | null
+  from_revision: number | null
+  until_revision: number | null
+  created_at: number
+}
+
+/** What `versions.artifact` holds. */
+export interface StoredArtifact {
+  text: string
+  elements: CompiledElement[]
+}
+
+/** What `versions.items` holds: items without their bytes. */
+export type StoredItem = Omit<CompiledItem, 'asset'> & { asset?: { contentType: string; sha256: string; size: number } }
+
+const OUTLINE_VERSION = 'outline-1'
+
+export async function getParseArtifact(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  documentId: string,
+  version: number,
+): Promise<ParseArtifact> {
+  const { document } = locate(db, caller, spaceId, documentId)
+  const row = db.get<VersionRow>(
+    'SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL',
+    document.key,
+    version,
+  )
+  if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
+  const { elements } = await unpack<StoredArtifact>(row.artifact)
+  return {
+    id: row.artifact_id,
+    documentAssetId: document.id,
+    artifactHash: row.artifact_hash,
+    contentType: row.content_type,
+    parser: row.parser,
+    version: row.version,
+    metadata: { title: row.title, ...parseObject(row.metadata) },
+    createdAt: new Date(row.created_at).toISOString(),
+    elements,
+  }
+}
+
+export async function getOutline(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  documentId: string,
+): Promise<DocumentOutline> {
+  const { space, document } = locate(db, caller, spaceId, documentId)
+  const row = publishedVersion(db, document)
+  const nodes = db.all<{ id: string; outline_node: string }>(
+    'SELECT id, outline_node FROM nodes WHERE version_key = ? ORDER BY ordinal',
+    row.key,
+  )
+  const bySection = new Map<string, string[]>()
+  for (const node of nodes) {
+    const ids = bySection.get(node.outline_node)
+    if (ids === undefined) bySection.set(node.outline_node, [node.id])
+    else ids.push(node.id)
+  }
+  const tree = await unpack<CompiledOutlineNode[]>(row.outline)
+  return {
+    id: row.outline_id,
+    knowledgeSpaceId: space.id,
+    documentAssetId: document.id,
+    parseArtifactId: row.artifact_id,
+    artifactHash: row.artifact_hash,
+    outlineVersion: OUTLINE_VERSION,
+    version: row.version,
+    nodes: tree.map((node) => toOutlineNode(node, bySection)),
+    metadata: { title: row.title },
+    createdAt: new Date(row.created_at).toISOString(),
+  }
+}
+
+export async function getMultimodal(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  documentId: string,
+): Promise<DocumentMultimodalManifest> {
+  const { space, document } = locate(db, caller, spaceId, documentId)
+  const row = publishedVersion(db, document)
+  const items = await unpack<StoredItem[]>(row.items)
+  return {
+    id: row.items_id,
+    knowledgeSpaceId: space.id,
+    documentAssetId: document.id,
+    parseArtifactId: row.artifact_id,
+    artifactHash: row.artifact_hash,
+    manifestVersion: 1,
+    version: row.version,
+    metadata: {},
+    createdAt: new Date(row.created_at).toISOString(),
+    items: items.map(toItem),
+  }
+}
+
+/** @throws KsError `asset-external` for a picture that the document only points to, `asset-too-large` */
+export async function getItemAsset(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  documentId: string,
+  itemId: string,
+  variant: string | undefined,
+): Promise<ItemAsset> {
+  const { document } = locate(db, caller, spaceId, documentId)
+  const row = publishedVersion(db, document)
+  const item = (await unpack<StoredItem[]>(row.items)).find((candidate, index) => itemName(candidate, index) === itemId)
+  if (item === undefined) throw notFound('item', itemId)
+  if (variant !== undefined && variant !== 'original') throw notFound('variant', variant)
+  if (item.externalUri !== undefined)
+    throw new KsError('asset-external', `item ${itemId} is an external picture and is not stored here`)
+  if (item.asset === undefined) throw notFound('asset of item', itemId)
+  if (item.asset.size > LIMITS.assetBytes)
+    throw new KsError(
+      'asset-too-large',
+      `item ${itemId} is ${item.asset.size} bytes, the limit is ${LIMITS.assetBytes}`,
+    )
+  const stored = db.get<{ bytes: Uint8Array; content_type: string }>(
+    'SELECT bytes, content_type FROM item_assets WHERE version_key = ? AND item_id = ?',
+    row.key,
+    itemId,
+  )
+  if (stored === undefined) throw notFound('asset of item', itemId)
+  return { bytes: stored.bytes, contentType: stored.content_type }
+}
+
+/** Items are named by their place and kind, so a recompilation of the same bytes names them alike. */
+export function itemName(item: Pick<StoredItem, 'modality'>, index: number): string {
+  return `${item.modality}-${index + 1}`
+}
+
+function locate(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  documentId: string,
+): { space: SpaceRow; document: DocumentRow } {
+  const space = findSpace(db, caller.tenant, spaceId)
+  return { space, document: findDocument(db, space.key, documentId) }
+}
+
+/** The version that answers now. @throws KsError `not-found` before the first publication */
+function publishedVersion(db: Database, document: DocumentRow): VersionRow {
+  const row = db.get<VersionRow>(
+    `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
+     ORDER BY version DESC LIMIT 1`,
+    document.key,
+  )
+  if (row === undefined) throw notFound('published version of document', document.id)
+  return row
+}
+
+function toOutlineNode(node: CompiledOutlineNode, bySection: Map<string, string[]>): OutlineNode {
+  const { children, ...rest } = node
+  return {
+    ...rest,
+    childNodeIds: children.map((child) => child.id),
+    children: children.map((child) => toOutlineNode(child, bySection)),
+    sourceNodeIds: bySection.get(node.id) ?? [],
+    metadata: {},
+  }
+}
+
+function toItem(item: StoredItem, index: number): MultimodalItem {
+  const { asset, externalUri, ...rest } = item
+  const stored = asset !== undefined
+  return {
+    id: itemName(item, index),
+    ...rest,
+    ...(stored ? { assetRef: { contentType: asset.contentType, sha256: asset.sha256 } } : {}),
+    ...(externalUri !== undefined ? { assetRef: { uri: externalUri } } : {}),
+    enrichment: {
+      asset: stored || externalUri !== undefined ? 'provided' : item.modality === 'image' ? 'missing' : 'unsupported',
+      caption: item.caption === undefined ? 'missing' : 'provided',
+      ocr: item.modality === 'image' || item.modality === 'page' ? 'missing' : 'unsupported',
+      tableStructure: item.modality === 'table' ? 'provided' : 'unsupported',
+      visualEmbedding: 'unsupported',
+    },
+  }
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(json)
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}

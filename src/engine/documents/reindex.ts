@@ -1,0 +1,103 @@
+import { KsError } from '../../contract/errors.js'
+import type { BulkReindex } from '../../contract/gateway/documents.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { type BulkItem, insertBulkJob } from '../jobs/jobs.js'
+import { latestJob, toTicket } from '../jobs/store.js'
+import { policiesOf } from '../spaces/manifest.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type DocumentRow, lookupDocument, toAsset } from './store.js'
+
+/** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
+export async function reindexDocuments(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  which: { all: true } | { documentIds: string[] },
+): Promise<BulkReindex> {
+  const { db } = context
+  const result = await db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const wanted = select(db, space, which)
+    assertNodeQuota(db, space, wanted)
+    const items: BulkReindex['items'] = []
+    const bulk: BulkItem[] = []
+    for (const { id, row } of wanted) {
+      if (row === undefined) {
+        items.push({ documentId: id, status: 'not_found' })
+        bulk.push({ documentId: id, outcome: 'failed' })
+        continue
+      }
+      const job = queueAgain(db, space, row)
+      bulk.push({ documentId: row.id, jobId: job.id })
+      items.push({
+        asset: toAsset(row, space.id),
+        compilationJob: toTicket(job),
+        status: 'queued',
+        statusUrl: `/jobs/${job.id}`,
+      })
+    }
+    const bulkJobId = insertBulkJob(db, space, 'document_reindex', bulk)
+    return { bulkJobId, total: items.length, items }
+  })
+  context.wake()
+  return result
+}
+
+function select(
+  db: Database,
+  space: SpaceRow,
+  which: { all: true } | { documentIds: string[] },
+): { id: string; row: DocumentRow | undefined }[] {
+  if ('all' in which)
+    return db
+      .all<DocumentRow>('SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL ORDER BY id', space.key)
+      .map((row) => ({ id: row.id, row }))
+  return [...new Set(which.documentIds)].map((id) => ({ id, row: lookupDocument(db, space.key, id) }))
+}
+
+function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
+  const last = latestJob(db, row.key)
+  if (last !== undefined && last.completed_at === null) return last
+  const now = Date.now()
+  const made = db.get<{ version: number | null }>(
+    'SELECT max(version) version FROM versions WHERE doc_key = ?',
+    row.key,
+  )
+  db.run(
+    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+    ...[newId(), newId(), space.tenant, space.key, row.key, (made?.version ?? 0) + 1, now, now],
+  )
+  const job = latestJob(db, row.key)
+  if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
+  db.run(
+    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, job_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?)`,
+    ...[newId(), space.tenant, space.key, job.id, row.id, job.id, now, now],
+  )
+  return job
+}
+
+/** A reindex holds old and new nodes at once. */
+function assertNodeQuota(db: Database, space: SpaceRow, wanted: { row: DocumentRow | undefined }[]): void {
+  const limit = policiesOf(space).quotaPolicy.maxNodeCount
+  const held =
+    db.get<{ n: number | null }>(
+      'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND until_revision IS NULL',
+      space.key,
+    )?.n ?? 0
+  const all = wanted.length
+  const documents = db.get<{ n: number }>(
+    'SELECT count(*) n FROM documents WHERE space_key = ? AND deleted_at IS NULL',
+    space.key,
+  )?.n
+  const more = documents === undefined || documents === 0 ? 0 : Math.ceil((held * all) / documents)
+  if (held + more > limit)
+    throw new KsError(
+      'reindex-over-quota',
+      `the reindex would hold about ${held + more} nodes at once, the quota maxNodeCount is ${limit}`,
+    )
+}

@@ -1,0 +1,83 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { DocumentAsset } from '../../contract/gateway/documents.js'
+import { isUuid } from '../../lib/ids.js'
+import type { Database } from '../storage/database.js'
+
+/** A row of `documents`. */
+export interface DocumentRow {
+  key: number
+  id: string
+  space_key: number
+  source_id: string | null
+  filename: string
+  mime_type: string
+  object_key: string
+  sha256: string
+  size_bytes: number
+  parser_status: 'pending' | 'parsed' | 'failed'
+  version: number
+  metadata: string
+  error_code: string | null
+  error: string | null
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+}
+
+/** @throws KsError `not-found` when the space does not hold the document */
+export function findDocument(db: Database, spaceKey: number, id: string): DocumentRow {
+  const row = lookupDocument(db, spaceKey, id)
+  if (row === undefined) throw notFound('document', id)
+  return row
+}
+
+export function lookupDocument(db: Database, spaceKey: number, id: string): DocumentRow | undefined {
+  if (!isUuid(id)) return undefined
+  return db.get<DocumentRow>(
+    'SELECT * FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
+    spaceKey,
+    id,
+  )
+}
+
+/** Live documents of one name, newest first. */
+export function documentsNamed(
+  db: Database,
+  spaceKey: number,
+  sourceId: string | null,
+  filename: string,
+): DocumentRow[] {
+  return db.all<DocumentRow>(
+    `SELECT * FROM documents WHERE space_key = ? AND filename = ? AND source_id IS ? AND deleted_at IS NULL
+     ORDER BY key DESC`,
+    spaceKey,
+    filename,
+    sourceId,
+  )
+}
+
+export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
+  return {
+    id: row.id,
+    knowledgeSpaceId: spaceId,
+    ...(row.source_id === null ? {} : { sourceId: row.source_id }),
+    filename: row.filename,
+    mimeType: row.mime_type,
+    objectKey: row.object_key,
+    sha256: row.sha256,
+    sizeBytes: row.size_bytes,
+    parserStatus: row.parser_status,
+    version: row.version,
+    metadata: assetMetadata(row),
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}
+
+/** What is known of the document, and for a failed one the reason. */
+function assetMetadata(row: DocumentRow): Record<string, unknown> {
+  const stored: unknown = JSON.parse(row.metadata)
+  if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'stored metadata is not an object')
+  if (row.error === null) return { ...stored }
+  return { ...stored, error: { code: row.error_code ?? 'failed', message: row.error } }
+}

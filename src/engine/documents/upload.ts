@@ -1,0 +1,169 @@
+import { KsError } from '../../contract/errors.js'
+import type { AcceptedDocument } from '../../contract/gateway/documents.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller, Upload, UploadFile } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { latestJob, toTicket } from '../jobs/store.js'
+import { policiesOf } from '../spaces/manifest.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import { ObjectStore, type StagedObject } from '../storage/objects.js'
+import { displayName, provisionalType } from './filename.js'
+import { type DocumentRow, documentsNamed, toAsset } from './store.js'
+
+interface Received {
+  staged: StagedObject
+  commitId: string
+  filename: string
+  mimeType: string
+  objectKey: string
+}
+
+const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
+
+/**
+ * Receives files. Write order: bytes into temporary files → fsync → commit `object-staged` → rename, directories synced →
+ * one transaction that makes assets and jobs. Only the last one is the acknowledgement; a crash before it leaves
+ * temporary files or unreferenced objects, never a row without bytes.
+ */
+export function beginUpload(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  options: { many: boolean },
+): Upload {
+  const { db, objects } = context
+  const { limits } = context.options
+  const space = findSpace(db, caller.tenant, spaceId)
+  const received: Received[] = []
+  let bytes = 0
+  let ended = false
+  return {
+    async add(file: UploadFile) {
+      if (!options.many && received.length > 0)
+        throw new KsError('invalid-request', 'exactly one file must be sent, received more')
+      if (received.length >= limits.bulkFiles)
+        throw new KsError('upload-too-large', `a bulk upload holds at most ${limits.bulkFiles} files`)
+      const filename = displayName(file.filename)
+      const left = Math.min(limits.uploadBytes, limits.bulkBytes - bytes)
+      const commitId = newId()
+      const staged = await objects.stage(commitId, file.content, left, filename)
+      if (ended) {
+        await objects.discard(commitId)
+        return
+      }
+      bytes += staged.size
+      received.push({
+        staged,
+        commitId,
+        filename,
+        mimeType: provisionalType(filename, file.mimeType),
+        objectKey: ObjectStore.key(caller.tenant, staged.sha256),
+      })
+    },
+    async commit({ sourceId }) {
+      if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
+      if (sourceId !== undefined) throw new KsError('not-found', `no source ${JSON.stringify(sourceId)} here`)
+      ended = true
+      try {
+        return await commitUpload(context, space, received)
+      } catch (error) {
+        await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
+        throw error
+      }
+    },
+    async abort() {
+      ended = true
+      await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
+    },
+  }
+}
+
+async function commitUpload(
+  context: EngineContext,
+  space: SpaceRow,
+  received: Received[],
+): Promise<AcceptedDocument[]> {
+  const { db, objects } = context
+  assertRawQuota(context, space, received)
+  await objects.syncStaged(received.map(({ staged }) => staged))
+  await db.write(() => {
+    const now = Date.now()
+    for (const item of received)
+      db.run(
+        `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
+           published_object_key, checksum, size_bytes, expires_at, created_at, updated_at)
+         VALUES (?, ?, ?, ?, 'document-upload', 'object-staged', ?, ?, ?, ?, ?, ?, ?)`,
+        ...[item.commitId, space.tenant, space.key, item.commitId, `tmp/${item.staged.id}`, item.objectKey],
+        ...[item.staged.sha256, item.staged.size, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
+      )
+  })
+  await objects.publish(received.map((item) => ({ staged: item.staged, key: item.objectKey })))
+  const accepted = await db.write(() => {
+    const live = findSpace(db, space.tenant, space.id)
+    if (live.frozen_at === null)
+      db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', Date.now(), space.key)
+    return received.map((item) => admit(context, space, item))
+  })
+  context.wake()
+  return accepted
+}
+
+/** Makes the asset and its job, or finds the asset that holds the same bytes under the same name. */
+function admit(context: EngineContext, space: SpaceRow, item: Received): AcceptedDocument {
+  const { db } = context
+  const same = documentsNamed(db, space.key, null, item.filename)[0]
+  const now = Date.now()
+  if (same !== undefined && same.sha256 === item.staged.sha256) {
+    db.run(
+      "UPDATE staged_commits SET status = 'canceled', document_id = ?, updated_at = ? WHERE id = ? AND status = 'object-staged'",
+      same.id,
+      now,
+      item.commitId,
+    )
+    return accepted(context, space, same)
+  }
+  const id = newId()
+  const key = db.run(
+    `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    ...[id, space.key, item.filename, item.mimeType, item.objectKey, item.staged.sha256, item.staged.size, now, now],
+  ).key
+  const jobId = newId()
+  db.run(
+    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, 1, 'queued', ?, ?)`,
+    ...[jobId, newId(), space.tenant, space.key, key, now, now],
+  )
+  // object-staged → object-verified → metadata-prepared happen here together: this transaction is the acknowledgement
+  db.run(
+    "UPDATE staged_commits SET status = 'metadata-prepared', document_id = ?, job_id = ?, updated_at = ? WHERE id = ? AND status = 'object-staged'",
+    id,
+    jobId,
+    now,
+    item.commitId,
+  )
+  const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', key)
+  if (row === undefined) throw new KsError('internal', 'an asset vanished while it was made')
+  return accepted(context, space, row)
+}
+
+function accepted(context: EngineContext, space: SpaceRow, row: DocumentRow): AcceptedDocument {
+  const job = latestJob(context.db, row.key)
+  if (job === undefined) throw new KsError('internal', `document ${row.id} has no compilation job`)
+  return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
+}
+
+function assertRawQuota(context: EngineContext, space: SpaceRow, received: Received[]): void {
+  const limit = policiesOf(space).quotaPolicy.maxRawDocumentBytes
+  const held =
+    context.db.get<{ bytes: number | null }>(
+      'SELECT sum(size_bytes) bytes FROM documents WHERE space_key = ? AND deleted_at IS NULL',
+      space.key,
+    )?.bytes ?? 0
+  const more = received.reduce((sum, { staged }) => sum + staged.size, 0)
+  if (held + more > limit)
+    throw new KsError(
+      'quota-exceeded',
+      `the space would hold ${held + more} bytes of documents, its quota maxRawDocumentBytes is ${limit}`,
+    )
+}

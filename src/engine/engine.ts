@@ -1,0 +1,172 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newId } from '../lib/ids.js'
+import type { Engine, EngineOptions } from './api.js'
+import { createCompiler } from './compile/compiler.js'
+import { createReplaySource } from './compile/replay.js'
+import { dropUnfinishedModels } from './compile/training.js'
+import type { EngineContext } from './context.js'
+import { deleteDocuments } from './documents/delete.js'
+import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
+import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
+import { reindexDocuments } from './documents/reindex.js'
+import { abandonUnacknowledged } from './documents/staged-commits.js'
+import { beginUpload } from './documents/upload.js'
+import { createIdempotency } from './idempotency.js'
+import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
+import { JobRunner } from './jobs/runner.js'
+import { Leases } from './leases.js'
+import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
+import { createModelRegistry } from './models/registry.js'
+import { QueryGate } from './query/admission.js'
+import { PassageCache } from './query/passage.js'
+import { startQuery } from './query/run.js'
+import { createSearchIndexes } from './search/indexes.js'
+import { profileOf, setRetrievalProfile } from './spaces/profile.js'
+import {
+  createSpace,
+  deleteSpace,
+  listSpaces,
+  setEmbeddingProfile,
+  spaceManifest,
+  updateSpace,
+} from './spaces/spaces.js'
+import { spaceStats, spaceStatus } from './spaces/status.js'
+import { findSpace, toSpace } from './spaces/store.js'
+import { Database } from './storage/database.js'
+import { ObjectStore } from './storage/objects.js'
+import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
+import { createFileSystem } from './vfs/vfs.js'
+
+/**
+ * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
+ * and the job runner. Everything that the parts share is wired here, by hand.
+ */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { dataDir, log } = options
+  await mkdir(join(dataDir, 'db'), { recursive: true, mode: 0o700 })
+  const db = new Database(join(dataDir, 'db', 'main.sqlite'))
+  const objects = await ObjectStore.open(join(dataDir, 'objects'))
+  const abandoned = db.writeNow(() => abandonUnacknowledged(db))
+  if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
+  const indexes = createSearchIndexes({
+    dir: join(dataDir, 'indexes'),
+    source: createReplaySource(db),
+    log: (message) => log.info({}, message),
+  })
+  let runner: JobRunner | undefined
+  const context: EngineContext = {
+    instance: newId(),
+    db,
+    objects,
+    indexes,
+    compiler: createCompiler({ log }),
+    lsa: new LsaEmbedding(),
+    models: createModelRegistry(options.providers),
+    leases: new Leases(),
+    options,
+    log,
+    wake: () => runner?.wake(),
+  }
+  db.writeNow(() => dropUnfinishedModels(context))
+  runner = new JobRunner(context)
+  const engine = wire(context, runner)
+  runner.start()
+  return engine
+}
+
+function wire(context: EngineContext, runner: JobRunner): Engine {
+  const { db, options } = context
+  const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
+  const cache = new PassageCache()
+  return {
+    spaces: {
+      create: (caller, body) => createSpace(context, caller, body),
+      list: async (caller, page) => listSpaces(db, caller, page),
+      get: async (caller, id) => toSpace(findSpace(db, caller.tenant, id)),
+      update: (caller, id, body) => updateSpace(db, caller, id, body),
+      delete: (caller, id) => deleteSpace(context, caller, id),
+      manifest: async (caller, id) => spaceManifest(db, caller, id),
+      setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
+      status: async (caller, id) => spaceStatus(context, caller, id),
+      stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
+      retrievalProfile: async (caller, id) => profileOf(db, findSpace(db, caller.tenant, id).key),
+      setRetrievalProfile: (caller, id, body) => setRetrievalProfile(context, caller, id, body),
+    },
+    documents: documentOperations(context, runner),
+    jobs: {
+      get: async (caller, id) => getJob(db, caller, id),
+      cancel: (caller, id) => cancelJob(db, caller, id),
+      bulk: async (caller, id) => getBulkJob(db, caller, id),
+    },
+    queries: {
+      start: (caller, body, signal) => startQuery(context, { gate, cache }, caller, body, signal),
+      trace: async (caller, id) => getTrace(db, caller, id),
+      evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
+      conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),
+      missing: async (caller, id, page) => listMissing(db, caller, id, page),
+    },
+    fs: createFileSystem({ db }),
+    idempotency: createIdempotency(context),
+    tokens: {
+      isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', jti) !== undefined,
+      revoke: (jti, expiresAt) =>
+        db.writeNow(() => {
+          db.run('DELETE FROM revoked_tokens WHERE expires_at < ?', Date.now())
+          db.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', jti, expiresAt)
+        }),
+    },
+    health: () => {
+      const components = { database: true, indexes: context.indexes.pid() !== undefined, jobs: true }
+      return { ok: components.database && components.jobs, runtime: 'container-runtime', components }
+    },
+    activity: () => {
+      const { activeJobs, waitingJobs } = runner.activity()
+      const indexPid = context.indexes.pid()
+      return {
+        activeJobs,
+        waitingJobs,
+        runningQueries: gate.running,
+        ...(indexPid === undefined ? {} : { indexPid }),
+        parserPids: context.compiler.pids(),
+      }
+    },
+    async close() {
+      await runner.close()
+      await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
+      await context.indexes.close()
+      db.close()
+    },
+  }
+}
+
+function documentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
+  const { db } = context
+  return {
+    list: async (caller, spaceId, page) => listDocuments(db, caller, spaceId, page),
+    get: async (caller, spaceId, id) => getDocument(db, caller, spaceId, id),
+    parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
+    outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
+    multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
+    itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
+    upload: async (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
+    async bulkUpload(caller, spaceId, items) {
+      const bulkJobId = await db.write(() =>
+        insertBulkJob(
+          db,
+          findSpace(db, caller.tenant, spaceId),
+          'document_upload',
+          items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id })),
+        ),
+      )
+      return { bulkJobId, total: items.length, items }
+    },
+    async settled(caller, spaceId, accepted) {
+      await runner.settled(accepted.compilationJob.id)
+      return getDocument(db, caller, spaceId, accepted.asset.id)
+    },
+    delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
+    reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),
+    check: async (caller, spaceId, body) => checkDocuments(db, caller, spaceId, body),
+  }
+}

@@ -1,0 +1,58 @@
+import { KsError } from '../contract/errors.js'
+import type { Caller, Engine, StoredResponse } from './api.js'
+import type { EngineContext } from './context.js'
+
+const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000
+
+interface Row {
+  fingerprint: string
+  instance: string
+  status: number | null
+  headers: string | null
+  body: string | null
+  created_at: number
+}
+
+/** Answers kept under the keys that clients send with writes. A key belongs to one tenant and subject. */
+export function createIdempotency(context: EngineContext): Engine['idempotency'] {
+  const { db, instance } = context
+  const find = (caller: Caller, key: string) =>
+    db.get<Row>(
+      'SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?',
+      ...[caller.tenant, caller.subject, key],
+    )
+  const remove = (caller: Caller, key: string) =>
+    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', caller.tenant, caller.subject, key)
+  return {
+    begin(caller, key, fingerprint): StoredResponse | undefined {
+      return db.writeNow(() => {
+        const now = Date.now()
+        db.run('DELETE FROM idempotency WHERE created_at < ?', now - KEPT_MILLISECONDS)
+        const row = find(caller, key)
+        if (row !== undefined && row.fingerprint !== fingerprint)
+          throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another request')
+        if (row?.status !== null && row?.status !== undefined)
+          return { status: row.status, body: row.body ?? '', headers: JSON.parse(row.headers ?? '{}') }
+        // a request of a process that died left no answer: whether it had an effect, only doing it again can tell
+        if (row !== undefined && row.instance === instance)
+          throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
+        db.run(
+          'INSERT OR REPLACE INTO idempotency (tenant, subject, key, fingerprint, instance, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+          ...[caller.tenant, caller.subject, key, fingerprint, instance, now],
+        )
+        return undefined
+      })
+    },
+    finish(caller, key, response) {
+      db.writeNow(() =>
+        db.run(
+          'UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE tenant = ? AND subject = ? AND key = ?',
+          ...[response.status, JSON.stringify(response.headers), response.body, caller.tenant, caller.subject, key],
+        ),
+      )
+    },
+    abandon(caller, key) {
+      db.writeNow(() => remove(caller, key))
+    },
+  }
+}

@@ -1,0 +1,108 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { BulkJob, DocumentCompilationJob } from '../../contract/gateway/jobs.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import { endCommit } from '../documents/staged-commits.js'
+import { policiesOf } from '../spaces/manifest.js'
+import { spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { findJob, moveJob, TERMINAL_STAGES, toJob } from './store.js'
+
+export function getJob(db: Database, caller: Caller, id: string): DocumentCompilationJob {
+  return toJob(db, findJob(db, caller.tenant, id))
+}
+
+/** @throws KsError `already-terminal` when the job has ended */
+export async function cancelJob(db: Database, caller: Caller, id: string): Promise<DocumentCompilationJob> {
+  return db.write(() => {
+    const row = findJob(db, caller.tenant, id)
+    if (TERMINAL_STAGES.includes(row.stage) || !moveJob(db, row.id, row.stage, 'canceled'))
+      throw new KsError('already-terminal', `job ${row.id} has already ended as ${row.stage}`)
+    const space = spaceByKey(db, row.space_key)
+    const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
+    endCommit(db, row.id, 'canceled', undefined, days)
+    db.run(
+      `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
+       WHERE key = ? AND parser_status = 'pending'`,
+      Date.now(),
+      row.doc_key,
+    )
+    return toJob(db, findJob(db, caller.tenant, id))
+  })
+}
+
+export interface BulkItem {
+  documentId: string
+  jobId?: string
+  outcome?: 'completed' | 'failed'
+}
+
+/** Records a bulk job inside the caller's transaction. @returns its id */
+export function insertBulkJob(
+  db: Database,
+  space: { key: number; tenant: string },
+  type: BulkJob['type'],
+  items: BulkItem[],
+): string {
+  const id = newId()
+  db.run(
+    'INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)',
+    id,
+    space.tenant,
+    space.key,
+    type,
+    Date.now(),
+  )
+  items.forEach((item, place) => {
+    db.run(
+      'INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome) VALUES (?, ?, ?, ?, ?)',
+      id,
+      place,
+      item.documentId,
+      item.jobId ?? null,
+      item.outcome ?? null,
+    )
+  })
+  return id
+}
+
+/** Counts are computed from the items, never stored. */
+export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
+  const row = db.get<{ id: string; space: string; type: BulkJob['type']; created_at: number }>(
+    `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
+     FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key
+     WHERE bulk_jobs.id = ? AND bulk_jobs.tenant = ? AND spaces.deleted_at IS NULL`,
+    id,
+    caller.tenant,
+  )
+  if (row === undefined) throw notFound('bulk job', id)
+  const items = db.all<{
+    document_id: string
+    outcome: string | null
+    stage: string | null
+    updated_at: number | null
+  }>(
+    `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
+     WHERE bulk_id = ? ORDER BY place`,
+    id,
+  )
+  const failed = items.filter(
+    (item) => item.outcome === 'failed' || item.stage === 'failed' || item.stage === 'canceled',
+  )
+  const completed = items.filter((item) => item.outcome === 'completed' || item.stage === 'published')
+  const running = items.length - failed.length - completed.length
+  const status = running > 0 ? 'running' : completed.length > 0 || items.length === 0 ? 'completed' : 'failed'
+  const updated = items.reduce((latest, item) => Math.max(latest, item.updated_at ?? 0), row.created_at)
+  return {
+    id: row.id,
+    knowledgeSpaceId: row.space,
+    type: row.type,
+    status,
+    totalItems: items.length,
+    completedItems: completed.length,
+    failedItems: failed.length,
+    failedItemIds: failed.map((item) => item.document_id),
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(updated).toISOString(),
+  }
+}

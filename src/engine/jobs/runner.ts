@@ -1,0 +1,272 @@
+import { KsError } from '../../contract/errors.js'
+import { compileBatch, failJob, type Work } from '../compile/pipeline.js'
+import { retrain, trainingDue } from '../compile/training.js'
+import type { EngineContext } from '../context.js'
+import type { DocumentRow } from '../documents/store.js'
+import { spaceByKey } from '../spaces/store.js'
+import { purgeSlice } from '../storage/purge.js'
+import type { JobRow } from './store.js'
+
+const BATCH_JOBS = 64 // also maxActiveJobCount of a new space
+const BATCH_BYTES = 8 * 1024 * 1024
+/** files over this are compiled alone: one slow file then holds nobody else up */
+const ALONE_BYTES = 1024 * 1024
+/** one batch is parsed while another is embedded and published */
+const BATCHES_AT_ONCE = 2
+const MAX_ATTEMPTS = 5
+const FIRST_RETRY_MILLISECONDS = 1000
+const MAX_RETRY_MILLISECONDS = 5 * 60_000
+/** jobs that were running this often when the process died are run alone, and given up past the second number */
+const ALONE_AFTER_UNCLEAN_ENDS = 2
+const MAX_UNCLEAN_ENDS = 5
+const IDLE_POLL_MILLISECONDS = 5000
+
+/**
+ * Runs compilation jobs. The table is the queue: this object only holds claims, which end with the process. Spaces take
+ * turns; a batch belongs to one space.
+ */
+export class JobRunner {
+  readonly #context: EngineContext
+  readonly #stop = new AbortController()
+  readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number }>()
+  readonly #trainingOf = new Map<number, Promise<void>>()
+  readonly #failedTraining = new Map<number, number>()
+  readonly #settled = new Map<string, Set<() => void>>()
+  #lastSpace = 0
+  #timer: NodeJS.Timeout | undefined
+  #turning = false
+  #purging: Promise<void> | undefined
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /** Gives up the claims of a process that died, and starts. */
+  start(): void {
+    recoverClaims(this.#context)
+    this.wake()
+  }
+
+  /** Looks for work soon. */
+  wake(): void {
+    if (this.#turning || this.#stop.signal.aborted) return
+    this.#turning = true
+    setImmediate(() => {
+      this.#turning = false
+      this.#turn()
+    })
+  }
+
+  activity(): { activeJobs: number; waitingJobs: number; training: number } {
+    const active = [...this.#running.values()].reduce((sum, batch) => sum + batch.jobs, 0)
+    const open = this.#context.db.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')?.n ?? 0
+    return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
+  }
+
+  /** Resolves when a job has ended, however. */
+  settled(jobId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#settled.get(jobId) ?? new Set()
+      waiting.add(resolve)
+      this.#settled.set(jobId, waiting)
+      this.#tellSettled([jobId])
+    })
+  }
+
+  /** Takes no new work and waits until what runs has stopped at a durable step. */
+  async close(): Promise<void> {
+    this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
+    clearTimeout(this.#timer)
+    await Promise.allSettled([...this.#running.keys(), ...this.#trainingOf.values(), this.#purging])
+  }
+
+  #turn(): void {
+    if (this.#stop.signal.aborted) return
+    clearTimeout(this.#timer)
+    while (this.#running.size < BATCHES_AT_ONCE) {
+      const claimed = this.#claim()
+      if (claimed === undefined) break
+      this.#launch(claimed.spaceKey, claimed.work)
+    }
+    if (this.#running.size === 0) this.#purge()
+    this.#timer = setTimeout(() => this.wake(), IDLE_POLL_MILLISECONDS)
+    this.#timer.unref()
+  }
+
+  #launch(spaceKey: number, work: Work[]): void {
+    const run = this.#runBatch(spaceKey, work)
+      .catch((error: unknown) =>
+        this.#context.log.error({ error: String(error) }, 'a batch of jobs could not be ended'),
+      )
+      .finally(() => {
+        this.#running.delete(run)
+        this.#tellSettled(work.map(({ job }) => job.id))
+        this.#maybeTrain(spaceKey)
+        this.wake()
+      })
+    this.#running.set(run, { spaceKey, jobs: work.length })
+  }
+
+  async #runBatch(spaceKey: number, work: Work[]): Promise<void> {
+    const { db, log } = this.#context
+    const space = spaceByKey(db, spaceKey)
+    if (space === undefined) return
+    try {
+      await compileBatch(this.#context, space, work, this.#stop.signal)
+    } catch (error) {
+      if (this.#stop.signal.aborted) {
+        await this.#release(work, 0)
+        return
+      }
+      log.warn({ space: space.id, jobs: work.length, error: describe(error) }, 'a batch failed and is tried again')
+      await this.#retryLater(space.key, work, error)
+    }
+  }
+
+  async #retryLater(spaceKey: number, work: Work[], error: unknown): Promise<void> {
+    const space = spaceByKey(this.#context.db, spaceKey)
+    const hopeless = work.filter(({ job }) => job.attempts + 1 >= MAX_ATTEMPTS)
+    if (space !== undefined)
+      for (const item of hopeless)
+        await failJob(this.#context, space, item, {
+          code: error instanceof KsError ? error.code : 'internal',
+          message: describe(error),
+        })
+    await this.#release(
+      work.filter((item) => !hopeless.includes(item)),
+      1,
+    )
+  }
+
+  /** Gives claims back; `attempts` counts tries that failed. */
+  async #release(work: Work[], attempts: number): Promise<void> {
+    const { db } = this.#context
+    if (work.length === 0) return
+    await db.write(() => {
+      for (const { job } of work) {
+        const delay = Math.min(FIRST_RETRY_MILLISECONDS * 2 ** job.attempts, MAX_RETRY_MILLISECONDS)
+        db.run(
+          'UPDATE jobs SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE key = ? AND completed_at IS NULL',
+          ...[attempts, attempts === 0 ? 0 : Date.now() + Math.round(delay * (0.5 + Math.random() / 2)), job.key],
+        )
+      }
+    })
+  }
+
+  /** The next batch of the space whose turn it is. */
+  #claim(): { spaceKey: number; work: Work[] } | undefined {
+    const { db, instance } = this.#context
+    const now = Date.now()
+    const next = (after: number) =>
+      db.get<{ space_key: number }>(
+        `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND run_after <= ?
+         ORDER BY space_key LIMIT 1`,
+        ...[after, now],
+      )
+    const turn = next(this.#lastSpace) ?? next(0)
+    if (turn === undefined) return undefined
+    this.#lastSpace = turn.space_key
+    const work = selectBatch(this.#context, turn.space_key, now)
+    if (work.length === 0) return undefined
+    db.writeNow(() => {
+      for (const { job } of work) db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', instance, job.key)
+    })
+    return { spaceKey: turn.space_key, work }
+  }
+
+  #maybeTrain(spaceKey: number): void {
+    const context = this.#context
+    const space = spaceByKey(context.db, spaceKey)
+    if (space === undefined || this.#trainingOf.size > 0 || this.#stop.signal.aborted) return
+    if ((this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) return
+    const busy = [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
+    if (!trainingDue(context, space, busy)) return
+    const training = retrain(context, spaceKey, this.#stop.signal)
+      .catch((error: unknown) => {
+        if (this.#stop.signal.aborted) return
+        this.#failedTraining.set(spaceKey, Date.now() + MAX_RETRY_MILLISECONDS)
+        context.log.warn({ space: space.id, error: describe(error) }, 'training the embedding model failed')
+      })
+      .finally(() => {
+        this.#trainingOf.delete(spaceKey)
+        this.#maybeTrain(spaceKey)
+      })
+    this.#trainingOf.set(spaceKey, training)
+  }
+
+  #purge(): void {
+    this.#purging ??= purgeSlice(this.#context, this.#stop.signal)
+      .then((more) => {
+        if (more) setImmediate(() => this.wake())
+      })
+      .catch((error: unknown) => this.#context.log.warn({ error: describe(error) }, 'removing deleted rows failed'))
+      .finally(() => {
+        this.#purging = undefined
+      })
+  }
+
+  #tellSettled(jobIds: string[]): void {
+    for (const id of jobIds) {
+      const waiting = this.#settled.get(id)
+      if (waiting === undefined) continue
+      const row = this.#context.db.get<{ completed_at: number | null }>(
+        'SELECT completed_at FROM jobs WHERE id = ?',
+        id,
+      )
+      if (row !== undefined && row.completed_at === null) continue
+      this.#settled.delete(id)
+      for (const resolve of waiting) resolve()
+    }
+  }
+}
+
+function selectBatch(context: EngineContext, spaceKey: number, now: number): Work[] {
+  const { db } = context
+  const jobs = db.all<JobRow>(
+    `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND run_after <= ?
+     ORDER BY run_after, key LIMIT ?`,
+    ...[spaceKey, now, BATCH_JOBS],
+  )
+  const work: Work[] = []
+  let bytes = 0
+  for (const job of jobs) {
+    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', job.doc_key)
+    if (document === undefined) continue
+    const alone = document.size_bytes > ALONE_BYTES || job.unclean_ends >= ALONE_AFTER_UNCLEAN_ENDS
+    if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break
+    work.push({ job, document })
+    bytes += document.size_bytes
+    if (alone) break
+  }
+  return work
+}
+
+/** Work that a dead process had claimed is free again; what was running at many deaths is given up. */
+function recoverClaims(context: EngineContext): void {
+  const { db } = context
+  db.writeNow(() => {
+    db.run(
+      'UPDATE jobs SET claimed_by = NULL, unclean_ends = unclean_ends + 1 WHERE claimed_by IS NOT NULL AND completed_at IS NULL',
+    )
+    const now = Date.now()
+    db.run(
+      `UPDATE documents SET parser_status = 'failed', error_code = 'crash-loop', updated_at = ?,
+         error = 'the daemon died again and again while it compiled this document'
+       WHERE parser_status = 'pending' AND key IN (SELECT doc_key FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?)`,
+      ...[now, MAX_UNCLEAN_ENDS],
+    )
+    db.run(
+      `UPDATE jobs SET stage = 'failed', error = 'crash-loop', updated_at = ?, completed_at = ?
+       WHERE completed_at IS NULL AND unclean_ends >= ?`,
+      ...[now, now, MAX_UNCLEAN_ENDS],
+    )
+  })
+}
+
+function describe(error: unknown): string {
+  return error instanceof KsError
+    ? error.message
+    : error instanceof Error
+      ? `${error.name}: ${error.message}`
+      : String(error)
+}

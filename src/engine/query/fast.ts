@@ -1,0 +1,146 @@
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddings.js'
+import type { EngineContext } from '../context.js'
+import type { SearchHits } from '../search/ports.js'
+import type { Admitted } from './admission.js'
+import type { RankedPassage } from './evidence.js'
+import type { PassageCache } from './passage.js'
+import { RERANK_LIMIT, rankCandidates } from './rank.js'
+import { loadPassages, type PassageRow, visibleKeys } from './store.js'
+
+export const STRATEGY_VERSION = 'fast-1'
+/** candidates of each leg (retrieval.md section 6.3) */
+export const LEG_CANDIDATES = 200
+
+export interface QueryEmbedding {
+  embedded: EmbeddedQuery | undefined
+  /** why there is no vector although the space has a model */
+  degraded?: string
+}
+
+/** The query's vector; a provider that fails costs the vector leg, not the answer. */
+export async function embedForFast(
+  context: EngineContext,
+  admitted: Admitted,
+  query: string,
+  signal: AbortSignal,
+): Promise<QueryEmbedding> {
+  try {
+    return { embedded: await embedQuery(context, admitted.space, query, signal) }
+  } catch (error) {
+    signal.throwIfAborted()
+    context.log.warn({ space: admitted.space.id, error: String(error) }, 'a query could not be embedded')
+    return { embedded: undefined, degraded: 'embedding-failed' }
+  }
+}
+
+export interface Retrieved {
+  ranked: RankedPassage[]
+  terms: string[]
+  idf: (term: string) => number
+  metrics: Record<string, unknown>
+}
+
+/** Hybrid recall from both indexes, fusion, one rerank; keeps `topK` passages. */
+export async function retrieveFast(
+  context: EngineContext,
+  cache: PassageCache,
+  admitted: Admitted,
+  query: string,
+  embedding: QueryEmbedding,
+  signal: AbortSignal,
+): Promise<Retrieved> {
+  const { db } = context
+  const { space, profile, snapshot, docs } = admitted
+  const started = performance.now()
+  const terms = analyzeQuery(query)
+  const { embedded } = embedding
+  const [found, weights] = await Promise.all([
+    context.indexes.search(
+      space.id,
+      {
+        terms,
+        textK: LEG_CANDIDATES,
+        vectorK: LEG_CANDIDATES,
+        ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+        ...(docs === undefined ? {} : { docs }),
+      },
+      signal,
+    ),
+    termWeights(context, space, terms),
+  ])
+  signal.throwIfAborted()
+  const idf = (term: string) => weights?.get(term) ?? 1
+  const fusing = performance.now()
+  const visible = visibleKeys(
+    db,
+    space.key,
+    snapshot,
+    found.hits.map((hit) => hit.key),
+  )
+  const hits = found.hits.filter((hit) => visible.has(hit.key))
+  let loaded = new Map<number, PassageRow>()
+  const ranked = rankCandidates({
+    terms,
+    hits,
+    idf,
+    cache,
+    load: (keys) => {
+      loaded = loadPassages(db, space.key, keys)
+      return loaded
+    },
+    rerank: profile.rerank.enabled,
+  })
+  const reranked = performance.now()
+  const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
+  const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
+  for (const [key, row] of loadPassages(
+    db,
+    space.key,
+    missing.map((candidate) => candidate.key),
+  ))
+    loaded.set(key, row)
+  const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
+    const passage = loaded.get(key)
+    return passage === undefined ? [] : [{ passage, ...scores }]
+  })
+  return {
+    ranked: passages,
+    terms,
+    idf,
+    metrics: {
+      ...legMetrics(found, embedding),
+      fusionCandidateCount: hits.length,
+      finalCandidateCount: passages.length,
+      permissionFilteredCount: 0,
+      metadataFilteredCount: 0,
+      projectionFilteredCount: found.hits.length - hits.length,
+      scoreThresholdFilteredCount: ranked.length - kept.length,
+      rerankCandidateCount: profile.rerank.enabled ? Math.min(hits.length, RERANK_LIMIT) : 0,
+      fusionAndRerankMs: round(reranked - fusing),
+      multimodalCandidateCount: 0,
+      imageCandidateCount: 0,
+      tableCandidateCount: passages.filter(({ passage }) => passage.kind === 'table').length,
+      visualCandidateCount: 0,
+      totalMs: round(performance.now() - started),
+    },
+  }
+}
+
+function legMetrics(found: SearchHits, embedding: QueryEmbedding): Record<string, unknown> {
+  const degraded = [...found.degraded, ...(embedding.degraded === undefined ? [] : [embedding.degraded])]
+  return {
+    denseCandidateCount: found.vectorCount,
+    denseMs: round(found.vectorMs),
+    denseMethod: found.vectorMethod,
+    ftsCandidateCount: found.textCount,
+    ftsMs: round(found.textMs),
+    ftsEngine: found.textEngine,
+    degraded: degraded.length > 0,
+    degradedReasons: degraded,
+  }
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
+}

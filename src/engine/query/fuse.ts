@@ -1,0 +1,50 @@
+import type { SearchHit } from '../search/ports.js'
+
+/** Share of the vector leg in the fused score. Equal shares, or ranks alone (RRF), lose against text search alone. */
+export const DENSE_SHARE = 0.25
+
+export interface Fused {
+  key: number
+  /** weighted sum of both legs, each 0 to 1 within this query */
+  fused: number
+  bm25?: number
+  cosine?: number
+}
+
+/** A leg's scores as 0 to 1 over the candidates; what a leg did not return counts as its lowest. */
+export function minMax(values: readonly (number | undefined)[]): number[] {
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (const value of values) {
+    if (value === undefined) continue
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  if (high <= low) return values.map((value) => (value === undefined ? 0 : 1))
+  return values.map((value) => (value === undefined ? 0 : (value - low) / (high - low)))
+}
+
+/**
+ * Text scores as 0 to 1: when some candidates come from the vector leg alone, the lowest text score is 0 and not that
+ * of the last one found.
+ */
+function lexical(hits: readonly SearchHit[]): number[] {
+  const partial = hits.some((hit) => hit.bm25 === undefined)
+  return minMax(hits.map((hit) => hit.bm25 ?? (partial ? 0 : undefined)))
+}
+
+/**
+ * Merges both legs of a search into one order: min-max of each leg over the union, weighted sum, ties by key. A leg
+ * that returned nothing leaves the whole weight to the other.
+ *
+ * @param denseShare share of the vector leg, 0 to 1
+ */
+export function fuse(hits: readonly SearchHit[], denseShare = DENSE_SHARE): Fused[] {
+  const hasText = hits.some((hit) => hit.bm25 !== undefined)
+  const hasDense = hits.some((hit) => hit.cosine !== undefined)
+  const share = hasText ? (hasDense ? denseShare : 0) : 1
+  const text = hasText ? lexical(hits) : []
+  const dense = hasDense ? minMax(hits.map((hit) => hit.cosine)) : []
+  const fused = hits.map((hit, i) => ({ ...hit, fused: (1 - share) * (text[i] ?? 0) + share * (dense[i] ?? 0) }))
+  return fused.sort((a, b) => b.fused - a.fused || a.key - b.key)
+}

@@ -1,0 +1,132 @@
+import { KsError } from '../../contract/errors.js'
+import type { QueryBody } from '../../contract/gateway/queries.js'
+import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
+import { account } from '../compile/embeddings.js'
+import type { EngineContext } from '../context.js'
+import { isBuiltin } from '../models/registry.js'
+import type { GenerationUsage, ModelReference } from '../models/types.js'
+import type { SpaceRow } from '../spaces/store.js'
+
+export type ConcreteMode = 'fast' | 'deep' | 'research'
+
+/** How a query's mode was decided; the metadata of the step `query.route`. */
+export interface Route {
+  requestedMode: ConcreteMode | 'auto'
+  resolvedMode: ConcreteMode
+  resolver: 'explicit' | 'llm' | 'fallback'
+  selectionSource: 'request' | 'profile-default' | 'reasoning-model'
+  degraded: boolean
+  errorClass?: string
+  reasoningModel?: ModelReference
+  profileRevision: number
+  promptVersion?: string
+  usage?: GenerationUsage
+}
+
+const PROMPT_VERSION = 'route-1'
+const ROUTER_TIMEOUT_MILLISECONDS = 10_000
+const REPLY_CHARACTERS = 400
+const PROMPT = `Choose how a question over a document collection is answered. Reply with one JSON object {"mode": M} and nothing else.
+M is one of:
+"fast": facts that stand in one or two passages
+"research": questions about a whole section, chapter or the structure of a long document
+"deep": questions that join facts about several things across documents`
+
+/** Only an explicit `auto` asks the reasoning model; every way it can fail ends in the profile's default mode. */
+export async function resolveMode(
+  context: EngineContext,
+  space: SpaceRow,
+  profile: RetrievalProfile,
+  body: QueryBody,
+  signal: AbortSignal,
+): Promise<Route> {
+  const base = { profileRevision: profile.revision, degraded: false }
+  if (body.mode === undefined)
+    return {
+      ...base,
+      requestedMode: profile.defaultMode,
+      resolvedMode: profile.defaultMode,
+      resolver: 'explicit',
+      selectionSource: 'profile-default',
+    }
+  if (body.mode !== 'auto')
+    return {
+      ...base,
+      requestedMode: body.mode,
+      resolvedMode: body.mode,
+      resolver: 'explicit',
+      selectionSource: 'request',
+    }
+  const fallback = (errorClass: string): Route => ({
+    ...base,
+    requestedMode: 'auto',
+    resolvedMode: profile.defaultMode,
+    resolver: 'fallback',
+    selectionSource: 'profile-default',
+    degraded: true,
+    errorClass,
+  })
+  const { reasoningModel } = profile
+  if (reasoningModel === undefined || isBuiltin(reasoningModel)) return fallback('reasoning-model-unavailable')
+  try {
+    const reply = await askRouter(context, space, reasoningModel, body.query, signal)
+    const mode = parseReply(reply.text)
+    const known = { reasoningModel, promptVersion: PROMPT_VERSION }
+    if (mode === undefined) return { ...fallback('invalid-reply'), ...known }
+    if (!profile.modes.includes(mode) || !isAvailable(mode)) return { ...fallback('mode-unavailable'), ...known }
+    return {
+      ...base,
+      ...known,
+      requestedMode: 'auto',
+      resolvedMode: mode,
+      resolver: 'llm',
+      selectionSource: 'reasoning-model',
+      ...(reply.usage === undefined ? {} : { usage: reply.usage }),
+    }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return {
+      ...fallback(error instanceof KsError ? error.code : 'provider-failed'),
+      reasoningModel,
+      promptVersion: PROMPT_VERSION,
+    }
+  }
+}
+
+/** Modes this version can run. */
+export function isAvailable(mode: ConcreteMode): boolean {
+  return mode === 'fast'
+}
+
+async function askRouter(
+  context: EngineContext,
+  space: SpaceRow,
+  model: ModelReference,
+  query: string,
+  signal: AbortSignal,
+): Promise<{ text: string; usage?: GenerationUsage }> {
+  const generator = context.models.generator(model, account(context, space))
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MILLISECONDS)])
+  let text = ''
+  const messages = [
+    { role: 'system' as const, content: PROMPT },
+    { role: 'user' as const, content: JSON.stringify({ question: query.slice(0, 4000) }) },
+  ]
+  for await (const event of generator.generate(messages, { maxTokens: 50, signal: limited })) {
+    if (event.type === 'end') return event.usage === undefined ? { text } : { text, usage: event.usage }
+    text += event.text
+    if (text.length > REPLY_CHARACTERS) break
+  }
+  return { text }
+}
+
+function parseReply(text: string): ConcreteMode | undefined {
+  try {
+    const reply: unknown = JSON.parse(text.trim().replace(/^```(?:json)?|```$/g, ''))
+    if (typeof reply !== 'object' || reply === null || !('mode' in reply)) return undefined
+    const { mode } = reply
+    return mode === 'fast' || mode === 'deep' || mode === 'research' ? mode : undefined
+  } catch {
+    return undefined
+  }
+}

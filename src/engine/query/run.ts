@@ -1,0 +1,223 @@
+import { KsError } from '../../contract/errors.js'
+import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
+import { newId } from '../../lib/ids.js'
+import type { AnswerFrame, Caller, QueryRun } from '../api.js'
+import { embeddingReference } from '../compile/vector-spaces.js'
+import type { EngineContext } from '../context.js'
+import { TraceRecorder } from '../traces/recorder.js'
+import { insertTrace } from '../traces/store.js'
+import { GENERATE_STEP } from '../traces/traces.js'
+import { type Admitted, admit, type QueryGate } from './admission.js'
+import { answerQuery } from './answer.js'
+import { evidenceState } from './answerability.js'
+import { makeBundle, toEvidenceItem } from './evidence.js'
+import { embedForFast, LEG_CANDIDATES, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
+import { isAvailable, type Route, resolveMode } from './mode.js'
+import type { PassageCache } from './passage.js'
+import { RERANK_LIMIT } from './rank.js'
+import { openSession, recordTurn, type Session } from './sessions.js'
+
+/** What one run carries from step to step. */
+interface Run {
+  context: EngineContext
+  caller: Caller
+  body: QueryBody
+  admitted: Admitted
+  session: Session
+  traceId: string
+  recorder: TraceRecorder
+  signal: AbortSignal
+}
+
+/** Admits a query; after this its headers may be sent. */
+export async function startQuery(
+  context: EngineContext,
+  shared: { gate: QueryGate; cache: PassageCache },
+  caller: Caller,
+  body: QueryBody,
+  signal: AbortSignal,
+): Promise<QueryRun> {
+  const admitted = admit(context, caller, body)
+  assertAvailable(body.mode === undefined ? admitted.profile.defaultMode : body.mode)
+  const leave = await shared.gate.enter(signal)
+  const traceId = newId()
+  const session = openSession(context.db, caller, admitted.space.key, body.sessionId)
+  const lease = context.leases.acquire({
+    spaceKey: admitted.space.key,
+    sessionId: session.id,
+    type: 'read',
+    targetType: 'publication',
+    targetId: admitted.snapshot.publicationId,
+    virtualPath: `/evidence/${traceId}`,
+  })
+  const run: Run = { context, caller, body, admitted, session, traceId, recorder: new TraceRecorder(), signal }
+  return {
+    traceId,
+    sessionId: session.id,
+    frames: () =>
+      framesOf(run, shared.cache, () => {
+        lease.release()
+        leave()
+      }),
+  }
+}
+
+function assertAvailable(mode: string): void {
+  if (mode === 'auto' || mode === 'fast') return
+  if (!isAvailable(mode === 'deep' ? 'deep' : 'research'))
+    throw new KsError('unavailable', `mode ${mode} is not available in this version, use fast`)
+}
+
+/** The whole run. Every failure after admission becomes one `answer.error`; an abort before the claim ends silently. */
+async function* framesOf(run: Run, cache: PassageCache, release: () => void): AsyncGenerator<AnswerFrame> {
+  const { traceId, signal } = run
+  try {
+    yield* answerFrames(run, cache)
+  } catch (error) {
+    if (signal.aborted) return
+    run.context.log.warn({ traceId, error: String(error) }, 'a query failed')
+    const message = error instanceof KsError ? error.message : `the query failed unexpectedly (trace ${traceId})`
+    yield { event: 'answer.error', data: { error: message, traceId } }
+  } finally {
+    release()
+  }
+}
+
+async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<AnswerFrame> {
+  const { context, admitted, body, recorder, signal, traceId } = run
+  const route = await recorder.step(
+    'query.route',
+    () => resolveMode(context, admitted.space, admitted.profile, body, signal),
+    (decided, durationMs) => ({ ...decided, durationMs }),
+  )
+  assertAvailable(route.resolvedMode)
+  const embedding = await recorder.step(
+    'query.embed',
+    () => embedForFast(context, admitted, body.query, signal),
+    ({ embedded, degraded }, durationMs) => ({
+      durationMs,
+      model: embeddingReference(admitted.space),
+      ...(embedded === undefined ? {} : { dimension: embedded.dimension, vectorSpaceId: embedded.vectorSpaceId }),
+      ...(degraded === undefined ? {} : { degraded }),
+    }),
+  )
+  const plan = planOf(run, route)
+  const retrieved = await recorder.step(
+    'query.retrieve',
+    () => retrieveFast(context, cache, admitted, body.query, embedding, signal),
+    (result, durationMs) => ({
+      durationMs,
+      itemCount: result.ranked.length,
+      projectionSnapshot: admitted.snapshot,
+      retrievalProfile: admitted.profile,
+      plan,
+      metrics: result.metrics,
+    }),
+  )
+  const bundle = judge(run, retrieved)
+  const answering = new Date()
+  let answer = ''
+  const answerMetadata: Record<string, unknown> = {}
+  let deltas = 0
+  for await (const part of answerQuery(context, admitted, run.session.turns, body.query, bundle, retrieved, signal)) {
+    if (part.type === 'delta') {
+      answer += part.text
+      deltas++
+      yield { event: 'answer.delta', data: { delta: part.text, traceId } }
+    } else if (part.type === 'failed-attempt') {
+      recorder.add('query.answer', 'error', answering, part.metadata)
+    } else Object.assign(answerMetadata, part.metadata)
+  }
+  recorder.add('query.answer', 'ok', answering, {
+    durationMs: Date.now() - answering.getTime(),
+    answerChars: answer.length,
+    ...answerMetadata,
+  })
+  signal.throwIfAborted()
+  // The claim: from here on a client that disconnects does not undo the run.
+  const finishReason =
+    bundle.state === 'not-enough-evidence' ? ('no-retrieval-evidence' as const) : ('retrieval-evidence' as const)
+  const metadata = {
+    ...answerMetadata,
+    mode: route.resolvedMode,
+    requestedMode: route.requestedMode,
+    topScore: bundle.items[0]?.score ?? 0,
+    citations: bundle.items.flatMap((item) => item.citations),
+    evidenceBundle: bundle,
+    projectionSnapshot: admitted.snapshot,
+    retrievalProfile: admitted.profile,
+    plan,
+    metrics: retrieved.metrics,
+  }
+  const { evidenceBundle: _, ...withoutBundle } = metadata
+  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: deltas + 1, finishReason, ...withoutBundle })
+  await commit(run, route, bundle, answer)
+  yield { event: 'answer.done', data: { finishReason, metadata, traceId } }
+}
+
+function judge(run: Run, retrieved: Retrieved): EvidenceBundle {
+  const items = retrieved.ranked.map(toEvidenceItem)
+  const verdict = evidenceState({
+    query: run.body.query,
+    terms: retrieved.terms,
+    idf: retrieved.idf,
+    items: items.map((item, index) => ({
+      text: item.text,
+      title: String(item.metadata.title ?? ''),
+      score: item.score,
+      ...(retrieved.ranked[index]?.features === undefined ? {} : { features: retrieved.ranked[index].features }),
+    })),
+  })
+  for (const conflict of verdict.conflicts) {
+    const item = items[conflict.item]
+    const other = items[conflict.other]
+    if (item === undefined || other === undefined) continue
+    item.conflicts.push({ nodeId: other.nodeId, reason: conflict.reason, severity: 'medium' })
+    other.conflicts.push({ nodeId: item.nodeId, reason: conflict.reason, severity: 'medium' })
+  }
+  return makeBundle(run.body.query, run.traceId, verdict.state, items, verdict.uncovered)
+}
+
+/** One transaction: trace, steps, bundle, session turn. `answer.done` follows it and never goes before. */
+async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
+  const { context, caller, admitted, body, session, traceId, recorder } = run
+  const { db } = context
+  await db.write(() => {
+    insertTrace(db, {
+      id: traceId,
+      tenant: caller.tenant,
+      spaceKey: admitted.space.key,
+      subject: caller.subject,
+      query: body.query,
+      mode: route.resolvedMode,
+      requestedMode: route.requestedMode,
+      completed: true,
+      steps: recorder.steps,
+      bundle,
+    })
+    recordTurn(db, caller, admitted.space.key, session.id, { traceId, query: body.query, answer })
+  })
+}
+
+function planOf(run: Run, route: Route): Record<string, unknown> {
+  const { profile } = run.admitted
+  return {
+    strategyVersion: STRATEGY_VERSION,
+    requestedMode: route.requestedMode,
+    resolvedMode: route.resolvedMode,
+    queryLanguage: languageOf(run.body.query),
+    topK: profile.topK,
+    denseTopK: LEG_CANDIDATES,
+    ftsTopK: LEG_CANDIDATES,
+    fusionLimit: 2 * LEG_CANDIDATES,
+    rerankCandidateLimit: profile.rerank.enabled ? RERANK_LIMIT : 0,
+  }
+}
+
+/** The script decides: telling Latin languages apart from a few words is guesswork. */
+function languageOf(query: string): string {
+  if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(query)) return 'ja'
+  if (/\p{Script=Hangul}/u.test(query)) return 'ko'
+  if (/\p{Script=Han}/u.test(query)) return 'zh'
+  return 'und'
+}

@@ -1,0 +1,48 @@
+import type { Database } from '../storage/database.js'
+import type { Snapshot } from './admission.js'
+
+/** A passage with all that evidence says of it. */
+export interface PassageRow {
+  key: number
+  id: string
+  title: string
+  body: string
+  section: string
+  start_offset: number
+  end_offset: number
+  page: number | null
+  kind: string
+  ordinal: number
+  document_id: string
+  filename: string
+  document_title: string
+  version: number
+  artifact_hash: string
+  published_at: number
+}
+
+/** Keys of nodes that the snapshot shows: every index hit passes through here before it is used for anything. */
+export function visibleKeys(db: Database, spaceKey: number, snapshot: Snapshot, keys: number[]): Set<number> {
+  const rows = db.all<{ key: number }>(
+    `SELECT nodes.key FROM json_each(?) wanted JOIN nodes ON nodes.key = wanted.value
+     JOIN versions ON versions.key = nodes.version_key JOIN documents ON documents.key = nodes.doc_key
+     WHERE nodes.space_key = ? AND versions.from_revision <= ?
+       AND (versions.until_revision IS NULL OR versions.until_revision > ?) AND documents.deleted_at IS NULL`,
+    ...[JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
+  )
+  return new Set(rows.map((row) => row.key))
+}
+
+/** Passages by key, of those that still exist. */
+export function loadPassages(db: Database, spaceKey: number, keys: number[]): Map<number, PassageRow> {
+  const rows = db.all<PassageRow>(
+    `SELECT nodes.key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page,
+       nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
+       versions.version, versions.artifact_hash, versions.created_at published_at
+     FROM json_each(?) wanted JOIN nodes ON nodes.key = wanted.value
+     JOIN versions ON versions.key = nodes.version_key JOIN documents ON documents.key = nodes.doc_key
+     WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,
+    ...[JSON.stringify(keys), spaceKey],
+  )
+  return new Map(rows.map((row) => [row.key, row]))
+}

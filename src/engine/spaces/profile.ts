@@ -1,0 +1,66 @@
+import { KsError } from '../../contract/errors.js'
+import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gateway/spaces.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { isBuiltin } from '../models/registry.js'
+import type { Database } from '../storage/database.js'
+import { findSpace } from './store.js'
+
+/** What a space starts with (revision 1, nobody has published another). */
+const FIRST_PROFILE: RetrievalProfile = {
+  revision: 1,
+  defaultMode: 'fast',
+  modes: ['fast', 'deep', 'research'],
+  topK: 10,
+  scoreThreshold: 0,
+  rerank: { enabled: true },
+}
+
+export function profileOf(db: Database, spaceKey: number): RetrievalProfile {
+  const row = db.get<{ revision: number; body: string }>(
+    'SELECT revision, body FROM retrieval_profiles WHERE space_key = ?',
+    spaceKey,
+  )
+  if (row === undefined) return FIRST_PROFILE
+  const body: unknown = JSON.parse(row.body)
+  if (typeof body !== 'object' || body === null) throw new KsError('internal', 'a stored profile is not an object')
+  return { ...FIRST_PROFILE, ...body, revision: row.revision }
+}
+
+/** @throws KsError `invalid-request` for a default mode outside the modes, `unavailable` for an unknown provider */
+export async function setRetrievalProfile(
+  context: EngineContext,
+  caller: Caller,
+  id: string,
+  body: RetrievalProfileBody,
+): Promise<RetrievalProfile> {
+  if (!body.modes.includes(body.defaultMode))
+    throw new KsError(
+      'invalid-request',
+      `defaultMode ${body.defaultMode} must be one of modes ${body.modes.join(', ')}`,
+    )
+  if (new Set(body.modes).size !== body.modes.length)
+    throw new KsError('invalid-request', `modes must not repeat, received ${body.modes.join(', ')}`)
+  const { db, models } = context
+  const { reasoningModel } = body
+  if (reasoningModel !== undefined && !isBuiltin(reasoningModel) && !models.has(reasoningModel, 'generation'))
+    throw new KsError(
+      'unavailable',
+      `this daemon has no chat provider ${reasoningModel.pluginId}/${reasoningModel.provider}`,
+    )
+  const reranker = body.rerank.model
+  if (reranker !== undefined && !isBuiltin(reranker) && !models.has(reranker, 'rerank'))
+    throw new KsError('unavailable', `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`)
+  return db.write(() => {
+    const space = findSpace(db, caller.tenant, id)
+    const revision = profileOf(db, space.key).revision + 1
+    db.run(
+      `INSERT INTO retrieval_profiles (space_key, revision, body) VALUES (?, ?, ?)
+       ON CONFLICT (space_key) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
+      space.key,
+      revision,
+      JSON.stringify(body),
+    )
+    return { ...body, revision }
+  })
+}

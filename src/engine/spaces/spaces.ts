@@ -1,0 +1,169 @@
+import { KsError } from '../../contract/errors.js'
+import type {
+  CreateSpaceBody,
+  EmbeddingProfile,
+  KnowledgeSpace,
+  KnowledgeSpaceManifest,
+  UpdateSpaceBody,
+} from '../../contract/gateway/spaces.js'
+import { LIMITS } from '../../contract/limits.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
+import type { ModelReference } from '../models/types.js'
+import type { Bindable, Database } from '../storage/database.js'
+import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
+import { findSpace, type SpaceRow, toSpace } from './store.js'
+
+export async function createSpace(
+  context: EngineContext,
+  caller: Caller,
+  body: CreateSpaceBody,
+): Promise<KnowledgeSpace> {
+  const { db } = context
+  const model = body.embeddingProfile ?? context.options.defaultEmbedding
+  assertEmbedding(context, model)
+  return db.write(() => {
+    const held = db.get<{ n: number }>(
+      'SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL',
+      caller.tenant,
+    )
+    if ((held?.n ?? 0) >= LIMITS.spacesPerTenant)
+      throw new KsError('capacity-exceeded', `a tenant holds at most ${LIMITS.spacesPerTenant} knowledge spaces`)
+    assertSlugFree(db, caller.tenant, body.slug, undefined)
+    const now = Date.now()
+    const id = newId()
+    const inserted = db.run(
+      `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
+         embedding_plugin, embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, caller.tenant, body.name, body.slug, body.description ?? null, now, now, newId()],
+      ...[
+        JSON.stringify(DEFAULT_POLICIES),
+        model.pluginId,
+        model.provider,
+        model.model,
+        newId(),
+        newId(),
+        'empty',
+        now,
+      ],
+    )
+    db.run(
+      'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) SELECT publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?',
+      now,
+      inserted.key,
+    )
+    return toSpace(findSpace(db, caller.tenant, id))
+  })
+}
+
+export function listSpaces(db: Database, caller: Caller, page: PageRequest): Page<KnowledgeSpace> {
+  const filter = filterHash('spaces', caller.tenant)
+  const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
+  const limit = Math.min(page.limit, LIMITS.page.cap)
+  const rows = db.all<SpaceRow>(
+    'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
+    caller.tenant,
+    after,
+    limit + 1,
+  )
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map(toSpace),
+    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
+  }
+}
+
+export async function updateSpace(
+  db: Database,
+  caller: Caller,
+  id: string,
+  body: UpdateSpaceBody,
+): Promise<KnowledgeSpace> {
+  return db.write(() => {
+    const row = findSpace(db, caller.tenant, id)
+    if (body.slug !== undefined) assertSlugFree(db, caller.tenant, body.slug, row.key)
+    db.run(
+      'UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?',
+      body.name ?? row.name,
+      body.slug ?? row.slug,
+      body.description ?? row.description,
+      Date.now(),
+      row.key,
+    )
+    return toSpace(findSpace(db, caller.tenant, id))
+  })
+}
+
+/** Hides the space from every read at once; its rows and files are purged in the background. */
+export async function deleteSpace(context: EngineContext, caller: Caller, id: string): Promise<void> {
+  const { db } = context
+  await db.write(() => {
+    const row = findSpace(db, caller.tenant, id)
+    const now = Date.now()
+    db.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', now, now, row.key)
+    db.run(
+      "UPDATE jobs SET stage = 'canceled', updated_at = ?, completed_at = ? WHERE space_key = ? AND completed_at IS NULL",
+      now,
+      now,
+      row.key,
+    )
+  })
+  context.wake()
+}
+
+export function spaceManifest(db: Database, caller: Caller, id: string): KnowledgeSpaceManifest {
+  return toManifest(findSpace(db, caller.tenant, id))
+}
+
+export async function setEmbeddingProfile(
+  context: EngineContext,
+  caller: Caller,
+  id: string,
+  model: ModelReference,
+): Promise<EmbeddingProfile> {
+  const { db } = context
+  return db.write(() => {
+    const row = findSpace(db, caller.tenant, id)
+    const documents = db.get<{ n: number }>(
+      'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',
+      row.key,
+    )
+    if (row.frozen_at !== null || (documents?.n ?? 0) > 0)
+      throw new KsError(
+        'embedding-frozen',
+        `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it`,
+      )
+    assertEmbedding(context, model)
+    db.run(
+      `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
+         embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ?
+       WHERE key = ? AND frozen_at IS NULL`,
+      ...[model.pluginId, model.provider, model.model, newId(), Date.now(), row.key],
+    )
+    return embeddingProfileOf(findSpace(db, caller.tenant, id))
+  })
+}
+
+function assertEmbedding(context: EngineContext, model: ModelReference): void {
+  if (isBuiltin(model)) {
+    if (model.provider === BUILTIN_EMBEDDING.provider && model.model === BUILTIN_EMBEDDING.model) return
+    throw new KsError('unavailable', `there is no built-in embedding ${model.provider}/${model.model} on this daemon`)
+  }
+  if (!context.models.has(model, 'embedding'))
+    throw new KsError('unavailable', `this daemon has no embedding provider ${model.pluginId}/${model.provider}`)
+}
+
+function assertSlugFree(db: Database, tenant: string, slug: string, except: number | undefined): void {
+  const values: Bindable[] = [tenant, slug]
+  const holder = db.get<{ key: number; id: string }>(
+    'SELECT key, id FROM spaces WHERE tenant = ? AND slug = ? AND deleted_at IS NULL',
+    ...values,
+  )
+  if (holder !== undefined && holder.key !== except)
+    throw new KsError('slug-taken', `slug ${JSON.stringify(slug)} is already used by space ${holder.id}`)
+}

@@ -1,0 +1,84 @@
+import type { EngineContext } from '../context.js'
+import { isReferenced } from '../documents/delete.js'
+
+const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
+
+/**
+ * Removes some of what was deleted: rows of deleted documents and spaces, then their bytes. Every step may be repeated.
+ * @returns whether there is more to do
+ */
+export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false
+  return (await purgeDocument(context)) || (await purgeSpace(context))
+}
+
+async function purgeDocument(context: EngineContext): Promise<boolean> {
+  const { db, objects } = context
+  const row = db.get<{ key: number; object_key: string; space_key: number }>(
+    'SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+  )
+  if (row === undefined) return false
+  // a query that is running may still load the passages it found
+  if (context.leases.of(row.space_key).length > 0) return false
+  const more = await db.write(() => {
+    const nodes = db.all<{ key: number }>(
+      'SELECT nodes.key FROM nodes JOIN versions ON versions.key = nodes.version_key WHERE versions.doc_key = ? LIMIT ?',
+      ...[row.key, ROWS],
+    )
+    for (const node of nodes) {
+      db.run(
+        'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
+        ...[node.key, row.space_key],
+      )
+      db.run('DELETE FROM nodes WHERE key = ?', node.key)
+    }
+    if (nodes.length === ROWS) return true
+    db.run('DELETE FROM item_assets WHERE version_key IN (SELECT key FROM versions WHERE doc_key = ?)', row.key)
+    db.run('DELETE FROM versions WHERE doc_key = ?', row.key)
+    db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', row.key)
+    return false
+  })
+  if (!more) await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+  return true
+}
+
+/** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */
+async function purgeSpace(context: EngineContext): Promise<boolean> {
+  const { db, indexes } = context
+  const space = db.get<{ key: number; id: string; deleted_at: number }>(
+    'SELECT key, id, deleted_at FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1',
+  )
+  if (space === undefined) return false
+  const marked = await db.write(
+    () =>
+      db.run(
+        `UPDATE documents SET deleted_at = ? WHERE key IN
+           (SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL LIMIT ?)`,
+        ...[space.deleted_at, space.key, ROWS],
+      ).changes,
+  )
+  if (marked > 0) return true
+  await indexes.drop(space.id)
+  await db.write(() => {
+    for (const statement of OF_A_SPACE) db.run(statement, space.key)
+  })
+  return true
+}
+
+/** What is left of a space after its documents, children before the rows they hang on. */
+const OF_A_SPACE = [
+  'DELETE FROM session_turns WHERE session_id IN (SELECT id FROM sessions WHERE space_key = ?)',
+  'DELETE FROM sessions WHERE space_key = ?',
+  'DELETE FROM evidence_bundles WHERE space_key = ?',
+  'DELETE FROM traces WHERE space_key = ?',
+  'DELETE FROM staged_commits WHERE space_key = ?',
+  'DELETE FROM bulk_items WHERE bulk_id IN (SELECT id FROM bulk_jobs WHERE space_key = ?)',
+  'DELETE FROM bulk_jobs WHERE space_key = ?',
+  'DELETE FROM jobs WHERE space_key = ?',
+  'DELETE FROM publications WHERE space_key = ?',
+  'DELETE FROM projection_log WHERE space_key = ?',
+  'DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
+  'DELETE FROM vector_spaces WHERE space_key = ?',
+  'DELETE FROM retrieval_profiles WHERE space_key = ?',
+  'DELETE FROM spaces WHERE key = ?',
+]

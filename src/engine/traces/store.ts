@@ -1,0 +1,90 @@
+import { notFound } from '../../contract/errors.js'
+import type { EvidenceBundle, EvidenceState, TraceStep } from '../../contract/gateway/queries.js'
+import { isUuid } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { Database } from '../storage/database.js'
+
+/** A row of `traces`. */
+export interface TraceRow {
+  id: string
+  tenant: string
+  space_key: number
+  subject: string
+  query: string
+  mode: 'fast' | 'deep' | 'research' | 'auto'
+  requested_mode: string
+  completed: number
+  bundle_id: string | null
+  evidence_state: string | null
+  steps: string
+  created_at: number
+}
+
+export interface NewTrace {
+  id: string
+  tenant: string
+  spaceKey: number
+  subject: string
+  query: string
+  mode: 'fast' | 'deep' | 'research'
+  requestedMode: string
+  completed: boolean
+  steps: TraceStep[]
+  bundle: EvidenceBundle
+}
+
+/** Writes a trace with its evidence bundle, inside the caller's transaction. */
+export function insertTrace(db: Database, trace: NewTrace): void {
+  const now = Date.now()
+  const state: EvidenceState = trace.bundle.state
+  db.run(
+    `INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    ...[trace.bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(trace.bundle), now],
+  )
+  db.run(
+    `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, evidence_state, steps, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[trace.id, trace.tenant, trace.spaceKey, trace.subject, trace.query, trace.mode, trace.requestedMode],
+    ...[trace.completed ? 1 : 0, trace.bundle.id, state, JSON.stringify(trace.steps), now],
+  )
+}
+
+/**
+ * A trace of the caller's own, with its bundle, while the space and every document it refers to are still there.
+ * @throws KsError `not-found` in every other case: whether a hidden trace exists is nobody's business
+ */
+export function findTrace(
+  db: Database,
+  caller: Caller,
+  id: string,
+): { row: TraceRow; spaceId: string; bundle: EvidenceBundle | undefined } {
+  if (!isUuid(id)) throw notFound('trace', id)
+  const row = db.get<TraceRow & { space_id: string }>(
+    `SELECT traces.*, spaces.id space_id FROM traces JOIN spaces ON spaces.key = traces.space_key
+     WHERE traces.id = ? AND traces.tenant = ? AND traces.subject = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL`,
+    ...[id, caller.tenant, caller.subject, caller.tenant],
+  )
+  if (row === undefined) throw notFound('trace', id)
+  const bundle = row.bundle_id === null ? undefined : readBundle(db, caller.tenant, row.bundle_id)
+  if (bundle !== undefined && !documentsVisible(db, row.space_key, bundle)) throw notFound('trace', id)
+  return { row, spaceId: row.space_id, bundle }
+}
+
+function readBundle(db: Database, tenant: string, id: string): EvidenceBundle | undefined {
+  const stored = db.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', id, tenant)
+  if (stored === undefined) return undefined
+  const bundle: EvidenceBundle = JSON.parse(stored.body)
+  return bundle
+}
+
+function documentsVisible(db: Database, spaceKey: number, bundle: EvidenceBundle): boolean {
+  const ids = new Set(bundle.items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
+  for (const id of ids) {
+    const there = db.get<{ one: number }>(
+      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
+      ...[spaceKey, id],
+    )
+    if (there === undefined) return false
+  }
+  return true
+}

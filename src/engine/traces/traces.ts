@@ -1,0 +1,104 @@
+import type { AnswerTrace, TraceListing, TraceStep } from '../../contract/gateway/queries.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller, PageRequest } from '../api.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Database } from '../storage/database.js'
+import { findTrace } from './store.js'
+
+type Entry = TraceListing['items'][number]
+
+/** The step whose metadata shows the bundle, which is stored once, beside the trace. */
+export const GENERATE_STEP = 'query.generate'
+
+export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace {
+  const { row, spaceId, bundle } = findTrace(db, caller, id)
+  const steps: TraceStep[] = JSON.parse(row.steps)
+  return {
+    id: row.id,
+    knowledgeSpaceId: spaceId,
+    query: row.query,
+    mode: row.mode,
+    createdAt: new Date(row.created_at).toISOString(),
+    ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
+    steps: steps.map((step) =>
+      step.name === GENERATE_STEP && bundle !== undefined
+        ? { ...step, metadata: { ...step.metadata, evidenceBundle: bundle } }
+        : step,
+    ),
+  }
+}
+
+export function listEvidence(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
+  const { bundle } = findTrace(db, caller, id)
+  const path = `/evidence/${id}`
+  const items = (bundle?.items ?? []).map(
+    (item): Entry => ({
+      kind: 'resource',
+      name: item.nodeId,
+      path: `${path}/${item.nodeId}`,
+      resourceType: 'node',
+      targetId: item.nodeId,
+      metadata: {
+        citationCount: item.citations.length,
+        conflictCount: item.conflicts.length,
+        freshness: item.freshness,
+        score: item.score,
+        scores: item.scores,
+      },
+    }),
+  )
+  return paged(items, path, page)
+}
+
+export function listConflicts(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
+  const { bundle } = findTrace(db, caller, id)
+  const path = `/evidence/${id}/conflicts`
+  const items = (bundle?.items ?? []).flatMap((item) =>
+    item.conflicts.map(
+      (conflict): Entry => ({
+        kind: 'resource',
+        name: `${item.nodeId}~${conflict.nodeId}`,
+        path: `${path}/${item.nodeId}~${conflict.nodeId}`,
+        resourceType: 'node',
+        targetId: conflict.nodeId,
+        metadata: { nodeId: item.nodeId, reason: conflict.reason, severity: conflict.severity },
+      }),
+    ),
+  )
+  return paged(items, path, page)
+}
+
+export function listMissing(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
+  const { bundle } = findTrace(db, caller, id)
+  const path = `/evidence/${id}/missing`
+  const items = (bundle?.missingEvidence ?? []).map(
+    (entry, index): Entry => ({
+      kind: 'resource',
+      name: `missing-${index + 1}`,
+      path: `${path}/missing-${index + 1}`,
+      resourceType: 'evidence',
+      ...(entry.expectedEvidenceId === undefined ? {} : { targetId: entry.expectedEvidenceId }),
+      metadata: {
+        ...entry.metadata,
+        reason: entry.reason,
+        text: entry.text,
+        ...(entry.expectedEvidenceId === undefined ? {} : { expectedEvidenceId: entry.expectedEvidenceId }),
+      },
+    }),
+  )
+  return paged(items, path, page)
+}
+
+function paged(items: Entry[], path: string, page: PageRequest): TraceListing {
+  const filter = filterHash('trace-listing', path)
+  const start = page.cursor === undefined ? 0 : Number(decodeCursor(page.cursor, filter).after[0] ?? 0)
+  const limit = Math.min(page.limit, LIMITS.evidencePage.max)
+  const end = start + limit
+  const more = end < items.length
+  return {
+    path,
+    truncated: more,
+    items: items.slice(start, end),
+    ...(more ? { nextCursor: encodeCursor({ after: [end] }, filter) } : {}),
+  }
+}

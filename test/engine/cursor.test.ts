@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeCursor, encodeCursor, filterHash } from '../../src/engine/cursor.js'
+
+const places = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 3 })
+
+describe('opaque cursors', () => {
+  it('give back the place and the publication they were made of', () => {
+    fc.assert(
+      fc.property(places, fc.option(fc.uuid(), { nil: undefined }), (after, publication) => {
+        const state = publication === undefined ? { after } : { after, publication }
+        expect(decodeCursor(encodeCursor(state, 'filter'), 'filter')).toEqual(state)
+      }),
+    )
+  })
+
+  it('are refused with another filter', () => {
+    const cursor = encodeCursor({ after: ['a'] }, filterHash('spaces', 'tenant-a'))
+    expect(() => decodeCursor(cursor, filterHash('spaces', 'tenant-b'))).toThrow(/cursor is not one/)
+  })
+
+  it('are refused when any character was changed, cut or added', () => {
+    const cursor = encodeCursor({ after: ['018f22aa-0000-7000-8000-000000000000'] }, 'f')
+    fc.assert(
+      fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...'ABCxyz019-_'), (at, char) => {
+        fc.pre(cursor[at] !== char)
+        const changed = cursor.slice(0, at) + char + cursor.slice(at + 1)
+        const same = Buffer.from(changed, 'base64url').equals(Buffer.from(cursor, 'base64url'))
+        fc.pre(!same)
+        expect(() => decodeCursor(changed, 'f')).toThrow(/cursor is not one/)
+      }),
+    )
+    expect(() => decodeCursor(cursor.slice(0, -3), 'f')).toThrow(/cursor/)
+    expect(() => decodeCursor('', 'f')).toThrow(/cursor/)
+    expect(() => decodeCursor('%%%', 'f')).toThrow(/cursor/)
+  })
+})

@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ObjectStore } from '../../../src/engine/storage/objects.js'
+import { newId } from '../../../src/lib/ids.js'
+
+let root: string
+let store: ObjectStore
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'ks-objects-'))
+  store = await ObjectStore.open(root)
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const stage = (bytes: Buffer, limit = 1 << 20) => store.stage(newId(), Readable.from([bytes]), limit, 'a.txt')
+const put = async (bytes: Buffer) => {
+  const staged = await stage(bytes)
+  const key = ObjectStore.key('tenant', staged.sha256)
+  await store.syncStaged([staged])
+  await store.publish([{ staged, key }])
+  return key
+}
+
+describe('the object store', () => {
+  it('names bytes by their hash and gives them back unchanged', async () => {
+    const bytes = randomBytes(200_000)
+    const key = await put(bytes)
+    expect(key.endsWith(createHash('sha256').update(bytes).digest('hex'))).toBe(true)
+    expect(readFileSync(store.path(key)).equals(bytes)).toBe(true)
+    expect(readdirSync(join(root, 'tmp'))).toEqual([])
+  })
+
+  it('keeps one file for equal bytes, and none of a tenant under the name of another', async () => {
+    const bytes = Buffer.from('the same')
+    expect(await put(bytes)).toBe(await put(bytes))
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    expect(ObjectStore.key('a', hash)).not.toBe(ObjectStore.key('b', hash))
+  })
+
+  it('stops at the limit and leaves nothing behind', async () => {
+    await expect(stage(Buffer.alloc(11), 10)).rejects.toMatchObject({ code: 'upload-too-large' })
+    expect(readdirSync(join(root, 'tmp'))).toEqual([])
+  })
+
+  it('does not remove what is referenced at the moment of removal', async () => {
+    const key = await put(Buffer.from('held'))
+    expect(await store.remove(key, () => true)).toBe(false)
+    expect(existsSync(store.path(key))).toBe(true)
+    expect(await store.remove(key, () => false)).toBe(true)
+    expect(existsSync(store.path(key))).toBe(false)
+  })
+
+  it('keeps bytes that are uploaded again while they are being removed', async () => {
+    const bytes = Buffer.from('again')
+    for (let round = 0; round < 50; round++) {
+      const key = await put(bytes)
+      await Promise.all([store.remove(key, () => false), put(bytes)])
+      expect(existsSync(store.path(key))).toBe(true)
+      await store.remove(key, () => false)
+    }
+  })
+
+  it('sweeps half received files of an earlier process and touches no other file', async () => {
+    writeFileSync(join(root, 'tmp', newId()), 'half')
+    writeFileSync(join(root, 'tmp', 'note'), 'not ours')
+    await ObjectStore.open(root)
+    expect(readdirSync(join(root, 'tmp'))).toEqual(['note'])
+  })
+
+  it('refuses keys that are not object keys', () => {
+    for (const key of ['../x', 'a/sha256/ab/../../x', '/etc/passwd', '']) expect(() => store.path(key)).toThrow(/form/)
+  })
+})
