@@ -1,0 +1,108 @@
+import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
+
+/** Deeper sections are kept as siblings of this depth, so that trees and paths stay small whatever a file claims. */
+const MAX_DEPTH = 8
+
+interface OpenSection {
+  node: CompiledOutlineNode
+  headingLevel: number
+}
+
+/**
+ * The section tree of a document, grown while its elements arrive in reading order.
+ *
+ * Elements before the first section hang on a node of their own (`tocSource` `document`), which carries the document's
+ * title and gives no path.
+ */
+export class Outline {
+  readonly #title: string
+  readonly #roots: CompiledOutlineNode[] = []
+  #open: OpenSection[] = []
+  #path: string[] = []
+  #preamble: CompiledOutlineNode | undefined
+
+  constructor(documentTitle: string) {
+    this.#title = documentTitle
+  }
+
+  /** Starts a section and closes those at its level or below. Levels may have gaps; depth counts from 1 without any. */
+  open(title: string, headingLevel: number, tocSource: string): void {
+    while (this.#open.length > 0) {
+      const last = this.#open[this.#open.length - 1]
+      if (last !== undefined && last.headingLevel < headingLevel && this.#open.length < MAX_DEPTH) break
+      this.#open.pop()
+    }
+    const parent = this.#open[this.#open.length - 1]?.node
+    this.#path = [...(parent?.sectionPath ?? []), title]
+    const siblings = parent?.children ?? this.#roots
+    const node = newNode(parent === undefined ? `s${siblings.length + 1}` : `${parent.id}.${siblings.length + 1}`)
+    node.title = title
+    node.level = this.#open.length + 1
+    node.tocSource = tocSource
+    node.sectionPath = this.#path
+    siblings.push(node)
+    this.#open.push({ node, headingLevel })
+  }
+
+  /** Titles of the sections open now, outermost first. The array is shared by all elements of a section. */
+  path(): string[] {
+    return this.#path
+  }
+
+  /** Puts an element into the innermost open section and stretches all sections around it. Returns the section's id. */
+  add(element: CompiledElement): string {
+    const own = this.#open[this.#open.length - 1]?.node ?? this.#ensurePreamble()
+    own.sourceElementIds.push(element.id)
+    if (this.#open.length === 0) stretch(own, element)
+    for (const section of this.#open) stretch(section.node, element)
+    return own.id
+  }
+
+  /** The finished tree; a document without any content still has its one node. */
+  roots(): CompiledOutlineNode[] {
+    if (this.#roots.length === 0) this.#ensurePreamble()
+    return this.#roots
+  }
+
+  #ensurePreamble(): CompiledOutlineNode {
+    if (this.#preamble === undefined) {
+      this.#preamble = newNode(`s${this.#roots.length + 1}`)
+      this.#preamble.title = this.#title
+      this.#preamble.tocSource = 'document'
+      this.#roots.push(this.#preamble)
+    }
+    return this.#preamble
+  }
+}
+
+function newNode(id: string): CompiledOutlineNode {
+  return { id, title: '', level: 1, tocSource: 'heading', sectionPath: [], children: [], sourceElementIds: [] }
+}
+
+function stretch(node: CompiledOutlineNode, element: CompiledElement): void {
+  const { startOffset, endOffset } = element.metadata
+  if (typeof startOffset === 'number' && typeof endOffset === 'number') {
+    node.startOffset ??= startOffset
+    node.endOffset = endOffset
+  }
+  if (element.pageNumber !== undefined) {
+    node.startPage ??= element.pageNumber
+    node.endPage = element.pageNumber
+  }
+}
+
+/**
+ * The innermost section that holds all of the given ones: `s1.2.1` and `s1.2.3` give `s1.2`, `s1` and `s2` nothing.
+ *
+ * @param ids outline node ids, at least one
+ */
+export function commonSection(ids: readonly string[]): string | undefined {
+  let common = ids[0]?.split('.') ?? []
+  for (const id of ids) {
+    const steps = id.split('.')
+    let shared = 0
+    while (shared < common.length && common[shared] === steps[shared]) shared++
+    common = common.slice(0, shared)
+  }
+  return common.length === 0 ? undefined : common.join('.')
+}

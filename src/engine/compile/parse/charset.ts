@@ -1,0 +1,93 @@
+import { isUtf8 } from 'node:buffer'
+import chardet from 'chardet'
+import iconv from 'iconv-lite'
+
+/** Bytes that decide about the encoding. */
+const SAMPLE = 64 * 1024
+/** Text in UTF-16 without a mark has a zero in at least this share of its high (or low) bytes. */
+const UTF16_ZEROS = 0.3
+/** Above this share of valid multi-byte sequences a text is UTF-8 with some damage. */
+const MOSTLY_UTF8 = 0.9
+
+export interface Decoded {
+  text: string
+  encoding: string
+}
+
+/**
+ * Bytes to text: byte order marks first, then UTF-8, UTF-16 without a mark, what the document declares, statistics,
+ * and Windows-1252 for the rest. Always succeeds; what cannot be decoded becomes U+FFFD.
+ *
+ * @param declared a charset named by the document itself (`<meta charset>`, `encoding=`)
+ */
+export function decodeText(bytes: Buffer, declared?: string): Decoded {
+  const encoding = encodingOf(bytes, declared)
+  if (encoding === 'utf-8') {
+    const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+    return { text: bytes.toString('utf8', start), encoding }
+  }
+  return { text: iconv.decode(bytes, encoding), encoding }
+}
+
+function encodingOf(bytes: Buffer, declared: string | undefined): string {
+  const mark = byteOrderMark(bytes)
+  if (mark !== undefined) return mark
+  const wide = utf16WithoutMark(bytes)
+  if (wide !== undefined) return wide
+  if (isUtf8(bytes)) return 'utf-8'
+  const named = declared?.trim().toLowerCase()
+  const usable = named !== undefined && named !== 'utf-8' && !named.startsWith('utf-16') && iconv.encodingExists(named)
+  if (usable) return named === 'iso-8859-1' || named === 'us-ascii' ? 'windows-1252' : named
+  if (isMostlyUtf8(bytes)) return 'utf-8'
+  return guess(bytes)
+}
+
+function byteOrderMark(bytes: Buffer): string | undefined {
+  const [a, b, c, d] = bytes
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8'
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'utf-32le' : 'utf-16le'
+  if (a === 0xfe && b === 0xff) return 'utf-16be'
+  return a === 0 && b === 0 && c === 0xfe && d === 0xff ? 'utf-32be' : undefined
+}
+
+/** Zeros in one half of the byte pairs and none to speak of in the other: Latin text in UTF-16. */
+function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const length = Math.min(bytes.length, SAMPLE) & ~1
+  if (length < 4 || !bytes.subarray(0, length).includes(0)) return undefined
+  let even = 0
+  let odd = 0
+  for (let i = 0; i < length; i += 2) {
+    if (bytes[i] === 0) even++
+    if (bytes[i + 1] === 0) odd++
+  }
+  const pairs = length / 2
+  if (odd / pairs > UTF16_ZEROS && even / pairs < 0.02) return 'utf-16le'
+  return even / pairs > UTF16_ZEROS && odd / pairs < 0.02 ? 'utf-16be' : undefined
+}
+
+/** A file cut within a character, or with a few bytes of another encoding, is still UTF-8. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  const text = bytes.subarray(0, SAMPLE).toString('utf8')
+  let broken = 0
+  let multibyte = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0xfffd) broken++
+    else if (code >= 0x80) multibyte++
+  }
+  return multibyte / (multibyte + broken) >= MOSTLY_UTF8
+}
+
+function guess(bytes: Buffer): string {
+  const found = chardet.detect(bytes.subarray(0, SAMPLE))?.toLowerCase()
+  // Western single-byte encodings are told apart by luck; Windows-1252 has all characters of Latin-1.
+  const western = found === undefined || /^(?:iso-8859-(?:1|15|9)|ascii|utf-|windows-1252|iso-2022)/.test(found)
+  return western || !iconv.encodingExists(found) ? 'windows-1252' : found
+}
+
+/** The charset that the first bytes of an HTML or XML document name. */
+export function declaredCharset(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, 2048)
+  const xml = /^\s*<\?xml[^>]{0,200}\sencoding\s*=\s*["']([\w.:-]{2,40})["']/i.exec(head)
+  return xml?.[1] ?? /<meta[^>]{0,300}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(head)?.[1]
+}

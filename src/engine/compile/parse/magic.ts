@@ -1,0 +1,100 @@
+const OFFICE = 'application/vnd.openxmlformats-officedocument.'
+const OPEN = 'application/vnd.oasis.opendocument.'
+
+/** First bytes, as Latin-1, and what they say. */
+const SIGNATURES: readonly (readonly [string, string])[] = [
+  ['{\\rtf', 'application/rtf'],
+  ['\x89PNG\r\n\x1a\n', 'image/png'],
+  ['\xff\xd8\xff', 'image/jpeg'],
+  ['GIF8', 'image/gif'],
+  ['BM', 'image/bmp'],
+  ['II*\0', 'image/tiff'],
+  ['MM\0*', 'image/tiff'],
+  ['\x1f\x8b', 'application/gzip'],
+  ['BZh', 'application/x-bzip2'],
+  ['\xfd7zXZ\0', 'application/x-xz'],
+  ['(\xb5/\xfd', 'application/zstd'],
+  ["7z\xbc\xaf'\x1c", 'application/x-7z-compressed'],
+  ['Rar!\x1a\x07', 'application/vnd.rar'],
+  ['ID3', 'audio/mpeg'],
+  ['\xff\xfb', 'audio/mpeg'],
+  ['fLaC', 'audio/flac'],
+  ['OggS', 'audio/ogg'],
+  ['\x1aE\xdf\xa3', 'video/webm'],
+  ['\x7fELF', 'application/x-executable'],
+  ['MZ', 'application/x-executable'],
+  ['\xcf\xfa\xed\xfe', 'application/x-executable'],
+  ['\xca\xfe\xba\xbe', 'application/java-vm'],
+  ['\0asm', 'application/wasm'],
+  ['SQLite format 3\0', 'application/vnd.sqlite3'],
+  ['PAR1', 'application/vnd.apache.parquet'],
+  ['wOFF', 'font/woff'],
+  ['wOF2', 'font/woff2'],
+  ['!<arch>\n', 'application/x-archive'],
+]
+
+/** Directory entries of compound files, which are UTF-16, and what they say. */
+const COMPOUND: readonly (readonly [string, string])[] = [
+  ['EncryptedPackage', 'application/x-ole-encrypted'],
+  ['WordDocument', 'application/msword'],
+  ['Workbook', 'application/vnd.ms-excel'],
+  ['PowerPoint Document', 'application/vnd.ms-powerpoint'],
+  ['__properties_version1.0', 'application/vnd.ms-outlook'],
+  ['__substg1.0_', 'application/vnd.ms-outlook'],
+]
+
+/** A PDF may have other bytes before its header, but not many (ISO 32000-1, annex H.3.4.1). */
+const PDF_HEADER_WITHIN = 1024
+
+/**
+ * The media type that the bytes of a file leave no doubt about, or nothing. Archives of office formats are told apart
+ * by the names of their parts, compound files by their directory.
+ */
+export function sniffBinary(bytes: Buffer): string | undefined {
+  const head = bytes.toString('latin1', 0, PDF_HEADER_WITHIN + 8)
+  if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return sniffZip(bytes, head)
+  if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return sniffCompound(bytes)
+  if (head.includes('%PDF-')) return 'application/pdf'
+  if (head.startsWith('RIFF')) return sniffRiff(head)
+  if (head.slice(4, 8) === 'ftyp') return sniffBrand(head.slice(8, 12))
+  if (head.slice(257, 262) === 'ustar') return 'application/x-tar'
+  for (const [signature, type] of SIGNATURES) {
+    if (head.startsWith(signature) && (signature.length > 2 || looksBinary(bytes))) return type
+  }
+  return undefined
+}
+
+/** Two letters are a weak sign: `BM` and `MZ` also start words. */
+function looksBinary(bytes: Buffer): boolean {
+  return bytes.subarray(0, 512).some((byte) => byte === 0 || (byte < 9 && byte > 0))
+}
+
+function sniffZip(bytes: Buffer, head: string): string {
+  const mimetype = /^mimetype(application\/[\w.+-]+)/.exec(head.slice(30))?.[1]
+  if (mimetype !== undefined) return mimetype
+  const has = (name: string): boolean => bytes.includes(name, 0, 'latin1')
+  if (has('word/document.xml')) return `${OFFICE}wordprocessingml.document`
+  if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OFFICE}spreadsheetml.sheet`
+  if (has('ppt/presentation.xml')) return `${OFFICE}presentationml.presentation`
+  if (has('META-INF/container.xml')) return 'application/epub+zip'
+  if (has('META-INF/manifest.xml') && has('content.xml')) return `${OPEN}text`
+  return 'application/zip'
+}
+
+function sniffCompound(bytes: Buffer): string {
+  for (const [name, type] of COMPOUND) {
+    if (bytes.includes(name, 0, 'utf16le')) return type
+  }
+  return 'application/x-ole-storage'
+}
+
+function sniffRiff(head: string): string {
+  const kind = head.slice(8, 12)
+  if (kind === 'WEBP') return 'image/webp'
+  return kind === 'WAVE' ? 'audio/wav' : 'video/x-msvideo'
+}
+
+function sniffBrand(brand: string): string {
+  if (/^(?:heic|heix|mif1|avif)$/.test(brand)) return brand === 'avif' ? 'image/avif' : 'image/heic'
+  return brand.startsWith('M4A') ? 'audio/mp4' : 'video/mp4'
+}

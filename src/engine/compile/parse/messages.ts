@@ -1,0 +1,16 @@
+import type { CompileRequest, CompileResult } from '../compiled.js'
+import type { ReadLimits } from './limits.js'
+
+/** Parent to child: read these files, one after the other. One batch at a time. */
+export interface Batch {
+  requests: CompileRequest[]
+  limits: ReadLimits
+}
+
+/** Child to parent. */
+export type Report =
+  | { kind: 'ready' }
+  /** results of the files from `start` on, in the order of the batch */
+  | { kind: 'results'; start: number; results: CompileResult[] }
+  /** the batch is finished; `rss` is the child's resident memory in bytes */
+  | { kind: 'done'; rss: number }

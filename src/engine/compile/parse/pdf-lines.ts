@@ -1,0 +1,168 @@
+/** A line of text on a PDF page. Lengths in points, origin bottom left. */
+export interface PdfLine {
+  text: string
+  left: number
+  right: number
+  /** baseline */
+  y: number
+  /** size of most of its characters */
+  size: number
+}
+
+/** What pdf.js says about one run of text. */
+export interface TextRun {
+  str: string
+  transform: number[]
+  width: number
+  height: number
+}
+
+/** Runs on one baseline further apart than this (in text sizes) are columns or cells. */
+const CELL_GAP = 2.5
+/** A wider gap than this (in text sizes) between two runs is a space. */
+const SPACE_GAP = 0.15
+/** Baselines this close (in text sizes) are one line: superscripts, drop shadows. */
+const SAME_BASELINE = 0.5
+
+/** When more lines than this share step back up the page within their column, the file's own order is not for reading. */
+const CHAOS = 0.2
+const MIN_LINES_FOR_CHAOS = 8
+
+interface OpenLine extends PdfLine {
+  /** characters by rounded size */
+  sizes: Map<number, number>
+}
+
+/**
+ * The lines of a page in reading order.
+ *
+ * The order in the file is kept where it makes sense, because writers emit columns one after the other; a page whose
+ * order jumps about is sorted by columns and rows instead (recursive X-Y cut, Nagy & Seth 1984).
+ */
+export function readLines(runs: readonly TextRun[]): PdfLine[] {
+  const fragments = joinRuns(runs)
+  const ordered = isChaotic(fragments) ? sortByCuts(fragments, 0) : fragments
+  return joinRows(ordered)
+}
+
+function joinRuns(runs: readonly TextRun[]): PdfLine[] {
+  const lines: OpenLine[] = []
+  let line: OpenLine | undefined
+  for (const run of runs) {
+    if (run.str === '') continue
+    const place = placeOf(run)
+    if (line !== undefined && continues(line, place)) {
+      const gap = place.left - line.right
+      const spaced = line.text.endsWith(' ') || run.str.startsWith(' ')
+      line.text += !spaced && gap > SPACE_GAP * Math.min(line.size, place.size) ? ` ${run.str}` : run.str
+      line.right = Math.max(line.right, place.right)
+    } else {
+      if (run.str.trim() === '') continue
+      line = { text: run.str, ...place, sizes: new Map() }
+      lines.push(line)
+    }
+    const rounded = Math.round(place.size * 2) / 2
+    const count = (line.sizes.get(rounded) ?? 0) + run.str.trim().length
+    line.sizes.set(rounded, count)
+    if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = place.size
+  }
+  return lines.map(({ text, left, right, y, size }) => ({ text: tidy(text), left, right, y, size }))
+}
+
+/** Position along and across the writing direction; a page set sideways reads like an upright one. */
+function placeOf(run: TextRun): { left: number; right: number; y: number; size: number } {
+  const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = run.transform
+  const size = Math.hypot(c, d) || run.height || 1
+  const sideways = Math.abs(b) > Math.abs(a)
+  const left = sideways ? (b > 0 ? f : -f) : e
+  const y = sideways ? (b > 0 ? -e : e) : f
+  return { left, right: left + run.width, y, size }
+}
+
+function continues(line: PdfLine, place: { left: number; y: number; size: number }): boolean {
+  const size = Math.max(line.size, place.size)
+  if (Math.abs(line.y - place.y) > SAME_BASELINE * size) return false
+  const gap = place.left - line.right
+  return gap > -size && gap < CELL_GAP * size
+}
+
+function tidy(text: string): string {
+  return text
+    .replace(/[\s\u00ad]+/g, (space) => (space === '\u00ad' ? '-' : ' '))
+    .replace(/[\uE000-\uF8FF]/g, ' ')
+    .trim()
+}
+
+function isChaotic(lines: PdfLine[]): boolean {
+  if (lines.length < MIN_LINES_FOR_CHAOS) return false
+  const width = extent(lines)
+  let back = 0
+  for (let i = 1; i < lines.length; i++) {
+    const line = lines[i]
+    const last = lines[i - 1]
+    if (line === undefined || last === undefined) continue
+    const up = line.y - last.y > 1.5 * line.size
+    const columnJump = line.left - last.left > width * 0.2
+    if (up && !columnJump) back++
+  }
+  return back > lines.length * CHAOS
+}
+
+function extent(lines: PdfLine[]): number {
+  let left = Number.POSITIVE_INFINITY
+  let right = Number.NEGATIVE_INFINITY
+  for (const line of lines) {
+    left = Math.min(left, line.left)
+    right = Math.max(right, line.right)
+  }
+  return Math.max(1, right - left)
+}
+
+/** Columns left to right where a gutter runs through, else rows of space top to bottom, else plain order. */
+function sortByCuts(lines: PdfLine[], depth: number): PdfLine[] {
+  const size = medianSize(lines)
+  if (lines.length > 3 && depth < 12) {
+    const columns = cut(lines, (line) => [line.left, line.right], size)
+    if (columns !== undefined && columns.every((column) => column.length > 1)) {
+      return columns.flatMap((column) => sortByCuts(column, depth + 1))
+    }
+    const rows = cut(lines, (line) => [-line.y - line.size * 0.8, -line.y + line.size * 0.2], size * 0.8)
+    if (rows !== undefined) return rows.flatMap((row) => sortByCuts(row, depth + 1))
+  }
+  return [...lines].sort((a, b) => (Math.abs(a.y - b.y) > SAME_BASELINE * size ? b.y - a.y : a.left - b.left))
+}
+
+/** Groups along one axis with gaps of at least `gap` between them; nothing when there is only one group. */
+function cut(lines: PdfLine[], span: (line: PdfLine) => [number, number], gap: number): PdfLine[][] | undefined {
+  const sorted = lines.map((line) => ({ line, span: span(line) })).sort((a, b) => a.span[0] - b.span[0])
+  const groups: PdfLine[][] = []
+  let end = Number.NEGATIVE_INFINITY
+  for (const entry of sorted) {
+    if (entry.span[0] - end > gap) groups.push([])
+    groups[groups.length - 1]?.push(entry.line)
+    end = Math.max(end, entry.span[1])
+  }
+  return groups.length > 1 ? groups : undefined
+}
+
+function medianSize(lines: PdfLine[]): number {
+  const sizes = lines.map((line) => line.size).sort((a, b) => a - b)
+  return sizes[sizes.length >> 1] ?? 10
+}
+
+/** Cells that follow each other on one baseline become one line. */
+function joinRows(lines: PdfLine[]): PdfLine[] {
+  const rows: PdfLine[] = []
+  for (const line of lines) {
+    const last = rows[rows.length - 1]
+    const size = Math.max(line.size, last?.size ?? 0)
+    const sameRow = last !== undefined && Math.abs(last.y - line.y) < 0.3 * size && line.left >= last.right - size * 0.5
+    if (sameRow && line.text !== '') {
+      last.text = `${last.text} ${line.text}`
+      last.right = Math.max(last.right, line.right)
+    } else if (line.text !== '') {
+      rows.push(line)
+    }
+  }
+  return rows
+}

@@ -1,0 +1,20 @@
+import { MAX_PICTURE_BYTES } from './limits.js'
+import type { Picture } from './parsed.js'
+
+/** An address in a document is kept as data up to this length; nothing is ever fetched from it. */
+const MAX_URI = 2048
+
+/**
+ * What an image's `src` stands for: inline bytes for a `data:` address, the address itself for anything else.
+ * Nothing for empty, over-long or broken ones.
+ */
+export function pictureFrom(source: string): Picture | undefined {
+  const uri = source.trim()
+  if (!/^data:/i.test(uri)) return uri === '' || uri.length > MAX_URI ? undefined : { uri }
+  const comma = uri.indexOf(',')
+  const head = /^data:(image\/[\w.+-]{1,60})[^,]*;base64$/i.exec(uri.slice(0, Math.min(Math.max(comma, 0), 300)))
+  const contentType = head?.[1]?.toLowerCase()
+  if (contentType === undefined || (uri.length - comma) * 0.75 > MAX_PICTURE_BYTES) return undefined
+  const bytes = Buffer.from(uri.slice(comma + 1), 'base64')
+  return bytes.length === 0 ? undefined : { contentType, bytes: new Uint8Array(bytes) }
+}

@@ -1,0 +1,138 @@
+import { languageOfFile, mediaTypeOfLanguage } from './languages.js'
+import { sniffBinary } from './magic.js'
+
+const TEXT_ENDINGS = new Map(
+  Object.entries({
+    md: 'text/markdown',
+    markdown: 'text/markdown',
+    mdown: 'text/markdown',
+    mkd: 'text/markdown',
+    mdx: 'text/markdown',
+    qmd: 'text/markdown',
+    rmd: 'text/markdown',
+    txt: 'text/plain',
+    text: 'text/plain',
+    log: 'text/plain',
+    htm: 'text/html',
+    html: 'text/html',
+    xhtml: 'text/html',
+    csv: 'text/csv',
+    tsv: 'text/tab-separated-values',
+    tab: 'text/tab-separated-values',
+    json: 'application/json',
+    geojson: 'application/json',
+    jsonl: 'application/x-ndjson',
+    ndjson: 'application/x-ndjson',
+    yaml: 'application/yaml',
+    yml: 'application/yaml',
+    xml: 'application/xml',
+    xsd: 'application/xml',
+    xsl: 'application/xml',
+    xslt: 'application/xml',
+    rss: 'application/rss+xml',
+    atom: 'application/atom+xml',
+    svg: 'image/svg+xml',
+    opml: 'application/xml',
+    rst: 'text/x-rst',
+    rest: 'text/x-rst',
+    org: 'text/x-org',
+    eml: 'message/rfc822',
+  }),
+)
+
+/** Declared types worth believing when neither content nor name says more. */
+const DECLARED_TEXT = new Set([...TEXT_ENDINGS.values(), 'text/css', 'text/javascript'])
+
+/** Control characters that no text has, as a share of the sample, above which bytes are not text. */
+const MAX_CONTROL = 0.02
+const SAMPLE = 8192
+
+/**
+ * The media type of a file that is not text: by its first bytes, for archives by what is in them.
+ * Nothing for what may be text.
+ */
+export function sniffBytes(bytes: Buffer): string | undefined {
+  return sniffBinary(bytes)
+}
+
+/** Whether decoded content looks like text rather than like bytes that happened to decode. */
+export function isText(text: string): boolean {
+  const sample = text.slice(0, SAMPLE)
+  let control = 0
+  for (let i = 0; i < sample.length; i++) {
+    const code = sample.charCodeAt(i)
+    if (code < 32 && code !== 9 && code !== 10 && code !== 13 && code !== 12 && code !== 27) control++
+    else if (code === 0xfffd) control += 0.25
+  }
+  return control <= sample.length * MAX_CONTROL
+}
+
+/**
+ * The media type of a text: its content first, then the file's ending, then what the client declared.
+ *
+ * Content only overrules the ending where it cannot be mistaken: an HTML page, an XML declaration, JSON.
+ */
+export function sniffText(text: string, filename: string, declaredType: string | undefined): string {
+  const ending = endingOf(filename)
+  const byName = TEXT_ENDINGS.get(ending) ?? codeType(filename)
+  const head = text.slice(0, 1024).trimStart()
+  const strong = strongContent(head)
+  if (strong !== undefined && !(strong === 'application/xml' && byName?.includes('xml') === true)) {
+    const source = byName !== undefined && /^text\/(?:x-|css|javascript)/.test(byName)
+    if (!source) return strong
+  }
+  if (byName === 'application/json') return isLineDelimited(text) ? 'application/x-ndjson' : byName
+  if (byName !== undefined && byName !== 'text/plain') return byName
+  if (looksLikeJson(text)) return 'application/json'
+  if (head.startsWith('{') && isLineDelimited(text)) return 'application/x-ndjson'
+  if (byName !== undefined) return byName
+  if (/^#!.{0,60}\b(?:sh|bash|zsh)\b/.test(head)) return 'text/x-bash'
+  if (/^#!.{0,60}\bpython/.test(head)) return 'text/x-python'
+  const declared = declaredType?.split(';', 1)[0]?.trim().toLowerCase()
+  if (declared !== undefined && DECLARED_TEXT.has(declared)) return declared
+  return /<\/(?:p|div|table|body|h[1-6])>/i.test(text.slice(0, 4096)) && head.startsWith('<')
+    ? 'text/html'
+    : 'text/plain'
+}
+
+/** The lower-case ending of a file name without its dot, or nothing. */
+export function endingOf(filename: string): string {
+  const name = filename.slice(filename.lastIndexOf('/') + 1)
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : ''
+}
+
+function codeType(filename: string): string | undefined {
+  const language = languageOfFile(filename)
+  return language === undefined ? undefined : mediaTypeOfLanguage(language)
+}
+
+function strongContent(head: string): string | undefined {
+  if (/^(?:<!--[^>]{0,200}-->\s*)?(?:<!doctype\s+html|<html[\s>])/i.test(head)) return 'text/html'
+  if (!head.startsWith('<?xml')) return undefined
+  if (/<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'
+  if (/<rss[\s>]/.test(head)) return 'application/rss+xml'
+  if (/<feed[\s>]/.test(head)) return 'application/atom+xml'
+  return /<svg[\s>]/.test(head) ? 'image/svg+xml' : 'application/xml'
+}
+
+function looksLikeJson(text: string): boolean {
+  const first = text.trimStart().charAt(0)
+  const last = text.trimEnd().at(-1)
+  if (!((first === '{' && last === '}') || (first === '[' && last === ']'))) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether the first two lines that have text are JSON objects each by itself. */
+function isLineDelimited(text: string): boolean {
+  const first = text
+    .split('\n', 3)
+    .filter((line) => line.trim() !== '')
+    .slice(0, 2)
+  return first.length === 2 && first.every((line) => line.trim().startsWith('{') && looksLikeJson(line))
+}

@@ -1,0 +1,154 @@
+import { inflateRawSync } from 'node:zlib'
+import { bytesInWords, ReadError, type ReadLimits } from './limits.js'
+
+// Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.16.
+const LOCAL = 0x04034b50
+const CENTRAL = 0x02014b50
+const END = 0x06054b50
+const END_SIZE = 22
+const CENTRAL_SIZE = 46
+const LOCAL_SIZE = 30
+const MAX_COMMENT = 0xffff
+const ENCRYPTED_FLAG = 1
+const STORED = 0
+const DEFLATED = 8
+/** A size of all ones stands for "see the zip64 record"; such archives are beyond every limit here. */
+const ZIP64 = 0xffffffff
+
+export interface ZipEntry {
+  name: string
+  method: number
+  encrypted: boolean
+  packedSize: number
+  /** as the archive claims; `ZipArchive.read` believes only what comes out */
+  size: number
+  offset: number
+}
+
+/** An archive in memory, whose entries are inflated one at a time against one shared budget. */
+export interface ZipArchive {
+  readonly entries: ReadonlyMap<string, ZipEntry>
+  /** @throws ReadError `limit-exceeded`, `encrypted`, `malformed` */
+  read(name: string): Buffer
+}
+
+/**
+ * Opens a zip archive by its central directory and checks what it claims: number of entries, inflated size, ratio.
+ *
+ * @param filename for the sentences of its errors
+ * @throws ReadError `malformed` without a directory, `limit-exceeded` past a limit
+ */
+export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): ZipArchive {
+  const entries = readDirectory(bytes, filename, limits)
+  let claimed = 0
+  for (const entry of entries.values()) claimed += entry.size
+  checkInflated(claimed, bytes.length, filename, limits)
+  let inflated = 0
+  const cache = new Map<string, Buffer>()
+  return {
+    entries,
+    read(name) {
+      const known = cache.get(name)
+      if (known !== undefined) return known
+      const entry = entries.get(name)
+      if (entry === undefined) throw new ReadError('malformed', `${filename} has no part ${name}`)
+      const content = inflate(bytes, entry, filename, limits, inflated)
+      inflated += content.length
+      checkInflated(inflated, bytes.length, filename, limits)
+      cache.set(name, content)
+      return content
+    },
+  }
+}
+
+function checkInflated(inflated: number, packed: number, filename: string, limits: ReadLimits): void {
+  if (inflated > limits.inflatedBytes) {
+    throw new ReadError(
+      'limit-exceeded',
+      `${filename} inflates to more than the limit of ${bytesInWords(limits.inflatedBytes)}`,
+    )
+  }
+  if (inflated > limits.ratioFloorBytes && inflated > packed * limits.inflateRatio) {
+    throw new ReadError(
+      'limit-exceeded',
+      `${filename} inflates to more than ${limits.inflateRatio} times its size, which is past the decompression limit`,
+    )
+  }
+}
+
+function inflate(bytes: Buffer, entry: ZipEntry, filename: string, limits: ReadLimits, before: number): Buffer {
+  if (entry.encrypted) throw new ReadError('encrypted', `${filename} is protected by a password`)
+  const packed = packedBytes(bytes, entry, filename)
+  if (entry.method === STORED) return packed
+  if (entry.method !== DEFLATED) {
+    throw new ReadError('malformed', `${filename} packs ${entry.name} with the unknown method ${entry.method}`)
+  }
+  const budget = Math.min(
+    limits.inflatedBytes - before,
+    Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio) - before,
+  )
+  try {
+    return inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) })
+  } catch (error) {
+    if (
+      error instanceof RangeError ||
+      (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+    ) {
+      checkInflated(before + budget + 1, bytes.length, filename, limits)
+      throw new ReadError('limit-exceeded', `${filename} inflates past the decompression limit`, { cause: error })
+    }
+    throw new ReadError('malformed', `${filename} is damaged: ${entry.name} cannot be unpacked`, { cause: error })
+  }
+}
+
+function packedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
+  const { offset } = entry
+  if (offset + LOCAL_SIZE > bytes.length || bytes.readUInt32LE(offset) !== LOCAL) {
+    throw new ReadError('malformed', `${filename} is damaged: ${entry.name} is not where the directory says`)
+  }
+  const start = offset + LOCAL_SIZE + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
+  const packed = bytes.subarray(start, start + entry.packedSize)
+  if (packed.length < entry.packedSize) throw new ReadError('malformed', `${filename} is cut off in ${entry.name}`)
+  return packed
+}
+
+function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map<string, ZipEntry> {
+  const end = findEnd(bytes)
+  if (end === -1)
+    throw new ReadError('malformed', `${filename} is a zip archive without a directory; it may be cut off`)
+  const count = bytes.readUInt16LE(end + 10)
+  const entries = new Map<string, ZipEntry>()
+  let at = bytes.readUInt32LE(end + 16)
+  // The archive may hold more entries than its 16-bit count says, so the directory itself is what counts.
+  for (let seen = 1; at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL; seen++) {
+    if (seen > limits.archiveEntries) {
+      const most = limits.archiveEntries.toLocaleString('en-US')
+      throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${most}`)
+    }
+    const nameLength = bytes.readUInt16LE(at + 28)
+    const name = bytes.toString('utf8', at + CENTRAL_SIZE, at + CENTRAL_SIZE + nameLength).replaceAll('\\', '/')
+    const entry: ZipEntry = {
+      name,
+      method: bytes.readUInt16LE(at + 10),
+      encrypted: (bytes.readUInt16LE(at + 8) & ENCRYPTED_FLAG) !== 0,
+      packedSize: bytes.readUInt32LE(at + 20),
+      size: bytes.readUInt32LE(at + 24),
+      offset: bytes.readUInt32LE(at + 42),
+    }
+    if (entry.size === ZIP64 || entry.packedSize === ZIP64) {
+      throw new ReadError('limit-exceeded', `${filename} holds an entry of 4 GiB or more`)
+    }
+    if (!entries.has(name)) entries.set(name, entry)
+    at += CENTRAL_SIZE + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
+  }
+  if (entries.size === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
+  return entries
+}
+
+function findEnd(bytes: Buffer): number {
+  const lowest = Math.max(0, bytes.length - END_SIZE - MAX_COMMENT)
+  for (let at = bytes.length - END_SIZE; at >= lowest; at--) {
+    if (bytes.readUInt32LE(at) === END) return at
+  }
+  return -1
+}
