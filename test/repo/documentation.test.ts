@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { posix, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { ERRORS, EXIT } from '../../src/contract/errors.js'
+import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
+import { openApi } from '../../src/contract/openapi.js'
+import { SETTINGS } from '../../src/local/settings.js'
+import { filesBelow, readFile } from './tree.js'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+test('every operation has a row in docs/http.md', () => {
+  const text = readFile('docs/http.md')
+  const missing = gatewayRoutes.filter((route) => !text.includes(`| \`${route.method} ${route.path}\` |`))
+  expect(missing.map((route) => `${route.method} ${route.path}`)).toEqual([])
+})
+
+test('docs/http.md names no operation that does not exist', () => {
+  const known = new Set(gatewayRoutes.map((route) => `${route.method} ${route.path}`))
+  const named = [...readFile('docs/http.md').matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \/[^`]*)` \|/gm)]
+  expect(named.map((match) => match[1] ?? '').filter((line) => !known.has(line))).toEqual([])
+})
+
+test('every setting of the daemon stands in docs/configuration.md with its variable and its line', () => {
+  const text = readFile('docs/configuration.md')
+  const missing = Object.entries(SETTINGS).filter(
+    ([name, { env, doc }]) => !text.includes(`| \`${name}\` | \`${env}\` |`) || !text.includes(doc),
+  )
+  expect(missing.map(([name]) => name)).toEqual([])
+})
+
+test('every error code stands in docs/errors.md with its status and its exit code', () => {
+  const text = readFile('docs/errors.md')
+  const missing = Object.entries(ERRORS).filter(
+    ([code, { status, exit }]) => !text.includes(`| \`${code}\` | ${status} | ${exit} |`),
+  )
+  expect(missing.map(([code]) => code)).toEqual([])
+})
+
+test('every exit code stands in docs/errors.md', () => {
+  const text = readFile('docs/errors.md')
+  expect(Object.values(EXIT).filter((code) => !new RegExp(`^\\| \\*\\*${code}\\*\\* \\|`, 'm').test(text))).toEqual([])
+})
+
+test('every environment variable that the code reads stands in the documentation', () => {
+  const source = filesBelow('src').map(readFile).join('\n')
+  const text = filesBelow('docs')
+    .filter((path) => path.endsWith('.md'))
+    .map(readFile)
+    .join('\n')
+  const read = new Set([...source.matchAll(/\b(?:KS|KCHAT)_[A-Z][A-Z_]+[A-Z]\b/g)].map((match) => match[0]))
+  expect([...read].filter((name) => !text.includes(name))).toEqual([])
+})
+
+test('docs/openapi.json is that of the contract (npm run build writes it)', () => {
+  const { version } = JSON.parse(readFile('package.json'))
+  expect(JSON.parse(readFile('docs/openapi.json'))).toEqual(JSON.parse(JSON.stringify(openApi(gatewayRoutes, version))))
+})
+
+test('every dependency has a line in docs/dependencies.md', () => {
+  const { dependencies, optionalDependencies } = JSON.parse(readFile('package.json'))
+  const text = readFile('docs/dependencies.md')
+  const missing = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+    (name) => !text.includes(`| \`${name}\` |`),
+  )
+  expect(missing).toEqual([])
+})
+
+test('links between the documents lead somewhere', () => {
+  const pages = [...filesBelow('docs'), 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'bench/README.md'].filter(
+    (path) => path.endsWith('.md'),
+  )
+  const broken = pages.flatMap((page) =>
+    [...readFile(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
+      .map((match) => posix.join(posix.dirname(page), match[1] ?? ''))
+      .filter((target) => !existsSync(resolve(ROOT, target)))
+      .map((target) => `${page} → ${target}`),
+  )
+  expect(broken).toEqual([])
+})
+
+test('every script of package.json that the documents name exists', () => {
+  const { scripts } = JSON.parse(readFile('package.json'))
+  const pages = [...filesBelow('docs'), 'README.md', 'CONTRIBUTING.md', 'bench/README.md'].filter((path) =>
+    path.endsWith('.md'),
+  )
+  const named = pages.flatMap((page) => [...readFile(page).matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1]))
+  expect([...new Set(named)].filter((name) => name !== undefined && scripts[name] === undefined)).toEqual([])
+})

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { filesBelow, readFile } from './tree.js'
+
+const MAX_LINES = 350
+/** Files that are long for a reason: path → the reason. */
+const LONG_FOR_A_REASON: Record<string, string> = {}
+
+const code = [...filesBelow('src'), ...filesBelow('bin'), ...filesBelow('scripts')]
+const everything = filesBelow('.').filter((path) => !/\.(lock|png|jpe?g|pdf|docx|xlsx|zip|gz)$/.test(path))
+
+test(`no source file is longer than ${MAX_LINES} lines`, () => {
+  const long = code
+    .map((path) => ({ path, lines: readFile(path).split('\n').length - 1 }))
+    .filter(({ path, lines }) => lines > MAX_LINES && LONG_FOR_A_REASON[path] === undefined)
+  expect(long).toEqual([])
+})
+
+test('the list of long files names none that is gone or short again', () => {
+  const stale = Object.keys(LONG_FOR_A_REASON).filter(
+    (path) => !code.includes(path) || readFile(path).split('\n').length - 1 <= MAX_LINES,
+  )
+  expect(stale).toEqual([])
+})
+
+test('source files are named in kebab-case', () => {
+  const odd = code.filter((path) => !/^([a-z0-9.-]+\/)*[a-z0-9]+([.-][a-z0-9]+)*\.(ts|tsx|js)$/.test(path))
+  expect(odd).toEqual([])
+})
+
+test('no comment says that something is left to do', () => {
+  const words = ['TO' + 'DO', 'FIX' + 'ME', 'X{3}\\b', 'not implem' + 'ented', '@ts-(ignore|expect-error)']
+  const marks = new RegExp(`(^\\s*\\*|//|/\\*\\*?)\\s.*(${words.join('|')})`, 'm')
+  const found = [...code, ...filesBelow('test')].filter((path) => marks.test(readFile(path)))
+  expect(found).toEqual([])
+})
+
+test('tests are neither focused nor skipped without a reason', () => {
+  const marks = /\b(test|it|describe)\.(only\(|todo\(|skip\((?!reason\b))/
+  expect(filesBelow('test').filter((path) => marks.test(readFile(path)))).toEqual([])
+})
+
+test('no file names a place of one machine', () => {
+  const home = process.env['HOME'] ?? ''
+  const registry = new URL(process.env['npm_config_registry'] ?? 'https://registry.npmjs.org').host
+  const places = ['/wo' + 'rk/', '/Use' + 'rs/', home.length > 5 ? `${home}/` : undefined]
+  if (registry !== 'registry.npmjs.org') places.push(registry)
+  const found = everything.flatMap((path) => {
+    const text = readFile(path)
+    return places.filter((place) => place !== undefined && text.includes(place)).map((place) => `${path}: ${place}`)
+  })
+  expect(found).toEqual([])
+})
