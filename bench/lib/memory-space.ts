@@ -1,0 +1,108 @@
+import {
+  embedTerms,
+  embedText,
+  inverseFrequency,
+  type LsaSpace,
+  openModel,
+} from '../../src/engine/models/builtin/lsa.js'
+import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
+import { fuse } from '../../src/engine/query/fuse.js'
+import { PassageCache } from '../../src/engine/query/passage.js'
+import { type Ranked, rankCandidates } from '../../src/engine/query/rank.js'
+import type { SearchHit } from '../../src/engine/search/ports.js'
+import { analyzeQuery } from '../../src/lib/text/analyze.js'
+import { chunkWords, type SourceDocument } from './datasets.js'
+import { MemoryBm25 } from './memory-bm25.js'
+
+const LEG = 200
+const CHUNK_WORDS = 200
+const CHUNK_OVERLAP = 40
+
+export interface Asked {
+  terms: string[]
+  hits: SearchHit[]
+  ranked: Ranked[]
+  rankMs: number
+}
+
+/** A knowledge space without daemon or database: the same analyser, model, fusion and ranking over arrays. */
+export class MemorySpace {
+  readonly nodes: { document: SourceDocument; title: string; body: string }[] = []
+  readonly trainMs: number
+  private readonly text = new MemoryBm25()
+  private readonly lsa: LsaSpace | undefined
+  private readonly vectors: (Float32Array | undefined)[]
+  private readonly cache = new PassageCache()
+
+  constructor(documents: readonly SourceDocument[], chunked: boolean) {
+    const corpus = new LsaCorpus()
+    for (const document of documents) {
+      const bodies = chunked ? chunkWords(document.text, CHUNK_WORDS, CHUNK_OVERLAP) : [document.text]
+      for (const body of bodies) {
+        this.nodes.push({ document, title: document.title, body })
+        this.text.add(document.title, body)
+        corpus.add(`${document.title}\n${body}`)
+      }
+    }
+    const started = performance.now()
+    const model = corpus.train()
+    this.trainMs = performance.now() - started
+    const lsa = model === undefined ? undefined : openModel(model)
+    this.lsa = lsa
+    this.vectors = this.nodes.map(({ title, body }) =>
+      lsa === undefined ? undefined : embedText(lsa, `${title}\n${body}`),
+    )
+  }
+
+  idf = (term: string): number => (this.lsa === undefined ? 1 : inverseFrequency(this.lsa, term))
+
+  ask(query: string): Asked {
+    const terms = analyzeQuery(query)
+    const hits = this.search(terms)
+    const started = performance.now()
+    const ranked = rankCandidates({
+      terms,
+      hits,
+      idf: this.idf,
+      cache: this.cache,
+      load: (keys) => new Map(keys.map((key) => [key, this.nodes[key]!])),
+    })
+    return { terms, hits, ranked, rankMs: performance.now() - started }
+  }
+
+  /** Ids of the documents of ranked nodes, each at its best node. */
+  documents(keys: Iterable<number>, limit: number): string[] {
+    const ids = new Set<string>()
+    for (const key of keys) {
+      ids.add(this.nodes[key]!.document.id)
+      if (ids.size >= limit) break
+    }
+    return [...ids]
+  }
+
+  /** The order of each leg and of fusion, by themselves. */
+  legs(hits: readonly SearchHit[]): { text: number[]; dense: number[]; fused: number[] } {
+    const by = (score: (hit: SearchHit) => number | undefined): number[] =>
+      hits
+        .filter((hit) => score(hit) !== undefined)
+        .sort((a, b) => score(b)! - score(a)! || a.key - b.key)
+        .map((hit) => hit.key)
+    return { text: by((hit) => hit.bm25), dense: by((hit) => hit.cosine), fused: fuse(hits).map((hit) => hit.key) }
+  }
+
+  private search(terms: readonly string[]): SearchHit[] {
+    const hits = new Map(this.text.search(terms, LEG).map((hit) => [hit.key, hit]))
+    const vector = this.lsa === undefined ? undefined : embedTerms(this.lsa, terms)
+    if (vector === undefined) return [...hits.values()]
+    const cosines = Float64Array.from(this.vectors, (other) => (other === undefined ? -1 : dot(vector, other)))
+    const order = [...cosines.keys()].sort((a, b) => cosines[b]! - cosines[a]! || a - b).slice(0, LEG)
+    for (const key of order) if (!hits.has(key)) hits.set(key, { key })
+    return [...hits.values()].map((hit) => ({ ...hit, cosine: cosines[hit.key]! }))
+  }
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
+  return sum
+}

@@ -1,0 +1,62 @@
+/** One sentence of a text: UTF-16 offsets, without the white space around it. */
+export interface Span {
+  start: number
+  end: number
+}
+
+/**
+ * Where a sentence may end: closing punctuation with its quotes and white space after it, the full stops of Chinese
+ * and Japanese, an empty line, or a line that begins a list entry or a table row.
+ */
+const BOUNDARY = /[.!?…]+["'”’»)\]]*(?=\s)|[。！？]+[”’」』）"']*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*•‣|]|\d{1,3}[.)])\s)/gu
+const ABBREVIATION =
+  /(?:^|[\s("'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|gen|col|capt|lt|sgt|rev|hon|pres|gov|sen|rep|vs|etc|cf|eg|ie|viz|al|fig|figs|eq|eqs|ref|refs|no|nos|vol|pp|p|ed|eds|ca|approx|dept|est|inc|ltd|co|corp|bros|mt|ft|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)$/iu
+const STARTS_SENTENCE = /^\s+["'“‘«([]*[\p{Lu}\p{Lt}\p{Lo}\p{N}]/u
+const STARTS_SMALL = /^\s+["'“‘«([]*\p{Ll}/u
+/** A longer "sentence" is a table or text without stops; it is cut at a line or a space, to stay quotable. */
+const MAX_SENTENCE = 800
+
+/** Whether the punctuation ending at `end` closes a sentence, or only an abbreviation or a number. */
+function closes(text: string, start: number, mark: number, end: number): boolean {
+  // set apart by spaces: tokenised text, often all in lower case
+  if (mark > start && text.charCodeAt(mark - 1) === 32) return true
+  const after = text.slice(end, end + 8)
+  if (text[mark] !== '.') return !STARTS_SMALL.test(after)
+  if (!STARTS_SENTENCE.test(after)) return false
+  return end - mark > 1 || !ABBREVIATION.test(text.slice(Math.max(start, mark - 12), mark))
+}
+
+function pushTrimmed(spans: Span[], text: string, from: number, to: number): void {
+  let start = from
+  let end = to
+  while (start < end && text.slice(start, start + 1).trim() === '') start++
+  while (end > start && text.slice(end - 1, end).trim() === '') end--
+  while (end - start > MAX_SENTENCE) {
+    const window = text.slice(start, start + MAX_SENTENCE)
+    const cut = Math.max(window.lastIndexOf('\n'), window.lastIndexOf(' '))
+    const at = start + (cut > MAX_SENTENCE / 2 ? cut : MAX_SENTENCE)
+    pushTrimmed(spans, text, start, at)
+    start = at
+    while (start < end && text.slice(start, start + 1).trim() === '') start++
+  }
+  if (start < end) spans.push({ start, end })
+}
+
+/**
+ * Sentences of a text in order. Nothing but white space lies outside of them. Written for English and Chinese, and
+ * sound for languages with their punctuation.
+ */
+export function splitSentences(text: string): Span[] {
+  const spans: Span[] = []
+  let start = 0
+  for (const match of text.matchAll(BOUNDARY)) {
+    const mark = match.index
+    const end = mark + match[0].length
+    const isStop = '.!?…'.includes(match[0].slice(0, 1))
+    if (isStop && !closes(text, start, mark, end)) continue
+    pushTrimmed(spans, text, start, end)
+    start = end
+  }
+  pushTrimmed(spans, text, start, text.length)
+  return spans
+}
