@@ -90,13 +90,19 @@ function splitGroups(units: Unit[]): Unit[][] {
   const groups: Unit[][] = []
   let last: Unit[] | undefined
   for (const unit of units) {
-    if (last === undefined || last[0]?.group !== unit.group) {
+    if (last === undefined || (last[last.length - 1]?.group !== unit.group && !isPageScrap(last, unit))) {
       last = []
       groups.push(last)
     }
     last.push(unit)
   }
   return groups
+}
+
+/** Pages show a few words in large type as sections of their own; those stay with what follows on the page. */
+function isPageScrap(group: Unit[], next: Unit): boolean {
+  const page = group[0]?.element.pageNumber
+  return page !== undefined && page === next.element.pageNumber && wordsOf(group) < SCRAP
 }
 
 function packGroup(group: Unit[]): Draft[] {

@@ -58,10 +58,11 @@ export class Outline {
     return own.id
   }
 
-  /** The finished tree; a document without any content still has its one node. */
+  /** The finished tree, without sections that hold nothing; a document without any content still has its one node. */
   roots(): CompiledOutlineNode[] {
     if (this.#roots.length === 0) this.#ensurePreamble()
-    return this.#roots
+    const roots = withoutEmpty(this.#roots)
+    return roots.length === 0 ? this.#roots.slice(0, 1) : roots
   }
 
   #ensurePreamble(): CompiledOutlineNode {
@@ -77,6 +78,13 @@ export class Outline {
 
 function newNode(id: string): CompiledOutlineNode {
   return { id, title: '', level: 1, tocSource: 'heading', sectionPath: [], children: [], sourceElementIds: [] }
+}
+
+function withoutEmpty(nodes: CompiledOutlineNode[]): CompiledOutlineNode[] {
+  return nodes.filter((node) => {
+    node.children = withoutEmpty(node.children)
+    return node.children.length > 0 || node.sourceElementIds.length > 0
+  })
 }
 
 function stretch(node: CompiledOutlineNode, element: CompiledElement): void {

@@ -84,7 +84,10 @@ class InlineReader {
   #code(): void {
     const length = runLength(this.#source, this.#at)
     const close = this.#closingTicks(length, this.#at + length)
-    if (close === undefined) return this.#take('`'.repeat(length), length)
+    if (close === undefined) {
+      this.#take('`'.repeat(length), length)
+      return
+    }
     const code = this.#source.slice(this.#at + length, close)
     this.#take(code.length > 2 && code.startsWith(' ') && code.endsWith(' ') ? code.slice(1, -1) : code, 0)
     this.#at = close + length
@@ -113,7 +116,10 @@ class InlineReader {
 
   #openBracket(char: string): void {
     const picture = char === '!'
-    if (picture && this.#source.charAt(this.#at + 1) !== '[') return this.#take('!', 1)
+    if (picture && this.#source.charAt(this.#at + 1) !== '[') {
+      this.#take('!', 1)
+      return
+    }
     const marker = picture ? '![' : '['
     this.#brackets.push({ slot: this.#out.length, marker, position: this.#at })
     this.#take(marker, marker.length)
@@ -121,18 +127,27 @@ class InlineReader {
 
   #closeBracket(): void {
     const opener = this.#brackets.pop()
-    if (opener === undefined) return this.#take(']', 1)
+    if (opener === undefined) {
+      this.#take(']', 1)
+      return
+    }
     const source = this.#source
     const next = source.charAt(this.#at + 1)
     if (next === '(') {
       const end = targetEnd(source, this.#at + 2)
-      if (end === -1) return this.#take(']', 1)
+      if (end === -1) {
+        this.#take(']', 1)
+        return
+      }
       this.#out[opener.slot] = ''
       if (opener.marker === '![') this.#picture(source.slice(this.#at + 2, end))
       this.#at = end + 1
     } else if (next === '[') {
       const end = source.slice(this.#at + 2, this.#at + 2 + MAX_TARGET).indexOf(']')
-      if (end === -1) return this.#take(']', 1)
+      if (end === -1) {
+        this.#take(']', 1)
+        return
+      }
       this.#out[opener.slot] = ''
       this.#at += end + 3
     } else if (next === ']' && source.charAt(opener.position - 1) === '[') {
@@ -165,9 +180,15 @@ class InlineReader {
       return
     }
     const link = /^<([a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>/.exec(rest)
-    if (link !== null) return this.#take(link[1] ?? '', link[0].length)
+    if (link !== null) {
+      this.#take(link[1] ?? '', link[0].length)
+      return
+    }
     const tag = /^<\/?([a-zA-Z][a-zA-Z0-9-]*)(?:\s[^<>]*)?\/?>/.exec(rest)
-    if (tag === null) return this.#take('<', 1)
+    if (tag === null) {
+      this.#take('<', 1)
+      return
+    }
     const name = tag[1]?.toLowerCase()
     const separates = name === 'td' || name === 'th' || name === 'p' || name === 'div' || name === 'li'
     this.#take(name === 'br' || name === 'tr' ? '\n' : separates ? ' ' : '', tag[0].length)
@@ -177,7 +198,10 @@ class InlineReader {
     const found = /^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});/.exec(
       this.#source.slice(this.#at, this.#at + 34),
     )
-    if (found === null) return this.#take('&', 1)
+    if (found === null) {
+      this.#take('&', 1)
+      return
+    }
     this.#take(decodeEntities(found[0]), found[0].length)
   }
 
@@ -195,7 +219,8 @@ class InlineReader {
       if (opener !== undefined && opener.marker === marker) {
         this.#emphasis.pop()
         this.#out[opener.slot] = ''
-        return this.#take('', length)
+        this.#take('', length)
+        return
       }
     }
     const candidate = length <= 3 && !inWord && opens && (char !== '~' || length === 2)

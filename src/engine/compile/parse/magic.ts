@@ -52,7 +52,8 @@ const PDF_HEADER_WITHIN = 1024
  */
 export function sniffBinary(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, PDF_HEADER_WITHIN + 8)
-  if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return sniffZip(bytes, head)
+  if (bytes.length >= 30 && head.startsWith('PK\x03\x04')) return sniffZip(bytes, head)
+  if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return 'application/zip'
   if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return sniffCompound(bytes)
   if (head.includes('%PDF-')) return 'application/pdf'
   if (head.startsWith('RIFF')) return sniffRiff(head)
@@ -70,8 +71,11 @@ function looksBinary(bytes: Buffer): boolean {
 }
 
 function sniffZip(bytes: Buffer, head: string): string {
-  const mimetype = /^mimetype(application\/[\w.+-]+)/.exec(head.slice(30))?.[1]
-  if (mimetype !== undefined) return mimetype
+  const declared = bytes.readUInt32LE(22)
+  if (head.startsWith('mimetype', 30) && declared < 100) {
+    const mimetype = /^application\/[\w.+-]+$/.exec(head.slice(38, 38 + declared))?.[0]
+    if (mimetype !== undefined) return mimetype
+  }
   const has = (name: string): boolean => bytes.includes(name, 0, 'latin1')
   if (has('word/document.xml')) return `${OFFICE}wordprocessingml.document`
   if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OFFICE}spreadsheetml.sheet`

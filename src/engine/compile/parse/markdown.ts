@@ -67,10 +67,16 @@ class MarkdownReader {
     const quoted = /^ {0,3}>/.test(raw)
     const unquoted = quoted ? raw.replace(/^[ \t]*(?:>[ \t]?)+/, '').replace(/^\[![\w-]+\][+-]?/, '') : raw
     const line = unquoted.includes('<!--') ? this.#skipComment(unquoted) : unquoted
-    if (line.trim() === '') return this.#blank()
+    if (line.trim() === '') {
+      this.#blank()
+      return
+    }
     if (this.#fence(line)) return
     if (!quoted && this.#heading(line)) return
-    if (RULE.test(line)) return this.#close()
+    if (RULE.test(line)) {
+      this.#close()
+      return
+    }
     if (this.#listLine(line)) return
     if (this.#table(line)) return
     if (this.#paragraph.length === 0 && this.#special(line)) return

@@ -14,12 +14,15 @@ export interface PdfBlock extends Block {
   /** baseline of its first line */
   y: number
   lineCount: number
+  turned: boolean
 }
 
 /** Larger steps between two baselines (against the usual one) end a paragraph. */
 const PARAGRAPH_STEP = 1.3
 /** Sizes that differ more than this share are different styles. */
 const SIZE_TOLERANCE = 0.12
+/** Up to this many characters beside a line are part of a formula, whatever their size. */
+const SCRAP_LENGTH = 4
 /** From this many pages on, a line that stands at the edge of half of them is a running header or footer. */
 const MIN_PAGES_FOR_RUNNING = 5
 const RUNNING_SHARE = 0.4
@@ -97,6 +100,7 @@ function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<s
     size: lines[0]?.size ?? 0,
     y: lines[0]?.y ?? 0,
     lineCount: lines.length,
+    turned: lines[0]?.turned ?? false,
   }
 }
 
@@ -115,9 +119,12 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   const last = group[group.length - 1]
   const first = group[0]
   if (last === undefined || first === undefined) return true
-  if (Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)) return true
-  if (BULLET.test(line.text)) return true
+  if (line.turned !== last.turned) return true
   const drop = last.y - line.y
+  const scrap = Math.min(line.text.length, last.text.length) <= SCRAP_LENGTH && Math.abs(drop) < line.size
+  const resized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)
+  if (resized && !scrap) return true
+  if (BULLET.test(line.text)) return true
   const ended = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
   if (drop < -0.5 * line.size) return ended || !/^\p{Ll}/u.test(line.text)
   if (drop > Math.max(step, line.size) * PARAGRAPH_STEP) return true

@@ -18,23 +18,71 @@ const MAX_HEADING_WORDS = 14
 const MAX_HEADING_LEVELS = 4
 /** When more of a document than this is "headings", its sizes mean something else. */
 const MAX_HEADING_SHARE = 0.15
+const MAX_NUMBER_STEP = 3
+/** `3 Method`, `3.1 Data`: a numbered heading may be as small as the text. `1. First` is more often a list item. */
+const NUMBERED = /^(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+\p{Lu}/u
+const NUMBERED_BY_FORM = /^(?:\d{1,2}|\d{1,2}(?:\.\d{1,2}){1,3}\.?)\s+\p{Lu}[^.;!?]{2,80}$/u
 
-/** Headings by size, in the text's own blocks. Blocks that are headings change their type. */
-export function markHeadingsBySize(blocks: PdfBlock[], baseLevel: number): void {
+/** Headings by size or by number, in the text's own blocks. Blocks that are headings change their type. */
+export function markHeadings(blocks: PdfBlock[], baseLevel: number): void {
   const body = bodySize(blocks)
-  const headings = blocks.filter((block) => isHeading(block, body))
-  const length = headings.reduce((sum, block) => sum + block.text.length, 0)
+  const bySize = blocks.filter((block) => isHeading(block, body))
+  const length = bySize.reduce((sum, block) => sum + block.text.length, 0)
   const total = blocks.reduce((sum, block) => sum + block.text.length, 0)
-  if (length > total * MAX_HEADING_SHARE) return
-  const sizes = [...new Set(headings.map((block) => rounded(block.size)))].sort((a, b) => b - a)
-  for (const block of headings) {
+  if (length <= total * MAX_HEADING_SHARE) {
+    const sizes = [...new Set(bySize.map((block) => rounded(block.size)))].sort((a, b) => b - a)
+    for (const block of bySize) {
+      block.type = 'heading'
+      block.level = baseLevel + Math.min(MAX_HEADING_LEVELS - 1, sizes.indexOf(rounded(block.size)))
+    }
+  }
+  const levels = new Map<number, number>()
+  for (const block of numbered(blocks, body)) {
     block.type = 'heading'
-    block.level = baseLevel + Math.min(MAX_HEADING_LEVELS - 1, sizes.indexOf(rounded(block.size)))
+    block.level = baseLevel + depthOf(block)
+    if (block.size >= body * HEADING_SIZE && !levels.has(rounded(block.size)))
+      levels.set(rounded(block.size), block.level)
+  }
+  // `References` is set like `1 Introduction`, so it belongs beside it.
+  for (const block of bySize) {
+    const level = NUMBERED.test(block.text) || block === bySize[0] ? undefined : levels.get(rounded(block.size))
+    if (block.type === 'heading' && level !== undefined) block.level = level
   }
 }
 
+/** Numbered headings, when their numbers rise through the document as a table of contents would. */
+function numbered(blocks: PdfBlock[], body: number): PdfBlock[] {
+  const candidates = blocks.filter((block) => {
+    if (block.type === 'heading') return NUMBERED.test(block.text)
+    if (block.type !== 'paragraph' || block.turned || block.lineCount > 1 || block.size < body * 0.98) return false
+    return NUMBERED_BY_FORM.test(block.text) && block.text.split(' ').length <= MAX_HEADING_WORDS
+  })
+  const rising: PdfBlock[] = []
+  let last: number[] = []
+  for (const block of candidates) {
+    const number = (NUMBERED.exec(block.text)?.[1] ?? '').split('.').map(Number)
+    if (last.length > 0 && !follows(last, number)) continue
+    rising.push(block)
+    last = number
+  }
+  return rising.length >= 2 ? rising : []
+}
+
+/** Whether a section number comes soon after another at some depth: 2.3 → 2.3.1, 2.4, 3. A few may go unseen. */
+function follows(last: number[], next: number[]): boolean {
+  const depth = next.length - 1
+  if (depth > last.length || !next.slice(0, depth).every((part, index) => part === last[index])) return false
+  const step = (next[depth] ?? 0) - (last[depth] ?? 0)
+  return step >= 1 && step <= MAX_NUMBER_STEP
+}
+
+function depthOf(block: PdfBlock): number {
+  return (NUMBERED.exec(block.text)?.[1] ?? '').split('.').length
+}
+
 function isHeading(block: PdfBlock, body: number): boolean {
-  if (block.type !== 'paragraph' || block.size < body * HEADING_SIZE || block.lineCount > 3) return false
+  if (block.type !== 'paragraph' || block.turned || block.lineCount > 3) return false
+  if (block.size < body * HEADING_SIZE) return false
   if (!/\p{L}{2}/u.test(block.text) || /[.,;:]$/.test(block.text) || block.text.length > 200) return false
   return block.text.split(' ').length <= MAX_HEADING_WORDS
 }

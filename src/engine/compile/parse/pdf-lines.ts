@@ -7,6 +7,8 @@ export interface PdfLine {
   y: number
   /** size of most of its characters */
   size: number
+  /** set sideways on the page */
+  turned: boolean
 }
 
 /** What pdf.js says about one run of text. */
@@ -23,6 +25,9 @@ const CELL_GAP = 2.5
 const SPACE_GAP = 0.15
 /** Baselines this close (in text sizes) are one line: superscripts, drop shadows. */
 const SAME_BASELINE = 0.5
+/** Indices and exponents stand further off, but close by. */
+const SCRIPT_BASELINE = 0.75
+const SCRIPT_SIZE = 0.85
 
 /** When more lines than this share step back up the page within their column, the file's own order is not for reading. */
 const CHAOS = 0.2
@@ -66,24 +71,25 @@ function joinRuns(runs: readonly TextRun[]): PdfLine[] {
     line.sizes.set(rounded, count)
     if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = place.size
   }
-  return lines.map(({ text, left, right, y, size }) => ({ text: tidy(text), left, right, y, size }))
+  return lines.map(({ text, left, right, y, size, turned }) => ({ text: tidy(text), left, right, y, size, turned }))
 }
 
 /** Position along and across the writing direction; a page set sideways reads like an upright one. */
-function placeOf(run: TextRun): { left: number; right: number; y: number; size: number } {
+function placeOf(run: TextRun): Omit<PdfLine, 'text'> {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = run.transform
   const size = Math.hypot(c, d) || run.height || 1
   const sideways = Math.abs(b) > Math.abs(a)
   const left = sideways ? (b > 0 ? f : -f) : e
   const y = sideways ? (b > 0 ? -e : e) : f
-  return { left, right: left + run.width, y, size }
+  return { left, right: left + run.width, y, size, turned: sideways }
 }
 
-function continues(line: PdfLine, place: { left: number; y: number; size: number }): boolean {
+function continues(line: PdfLine, place: Omit<PdfLine, 'text'>): boolean {
   const size = Math.max(line.size, place.size)
-  if (Math.abs(line.y - place.y) > SAME_BASELINE * size) return false
   const gap = place.left - line.right
-  return gap > -size && gap < CELL_GAP * size
+  if (line.turned !== place.turned || gap <= -size || gap >= CELL_GAP * size) return false
+  const script = Math.min(line.size, place.size) < SCRIPT_SIZE * size && gap < size
+  return Math.abs(line.y - place.y) <= (script ? SCRIPT_BASELINE : SAME_BASELINE) * size
 }
 
 function tidy(text: string): string {
@@ -123,7 +129,7 @@ function sortByCuts(lines: PdfLine[], depth: number): PdfLine[] {
   const size = medianSize(lines)
   if (lines.length > 3 && depth < 12) {
     const columns = cut(lines, (line) => [line.left, line.right], size)
-    if (columns !== undefined && columns.every((column) => column.length > 1)) {
+    if (columns?.every((column) => column.length > 1)) {
       return columns.flatMap((column) => sortByCuts(column, depth + 1))
     }
     const rows = cut(lines, (line) => [-line.y - line.size * 0.8, -line.y + line.size * 0.2], size * 0.8)
@@ -156,7 +162,11 @@ function joinRows(lines: PdfLine[]): PdfLine[] {
   for (const line of lines) {
     const last = rows[rows.length - 1]
     const size = Math.max(line.size, last?.size ?? 0)
-    const sameRow = last !== undefined && Math.abs(last.y - line.y) < 0.3 * size && line.left >= last.right - size * 0.5
+    const sameRow =
+      last !== undefined &&
+      last.turned === line.turned &&
+      Math.abs(last.y - line.y) < 0.3 * size &&
+      line.left >= last.right - size * 0.5
     if (sameRow && line.text !== '') {
       last.text = `${last.text} ${line.text}`
       last.right = Math.max(last.right, line.right)

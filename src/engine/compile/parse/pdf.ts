@@ -2,7 +2,7 @@ import { getDocumentProxy } from 'unpdf'
 import { ReadError, type ReadLimits } from './limits.js'
 import type { Block, Parsed, Parser } from './parsed.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
-import { type Bookmark, markHeadingsBySize, placeBookmarks } from './pdf-headings.js'
+import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readLines, type TextRun } from './pdf-lines.js'
 import { isRecord } from './records.js'
 
@@ -97,7 +97,7 @@ async function readPages(pdf: Pdf): Promise<{ pages: PdfPage[]; broken: number[]
 function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: number): Block[] {
   if (bookmarks.length < Math.max(2, pageCount / PAGES_PER_BOOKMARK)) {
     const deepest = bookmarks.reduce((most, bookmark) => Math.max(most, bookmark.level), 0)
-    markHeadingsBySize(blocks, deepest + 1)
+    markHeadings(blocks, deepest + 1)
   }
   const placed: Block[] = bookmarks.length > 0 ? placeBookmarks(blocks, bookmarks) : blocks
   if (pageCount === 1 || placed.some((block) => block.type === 'heading')) return placed
@@ -114,7 +114,7 @@ function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: numb
   return paged
 }
 
-/** The file's own outline, flat, in reading order; entries that point nowhere take the page of the one before. */
+/** The file's own outline, flat, in reading order; entries that lead nowhere, and have none below that do, go. */
 async function readBookmarks(pdf: Pdf): Promise<Bookmark[]> {
   const bookmarks: Bookmark[] = []
   let page = 1
@@ -125,10 +125,14 @@ async function readBookmarks(pdf: Pdf): Promise<Bookmark[]> {
       const target = await destination(pdf, item.dest)
       page = Math.max(page, target?.page ?? page)
       const title = typeof item.title === 'string' ? item.title.trim() : ''
-      if (title !== '') {
-        bookmarks.push({ title, level, page, ...(target?.y === undefined ? {} : { y: target.y }) })
-      }
+      const place = bookmarks.length
+      if (title !== '') bookmarks.push({ title, level, page, ...(target?.y === undefined ? {} : { y: target.y }) })
       if (level < MAX_BOOKMARK_DEPTH) await walk(item.items, level + 1)
+      if (target !== undefined || title === '') continue
+      const below = bookmarks[place + 1]
+      const own = bookmarks[place]
+      if (below === undefined || own === undefined) bookmarks.length = place
+      else own.page = below.page
     }
   }
   try {

@@ -54,7 +54,10 @@ class RstReader {
 
   #body(line: string): void {
     const directive = DIRECTIVE.exec(line)
-    if (directive !== null) return this.#directive(directive[1] ?? '', directive[2]?.trim() ?? '')
+    if (directive !== null) {
+      this.#directive(directive[1] ?? '', directive[2]?.trim() ?? '')
+      return
+    }
     if (/^\.\.(?:\s|$)/.test(line)) {
       this.#next++
       this.#indented()
