@@ -88,6 +88,22 @@ export abstract class BaseCommand extends Command {
     return await resolveSpace(await this.client(), text)
   }
 
+  /** A document of the space, named by its id or the tail of it. */
+  protected async documentNamed(text: string): Promise<{ id: string; documentId: string }> {
+    const { id } = await this.space()
+    const { resolveDocument } = await import('./resolve.js')
+    return { id, documentId: await resolveDocument(await this.client(), id, text, this.dirs.cache) }
+  }
+
+  protected async documentsNamed(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {
+    const { id } = await this.space()
+    const { resolveDocument } = await import('./resolve.js')
+    const client = await this.client()
+    const documentIds: string[] = []
+    for (const word of words) documentIds.push(await resolveDocument(client, id, String(word), this.dirs.cache))
+    return { id, documentIds }
+  }
+
   /** `--limit`, `--all` and `--cursor` as a range for `paginate`. */
   protected range(flags: { limit?: number | undefined; all: boolean; cursor?: string | undefined }) {
     return { limit: flags.all ? undefined : (flags.limit ?? LIST_DEFAULT), cursor: flags.cursor }

@@ -38,6 +38,7 @@ export class Output {
   readonly format: Format
   readonly colour: boolean
   readonly errColour: boolean
+  readonly unicode: boolean
   readonly symbols: Symbols
   readonly width: number
   /** ids that were shown by their tail only, for `#tail` arguments of later commands */
@@ -54,7 +55,8 @@ export class Output {
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
     this.colour = wantsColour({ wish: options.colour, isTTY: this.isTerminal, env })
     this.errColour = wantsColour({ wish: options.colour, isTTY: this.err.isTTY === true, env })
-    this.symbols = symbols(hasUnicode(env))
+    this.unicode = hasUnicode(env)
+    this.symbols = symbols(this.unicode)
     this.width = terminalWidth(this.out, env)
   }
 
@@ -85,6 +87,11 @@ export class Output {
   /** Writes text to stdout as it is; waits for nothing. */
   raw(text: string): void {
     this.out.write(text)
+  }
+
+  /** Text of a document: as it is for a pipe, made safe for a terminal. */
+  text(text: string): void {
+    this.raw(this.isTerminal ? tty(text) : text)
   }
 
   /** A line of prose on stdout, safe for a terminal. */

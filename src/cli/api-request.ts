@@ -1,0 +1,48 @@
+import type { HttpRequest } from '../client/http.js'
+import { usageError } from './cli-error.js'
+
+export interface ApiWords {
+  method: string
+  path: string
+  fields: string[]
+  rawFields: string[]
+  input: string | undefined
+}
+
+/** A request made of the words of `ks api`. @throws CliError exit 2 */
+export function apiRequest(words: ApiWords): HttpRequest {
+  const method = words.method.toUpperCase()
+  if (!/^(GET|POST|PUT|PATCH|DELETE|HEAD)$/.test(method)) {
+    throw usageError(`${JSON.stringify(words.method)} is no method: GET, POST, PUT, PATCH or DELETE`)
+  }
+  const path = words.path.startsWith('/') ? words.path : `/${words.path}`
+  const fields = [
+    ...words.fields.map((field) => split(field, '-F')).map(([key, value]): [string, unknown] => [key, typed(value)]),
+    ...words.rawFields.map((field) => split(field, '-f')),
+  ]
+  if (words.input !== undefined) {
+    if (fields.length > 0) throw usageError('--input and -F both make the body: give one of them')
+    return { method, path, body: words.input, headers: { 'content-type': 'application/json' } }
+  }
+  if (fields.length === 0) return { method, path }
+  if (method === 'GET' || method === 'HEAD') {
+    const url = new URL(path, 'http://localhost')
+    for (const [key, value] of fields) url.searchParams.append(key, String(value))
+    return { method, path: url.pathname + url.search }
+  }
+  const body = JSON.stringify(Object.fromEntries(fields))
+  return { method, path, body, headers: { 'content-type': 'application/json' } }
+}
+
+function split(field: string, flag: string): [string, string] {
+  const at = field.indexOf('=')
+  if (at < 1) throw usageError(`${flag} must be key=value, received ${JSON.stringify(field)}`)
+  return [field.slice(0, at), field.slice(at + 1)]
+}
+
+function typed(value: string): unknown {
+  if (value === 'true') return true
+  if (value === 'false') return false
+  if (value === 'null') return null
+  return /^-?\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : value
+}

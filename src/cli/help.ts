@@ -1,0 +1,16 @@
+import { CommandHelp, Help } from '@oclif/core/help'
+
+/** Help of one command: examples come right after the usage, because they are what people look for. */
+class ExamplesFirst extends CommandHelp {
+  protected override sections() {
+    const all = super.sections()
+    const examples = all.filter((section) => section.header === 'EXAMPLES')
+    const usage = all.filter((section) => section.header === (this.opts.usageHeader ?? 'USAGE'))
+    const rest = all.filter((section) => !examples.includes(section) && !usage.includes(section))
+    return [...usage, ...examples, ...rest]
+  }
+}
+
+export class KsHelp extends Help {
+  protected override CommandHelpClass = ExamplesFirst
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../client/client.js'
+import { ApiError } from '../client/errors.js'
+import { BACKOFF } from './wait.js'
+
+/** A compilation job or a bulk job, as far as waiting for it is concerned. */
+export interface WatchedJob {
+  id: string
+  kind: 'document' | 'bulk'
+  state: string
+  ended: boolean
+  error?: string
+  total?: number
+  completed?: number
+  failed?: number
+}
+
+const ENDED = new Set(['published', 'failed', 'canceled'])
+
+/** Reads a job by id; what is no compilation job is looked for among the bulk jobs. */
+export async function readJob(client: Client, id: string, kind?: WatchedJob['kind']): Promise<WatchedJob> {
+  if (kind !== 'bulk') {
+    try {
+      const job = await client.request('GET /jobs/{id}', { path: { id } })
+      const read: WatchedJob = { id, kind: 'document', state: job.stage, ended: ENDED.has(job.stage) }
+      return job.error === undefined ? read : { ...read, error: job.error }
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404 || kind === 'document') throw error
+    }
+  }
+  const bulk = await client.request('GET /bulk-jobs/{id}', { path: { id } })
+  const { totalItems: total, completedItems: completed, failedItems: failed } = bulk
+  return { id, kind: 'bulk', state: bulk.status, ended: bulk.status !== 'running', total, completed, failed }
+}
+
+export function hasFailed(job: WatchedJob): boolean {
+  return job.state === 'failed' || job.state === 'canceled' || (job.failed ?? 0) > 0
+}
+
+/** Every job as it is now and each time it changes, until all have ended. */
+export async function* jobChanges(client: Client, ids: string[], signal?: AbortSignal): AsyncGenerator<WatchedJob> {
+  const seen = new Map<string, WatchedJob>()
+  let open = [...new Set(ids)]
+  let pause: number = BACKOFF.firstMs
+  while (open.length > 0) {
+    let changed = false
+    for (const id of open) {
+      const before = seen.get(id)
+      const job = await readJob(client, id, before?.kind)
+      seen.set(id, job)
+      if (before !== undefined && progressOf(before) === progressOf(job)) continue
+      changed = true
+      yield job
+    }
+    open = open.filter((id) => seen.get(id)?.ended !== true)
+    if (open.length === 0) return
+    pause = changed ? BACKOFF.firstMs : Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
+    await sleep(pause, undefined, signal === undefined ? {} : { signal })
+  }
+}
+
+function progressOf(job: WatchedJob): string {
+  return `${job.state} ${job.completed ?? ''} ${job.failed ?? ''}`
+}
+
+/** `#a1b2c3d4 projection_built`, `#0c0ffee0 running 3 of 14, 1 failed` */
+export function jobLine(job: WatchedJob, shortId: string): string {
+  const counts = job.total === undefined ? '' : ` ${job.completed ?? 0} of ${job.total}`
+  const failed = (job.failed ?? 0) > 0 ? `, ${job.failed} failed` : ''
+  return `${shortId} ${job.state}${counts}${failed}${job.error === undefined ? '' : `: ${job.error}`}`
+}

@@ -1,0 +1,102 @@
+import { usageError } from './cli-error.js'
+import type { Column } from './columns.js'
+
+/** What lists of each resource show, and every field it may have. */
+
+export const SPACE_COLUMNS: Column[] = [
+  { field: 'name' },
+  { field: 'slug' },
+  { field: 'id', kind: 'id' },
+  { field: 'updatedAt', title: 'UPDATED', kind: 'time' },
+]
+export const SPACE_FIELDS = ['id', 'name', 'slug', 'description', 'tenantId', 'createdAt', 'updatedAt']
+
+export const DOCUMENT_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'filename', title: 'FILE' },
+  { field: 'parserStatus', title: 'STATE', kind: 'state' },
+  { field: 'sizeBytes', title: 'SIZE', kind: 'bytes' },
+  { field: 'version' },
+  { field: 'createdAt', title: 'ADDED', kind: 'time' },
+]
+export const DOCUMENT_FIELDS = [
+  'id',
+  'knowledgeSpaceId',
+  'sourceId',
+  'filename',
+  'mimeType',
+  'objectKey',
+  'sha256',
+  'sizeBytes',
+  'parserStatus',
+  'version',
+  'metadata',
+  'createdAt',
+  'updatedAt',
+]
+
+export const JOB_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'stage', kind: 'state' },
+  { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
+  { field: 'version' },
+  { field: 'error' },
+  { field: 'createdAt', title: 'QUEUED', kind: 'epoch' },
+  { field: 'updatedAt', title: 'CHANGED', kind: 'epoch' },
+  { field: 'completedAt', title: 'ENDED', kind: 'epoch' },
+]
+
+export const BULK_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'type' },
+  { field: 'status', kind: 'state' },
+  { field: 'totalItems', title: 'TOTAL', kind: 'count' },
+  { field: 'completedItems', title: 'DONE', kind: 'count' },
+  { field: 'failedItems', title: 'FAILED', kind: 'count' },
+  { field: 'failedItemIds', title: 'FAILED ITEMS' },
+  { field: 'createdAt', title: 'STARTED', kind: 'time' },
+  { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
+]
+
+export const VIRTUAL_COLUMNS: Column[] = [
+  { field: 'kind' },
+  { field: 'name' },
+  { field: 'resourceType', title: 'TYPE' },
+  { field: 'path' },
+]
+export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType', 'targetId', 'version']
+
+/** `pluginId/provider/model`; a model's own name may hold slashes. @throws CliError exit 2 */
+export function modelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {
+  const [pluginId, provider, ...rest] = text.split('/')
+  const model = rest.join('/')
+  if (!pluginId || !provider || model === '') {
+    throw usageError(`${name} must be plugin/provider/model, received ${JSON.stringify(text)}`)
+  }
+  return { pluginId, provider, model }
+}
+
+/** A slug made of a name: lower-case letters and digits joined by hyphens, or undefined when nothing is left. */
+export function slugOf(name: string): string | undefined {
+  const slug = name
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 160)
+    .replace(/-+$/, '')
+  return slug === '' ? undefined : slug
+}
+
+export const EVIDENCE_COLUMNS: Column[] = [
+  { field: 'targetId', title: 'NODE', kind: 'id' },
+  { field: 'name' },
+  { field: 'metadata.score', title: 'SCORE' },
+  { field: 'path' },
+]
+
+/** One path a line for pipes, as the tools the `fs` commands are named after print them. */
+export function pathColumns(format: string): Column[] {
+  return format === 'tsv' ? [{ field: 'path' }] : VIRTUAL_COLUMNS
+}

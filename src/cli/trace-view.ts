@@ -1,0 +1,31 @@
+import type { AnswerTrace } from '../contract/gateway/queries.js'
+import { ttyLine } from './terminal.js'
+import { duration } from './units.js'
+
+type Step = AnswerTrace['steps'][number]
+
+/** A trace as a head line and one line for each step, with how long it took and what it noted. */
+export function traceLines(trace: AnswerTrace): string[] {
+  const first = trace.steps[0]?.startedAt
+  const last = trace.steps
+    .map((step) => step.endedAt ?? step.startedAt)
+    .sort()
+    .at(-1)
+  const total = first === undefined || last === undefined ? [] : [duration(Date.parse(last) - Date.parse(first))]
+  const head = [trace.mode, trace.createdAt.replace('T', ' ').slice(0, 19), ...total]
+  const width = Math.max(0, ...trace.steps.map((step) => step.name.length))
+  return [head.join(' · '), ttyLine(trace.query), '', ...trace.steps.map((step) => stepLine(step, width))]
+}
+
+function stepLine(step: Step, width: number): string {
+  const took = step.endedAt === undefined ? '-' : duration(Date.parse(step.endedAt) - Date.parse(step.startedAt))
+  return `  ${step.name.padEnd(width)}  ${took.padStart(7)}  ${step.status.padEnd(7)}  ${notes(step.metadata)}`.trimEnd()
+}
+
+/** What a step noted, as `name value`; nested values are left to `--json`. */
+function notes(metadata: Record<string, unknown>): string {
+  return Object.entries(metadata)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? ttyLine(value) : value}`)
+    .join(' · ')
+}

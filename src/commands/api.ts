@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { apiRequest } from '../cli/api-request.js'
+import { BaseCommand } from '../cli/base-command.js'
+import { isObject, textOf } from '../cli/json-file.js'
+import { saveBody } from '../cli/save-body.js'
+import { readStdin } from '../cli/stdin.js'
+import { apiError } from '../client/client.js'
+import { readText } from '../client/http.js'
+
+export default class Api extends BaseCommand {
+  static override summary = 'call any operation of the service'
+  static override examples = [
+    '<%= config.bin %> api GET /knowledge-spaces -F limit=5',
+    '<%= config.bin %> api POST /knowledge-spaces -F name=Example -F slug=example-space',
+    '<%= config.bin %> api POST /queries --input question.json',
+    '<%= config.bin %> api GET /knowledge-spaces --paginate',
+  ]
+  static override args = {
+    method: Args.string({ required: true, description: 'GET, POST, PUT, PATCH or DELETE' }),
+    path: Args.string({ required: true, description: 'path of the operation' }),
+  }
+  static override flags = {
+    field: Flags.string({
+      char: 'F',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'key=value',
+      description: 'query parameter of GET, else field of the JSON body; true, false, null and numbers keep their type',
+    }),
+    'raw-field': Flags.string({
+      char: 'f',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'key=value',
+      description: 'the same, always as text',
+    }),
+    input: Flags.string({ helpValue: 'file', description: 'file with the JSON body, - for stdin' }),
+    paginate: Flags.boolean({ description: 'follow nextCursor to the end, one item a line' }),
+    output: Flags.string({ char: 'o', helpValue: 'file', description: 'file for the answer (default: stdout)' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Api)
+    const { input } = flags
+    const source = input === '-' ? readStdin('the body') : input === undefined ? undefined : readFile(input, 'utf8')
+    const request = apiRequest({
+      method: args.method,
+      path: args.path,
+      fields: flags.field ?? [],
+      rawFields: flags['raw-field'] ?? [],
+      input: await source,
+    })
+    const client = await this.client()
+    if (flags.paginate) {
+      await this.pages(request)
+      return
+    }
+    const answer = await client.raw(request)
+    if (answer.status >= 400) throw await apiError(answer.body)
+    await saveBody(answer.body, flags.output)
+    const type = String(answer.headers['content-type'] ?? '')
+    if (flags.output === undefined && this.out.isTerminal && type.includes('json')) this.out.raw('\n')
+  }
+
+  private async pages(request: ReturnType<typeof apiRequest>): Promise<void> {
+    const client = await this.client()
+    let cursor: string | undefined
+    do {
+      const url = new URL(request.path, 'http://localhost')
+      if (cursor !== undefined) url.searchParams.set('cursor', cursor)
+      const answer = await client.raw({ ...request, path: url.pathname + url.search })
+      if (answer.status >= 400) throw await apiError(answer.body)
+      const page: unknown = JSON.parse(await readText(answer.body))
+      const items = isObject(page) && Array.isArray(page.items) ? page.items : [page]
+      for (const item of items) this.out.raw(`${JSON.stringify(item)}\n`)
+      cursor = isObject(page) ? textOf(page.nextCursor) : undefined
+    } while (cursor !== undefined)
+  }
+}

@@ -1,0 +1,45 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { drawTree } from '../../cli/tree.js'
+import type { OutlineNode } from '../../contract/gateway/documents.js'
+
+export default class DocsOutline extends BaseCommand {
+  static override summary = 'show the sections of a document'
+  static override examples = ["<%= config.bin %> docs outline '#a1b2c3d4' --space example-space"]
+  static override args = { id: Args.string({ required: true, description: 'id of the document' }) }
+  static override flags = { ...spaceFlag }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(DocsOutline)
+    const { id, documentId } = await this.documentNamed(args.id)
+    const client = await this.client()
+    const outline = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
+      path: { id, documentId },
+    })
+    if (this.out.format === 'json') {
+      this.out.json(outline)
+    } else if (this.out.format === 'table') {
+      const lines = drawTree(outline.nodes, { label, children: (node) => node.children, unicode: this.out.unicode })
+      for (const line of lines) this.out.line(line)
+      if (lines.length === 0) this.out.note('The document has no sections.')
+    } else {
+      await this.out.list(flatten(outline.nodes), {
+        columns: [{ field: 'level' }, { field: 'title' }, { field: 'startPage' }, { field: 'startOffset' }],
+        fields: ['id', 'sectionPath', 'endPage', 'endOffset', 'summary', 'metadata'],
+        empty: 'The document has no sections.',
+      })
+    }
+  }
+}
+
+function label(node: OutlineNode): string {
+  return node.startPage === undefined ? node.title : `${node.title}  p. ${node.startPage}`
+}
+
+function* flatten(nodes: OutlineNode[]): Generator<Omit<OutlineNode, 'children'>> {
+  for (const { children, ...node } of nodes) {
+    yield node
+    yield* flatten(children)
+  }
+}

@@ -1,0 +1,41 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { confirm } from '../../cli/prompt.js'
+
+export default class DocsReindex extends BaseCommand {
+  static override summary = 'compile documents again; old versions answer until the new ones are published'
+  static override examples = [
+    "<%= config.bin %> docs reindex '#a1b2c3d4' --space example-space",
+    '<%= config.bin %> docs reindex --all --space example-space --yes',
+  ]
+  static override strict = false
+  static override args = { id: Args.string({ description: 'ids of documents' }) }
+  static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'every document of the space' }) }
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(DocsReindex)
+    if (flags.all === argv.length > 0) throw usageError('give ids of documents, or `--all`')
+    const { id, documentIds } = await this.documentsNamed(argv)
+    if (flags.all && !(await confirm('compiling every document of the space again', this.prompt))) return
+    const client = await this.client()
+    const body = flags.all ? { all: true } : { documentIds }
+    const done = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
+    const rows = done.items.map((item) =>
+      item.status === 'queued'
+        ? { documentId: item.asset.id, status: item.status, jobId: item.compilationJob.id }
+        : { documentId: item.documentId, status: item.status },
+    )
+    await this.out.list(rows, {
+      columns: [
+        { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
+        { field: 'status', kind: 'state' },
+        { field: 'jobId', title: 'JOB', kind: 'id' },
+      ],
+      empty: 'No documents to compile.',
+    })
+    if (rows.length > 0) this.out.note(`hint: \`ks jobs bulk ${done.bulkJobId}\` says how far it is`)
+  }
+}

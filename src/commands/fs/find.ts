@@ -1,0 +1,54 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { virtualPath } from '../../cli/fs-path.js'
+import { pathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { paginate } from '../../client/pages.js'
+
+const TYPES = ['source', 'document', 'node', 'artifact', 'evidence', 'workspace'] as const
+
+export default class FsFind extends BaseCommand {
+  static override summary = 'find files of a space by name, type or metadata'
+  static override examples = [
+    '<%= config.bin %> fs find /knowledge --name report --type document --space example-space',
+    '<%= config.bin %> fs find /sources --meta language=en --space example-space',
+  ]
+  static override args = { path: Args.string({ required: true, description: 'path to look below' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    name: Flags.string({ helpValue: 'text', description: 'the name contains this' }),
+    type: Flags.option({ options: TYPES, description: 'type of resource' })(),
+    meta: Flags.string({ helpValue: 'key=value', description: 'metadata the entry has' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FsFind)
+    const path = virtualPath(args.path)
+    const wanted = {
+      path,
+      ...(flags.name === undefined ? {} : { nameContains: flags.name }),
+      ...(flags.type === undefined ? {} : { resourceType: flags.type }),
+      ...(flags.meta === undefined ? {} : metaOf(flags.meta)),
+    }
+    const { id } = await this.space()
+    const client = await this.client()
+    const items = paginate(
+      (page) => client.request('GET /knowledge-spaces/{id}/fs/find', { path: { id }, query: { ...wanted, ...page } }),
+      { ...this.range(flags), pageSize: 1000 },
+    )
+    await this.list(items, {
+      columns: pathColumns(this.out.format),
+      fields: VIRTUAL_FIELDS,
+      empty: `Nothing below ${path} matches.`,
+    })
+  }
+}
+
+function metaOf(text: string): { metadataKey: string; metadataValue?: string } {
+  const at = text.indexOf('=')
+  if (at === 0 || text === '') throw usageError(`--meta must be key=value, received ${JSON.stringify(text)}`)
+  return at === -1 ? { metadataKey: text } : { metadataKey: text.slice(0, at), metadataValue: text.slice(at + 1) }
+}

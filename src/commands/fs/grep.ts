@@ -1,0 +1,73 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { ExitWith } from '../../cli/cli-error.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { virtualPath } from '../../cli/fs-path.js'
+import { parseSpan } from '../../cli/units.js'
+import { paginate } from '../../client/pages.js'
+
+export default class FsGrep extends BaseCommand {
+  static override summary = 'search text below a path; exit 1 when nothing matches, as grep does'
+  static override examples = [
+    '<%= config.bin %> fs grep "retention policy" /knowledge --space example-space',
+    '<%= config.bin %> fs grep "v[0-9]+" /sources --regex --space example-space',
+  ]
+  static override args = {
+    pattern: Args.string({ required: true, description: 'text; case counts only when it has a capital letter' }),
+    path: Args.string({ required: true, description: 'path to search below' }),
+  }
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    regex: Flags.boolean({ description: 'the pattern is a regular expression' }),
+    'time-limit': Flags.string({ helpValue: '2s', description: 'time one page of the search may take' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FsGrep)
+    const path = virtualPath(args.path)
+    const wanted = {
+      path,
+      q: flags.regex ? `re:${args.pattern}` : args.pattern,
+      ...(flags['time-limit'] === undefined ? {} : { timeoutMs: parseSpan(flags['time-limit'], '--time-limit') }),
+    }
+    const { id } = await this.space()
+    const client = await this.client()
+    let cutShort = false
+    const matches = paginate(
+      async (page) => {
+        const {
+          matches: items,
+          truncated,
+          nextCursor,
+        } = await client.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id }, query: { ...wanted, ...page } })
+        cutShort = truncated && nextCursor === undefined
+        return { items, nextCursor }
+      },
+      { ...this.range(flags), pageSize: 1000 },
+    )
+    const found = this.out.isJson ? await this.asJson(matches) : await this.asLines(matches)
+    if (cutShort) this.out.note('The search ran out of time: there may be more.')
+    if (found === 0) throw new ExitWith(1)
+  }
+
+  private async asJson(matches: AsyncGenerator<object, string | undefined>): Promise<number> {
+    return await this.list(matches, {
+      columns: [{ field: 'path' }, { field: 'startOffset' }, { field: 'snippet' }],
+      fields: ['kind', 'endOffset', 'metadata', 'nodeId', 'segmentId'],
+      empty: '',
+    })
+  }
+
+  private async asLines(
+    matches: AsyncGenerator<{ path: string; startOffset: number; snippet: string }, string | undefined>,
+  ): Promise<number> {
+    let found = 0
+    for await (const match of matches) {
+      found += 1
+      this.out.line(`${match.path}:${match.startOffset}: ${match.snippet.replace(/\s+/g, ' ').trim()}`)
+    }
+    return found
+  }
+}

@@ -1,0 +1,32 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { virtualPath } from '../../cli/fs-path.js'
+import { pathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { paginate } from '../../client/pages.js'
+
+export default class FsLs extends BaseCommand {
+  static override summary = 'list a folder of a space'
+  static override examples = [
+    '<%= config.bin %> fs ls /knowledge/documents --space example-space',
+    '<%= config.bin %> fs ls /sources/uploads --space example-space --all --format jsonl',
+  ]
+  static override args = { path: Args.string({ required: true, description: 'path, beginning with a namespace' }) }
+  static override flags = { ...spaceFlag, ...listFlags }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FsLs)
+    const path = virtualPath(args.path)
+    const { id } = await this.space()
+    const client = await this.client()
+    const items = paginate(
+      (page) => client.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query: { path, ...page } }),
+      { ...this.range(flags), pageSize: 1000 },
+    )
+    await this.list(items, {
+      columns: pathColumns(this.out.format),
+      fields: VIRTUAL_FIELDS,
+      empty: `${path} is empty.`,
+    })
+  }
+}

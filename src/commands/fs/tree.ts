@@ -1,0 +1,61 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { virtualPath } from '../../cli/fs-path.js'
+import { drawTree } from '../../cli/tree.js'
+import type { VirtualTree } from '../../contract/gateway/fs.js'
+
+const DEFAULT_LIMIT = 500
+
+export default class FsTree extends BaseCommand {
+  static override summary = 'show a folder of a space with what stands below it'
+  static override examples = ['<%= config.bin %> fs tree /sources --depth 2 --space example-space']
+  static override args = { path: Args.string({ required: true, description: 'path, beginning with a namespace' }) }
+  static override flags = {
+    ...spaceFlag,
+    depth: Flags.integer({ min: 1, helpValue: 'n', description: 'levels to show' }),
+    limit: Flags.integer({ min: 1, helpValue: 'n', description: `most entries to show (default ${DEFAULT_LIMIT})` }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FsTree)
+    const path = virtualPath(args.path)
+    const { id } = await this.space()
+    const client = await this.client()
+    const tree = await client.request('GET /knowledge-spaces/{id}/fs/tree', {
+      path: { id },
+      query: {
+        path,
+        limit: flags.limit ?? DEFAULT_LIMIT,
+        ...(flags.depth === undefined ? {} : { depth: flags.depth }),
+      },
+    })
+    if (this.out.format === 'json') this.out.json(tree)
+    else if (this.out.format === 'table') this.draw(tree.root)
+    else {
+      await this.out.list(flatten(tree.root), {
+        columns: [{ field: 'path' }],
+        fields: ['kind', 'name', 'metadata', 'resourceType', 'targetId', 'version', 'truncated'],
+        empty: `${path} is empty.`,
+      })
+    }
+    if (tree.truncated) this.out.note('There is more: give a greater `--limit`, or a path further down.')
+  }
+
+  private draw(root: VirtualTree): void {
+    this.out.line(root.path)
+    const lines = drawTree(root.children ?? [], {
+      label: (node) => (node.kind === 'directory' ? `${node.name}/` : node.name),
+      children: (node) => node.children ?? [],
+      unicode: this.out.unicode,
+    })
+    for (const line of lines) this.out.line(line)
+  }
+}
+
+function* flatten(node: VirtualTree): Generator<Omit<VirtualTree, 'children'>> {
+  const { children, ...rest } = node
+  yield rest
+  for (const child of children ?? []) yield* flatten(child)
+}

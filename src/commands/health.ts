@@ -1,0 +1,26 @@
+import { BaseCommand } from '../cli/base-command.js'
+import { ExitWith } from '../cli/cli-error.js'
+import { EXIT } from '../contract/errors.js'
+
+export default class Health extends BaseCommand {
+  static override summary = 'show whether the service and its parts work; exit 8 when they do not'
+  static override examples = ['<%= config.bin %> health', '<%= config.bin %> health --format json']
+
+  async run(): Promise<void> {
+    await this.parse(Health)
+    const client = await this.client()
+    const health = await client.request('GET /health', {})
+    if (this.out.isJson) this.out.json(health)
+    else {
+      const components = Object.entries(health.components).map(([component, ok]) => ({
+        component,
+        state: ok ? 'ok' : 'failed',
+      }))
+      await this.out.list(components, {
+        columns: [{ field: 'component' }, { field: 'state', kind: 'state' }],
+        empty: health.ok ? 'The service is well.' : 'The service is not well.',
+      })
+    }
+    if (!health.ok) throw new ExitWith(EXIT.unavailable)
+  }
+}

@@ -1,0 +1,21 @@
+import { loadHelpClass } from '@oclif/core/help'
+import { BaseCommand } from '../cli/base-command.js'
+import { HELP_TOPICS } from '../cli/help-topics.js'
+
+export default class HelpCommand extends BaseCommand {
+  static override summary = 'show help for a command or a topic: exit-codes, environment, formats, ids'
+  static override examples = ['<%= config.bin %> help ingest', '<%= config.bin %> help exit-codes']
+  static override strict = false
+
+  async run(): Promise<void> {
+    const { argv } = await this.parse(HelpCommand)
+    const words = argv.map(String)
+    const topic = HELP_TOPICS.get(words.join(' '))
+    if (topic !== undefined) {
+      this.out.line(topic())
+      return
+    }
+    const Help = await loadHelpClass(this.config)
+    await new Help(this.config, this.config.pjson.oclif.helpOptions).showHelp(words)
+  }
+}

@@ -1,0 +1,20 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { resolveId } from '../../cli/resolve.js'
+import { JOB_COLUMNS } from '../../cli/resources.js'
+
+export default class JobsShow extends BaseCommand {
+  static override summary = 'show one compilation job'
+  static override examples = ["<%= config.bin %> jobs show '#a1b2c3d4'"]
+  static override args = { id: Args.string({ required: true, description: 'id of the job' }) }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(JobsShow)
+    const id = resolveId('job', args.id, this.dirs.cache)
+    const client = await this.client()
+    this.out.record(await client.request('GET /jobs/{id}', { path: { id } }), {
+      columns: JOB_COLUMNS,
+      fields: ['knowledgeSpaceId', 'tenantId', 'queueJobId'],
+    })
+  }
+}

@@ -1,0 +1,41 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { modelReference, SPACE_COLUMNS, SPACE_FIELDS, slugOf } from '../../cli/resources.js'
+
+export default class SpacesCreate extends BaseCommand {
+  static override summary = 'create a knowledge space'
+  static override examples = [
+    '<%= config.bin %> spaces create "Example space" --slug example-space',
+    '<%= config.bin %> spaces create Notes --embedding builtin/lsa/lsa-200',
+  ]
+  static override args = { name: Args.string({ required: true, description: 'name people will read' }) }
+  static override flags = {
+    slug: Flags.string({
+      helpValue: 'slug',
+      description: 'short name for commands and paths (default: from the name)',
+    }),
+    description: Flags.string({ helpValue: 'text', description: 'what the space is about' }),
+    embedding: Flags.string({ helpValue: 'plugin/provider/model', description: 'embedding model' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SpacesCreate)
+    const slug = flags.slug ?? slugOf(args.name)
+    if (slug === undefined) {
+      throw usageError(`no slug can be made of the name ${JSON.stringify(args.name)}`, 'give `--slug`')
+    }
+    const client = await this.client()
+    const space = await client.request('POST /knowledge-spaces', {
+      body: {
+        name: args.name,
+        slug,
+        ...(flags.description === undefined ? {} : { description: flags.description }),
+        ...(flags.embedding === undefined ? {} : { embeddingProfile: modelReference(flags.embedding, '--embedding') }),
+      },
+    })
+    this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })
+    if (this.out.format === 'table') this.out.note(`hint: \`ks ingest PATH --space ${space.slug}\` fills it`)
+  }
+}

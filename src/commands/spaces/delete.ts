@@ -1,0 +1,28 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { confirmByName } from '../../cli/prompt.js'
+
+export default class SpacesDelete extends BaseCommand {
+  static override summary = 'delete a space and everything in it'
+  static override examples = ['<%= config.bin %> spaces delete example-space --confirm example-space']
+  static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
+  static override flags = {
+    confirm: Flags.string({ helpValue: 'slug', description: 'slug of the space, in place of the question' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SpacesDelete)
+    const { id, space } = await this.spaceNamed(args.space)
+    const client = await this.client()
+    const { slug, name } = space ?? (await client.request('GET /knowledge-spaces/{id}', { path: { id } }))
+    const question = `deleting the space ${JSON.stringify(name)} with all its documents`
+    if (!(await confirmByName(question, slug, { ...this.prompt, given: flags.confirm }))) {
+      this.out.note('Nothing was deleted.')
+      return
+    }
+    await client.request('DELETE /knowledge-spaces/{id}', { path: { id } })
+    if (this.out.isJson) this.out.json({ id, slug, deleted: true })
+    else this.out.note(`Deleted ${slug}.`)
+  }
+}

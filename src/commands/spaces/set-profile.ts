@@ -1,0 +1,66 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { modelReference } from '../../cli/resources.js'
+import type { RetrievalProfileBody } from '../../contract/gateway/spaces.js'
+
+const MODES = ['fast', 'deep', 'research'] as const
+
+export default class SpacesSetProfile extends BaseCommand {
+  static override summary = 'change how a space is searched; what is not named stays'
+  static override examples = [
+    '<%= config.bin %> spaces set-profile example-space --default-mode deep --top-k 20',
+    '<%= config.bin %> spaces set-profile example-space --reasoning-model openai-compatible/local/qwen3',
+  ]
+  static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
+  static override flags = {
+    'default-mode': Flags.option({ options: MODES, description: 'mode of queries that name none' })(),
+    modes: Flags.string({ helpValue: 'fast,deep', description: 'modes that may be asked for' }),
+    'top-k': Flags.integer({ helpValue: 'n', description: 'passages an answer may use' }),
+    'score-threshold': Flags.string({ helpValue: '0..1', description: 'least score of a passage' }),
+    'reasoning-model': Flags.string({
+      helpValue: 'plugin/provider/model',
+      description: 'language model; none removes it',
+    }),
+    rerank: Flags.boolean({ allowNo: true, description: 'rerank candidates' }),
+    'rerank-model': Flags.string({ helpValue: 'plugin/provider/model', description: 'reranking model' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SpacesSetProfile)
+    const { id } = await this.spaceNamed(args.space)
+    const client = await this.client()
+    const current = await client.request('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id } })
+    const { revision: _, ...body }: RetrievalProfileBody & { revision: number } = current
+    if (flags['default-mode'] !== undefined) body.defaultMode = flags['default-mode']
+    if (flags.modes !== undefined) body.modes = modesOf(flags.modes)
+    if (flags['top-k'] !== undefined) body.topK = flags['top-k']
+    if (flags['score-threshold'] !== undefined) body.scoreThreshold = shareOf(flags['score-threshold'])
+    if (flags['reasoning-model'] === 'none') delete body.reasoningModel
+    else if (flags['reasoning-model'] !== undefined) {
+      body.reasoningModel = modelReference(flags['reasoning-model'], '--reasoning-model')
+    }
+    if (flags.rerank !== undefined) body.rerank = { ...body.rerank, enabled: flags.rerank }
+    if (flags['rerank-model'] !== undefined) {
+      body.rerank = { enabled: true, model: modelReference(flags['rerank-model'], '--rerank-model') }
+    }
+    this.out.record(await client.request('PUT /knowledge-spaces/{id}/retrieval-profile', { path: { id }, body }))
+  }
+}
+
+function modesOf(list: string): RetrievalProfileBody['modes'] {
+  return list.split(',').map((name) => {
+    const mode = MODES.find((known) => known === name.trim())
+    if (mode === undefined) throw usageError(`--modes may hold ${MODES.join(', ')}, received ${JSON.stringify(name)}`)
+    return mode
+  })
+}
+
+function shareOf(text: string): number {
+  const share = Number(text)
+  if (text.trim() === '' || !(share >= 0 && share <= 1)) {
+    throw usageError(`--score-threshold must be between 0 and 1, received ${JSON.stringify(text)}`)
+  }
+  return share
+}

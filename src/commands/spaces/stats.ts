@@ -1,0 +1,23 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { parseSpan } from '../../cli/units.js'
+
+const MINUTE_MS = 60_000
+
+export default class SpacesStats extends BaseCommand {
+  static override summary = 'count documents, bytes and projections of a space'
+  static override examples = ['<%= config.bin %> spaces stats example-space --window 24h']
+  static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
+  static override flags = { window: Flags.string({ helpValue: '60m', description: 'time the counts look back' }) }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SpacesStats)
+    const windowMinutes =
+      flags.window === undefined ? undefined : Math.ceil(parseSpan(flags.window, '--window') / MINUTE_MS)
+    const { id } = await this.spaceNamed(args.space)
+    const client = await this.client()
+    const query = windowMinutes === undefined ? {} : { windowMinutes }
+    this.out.record(await client.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query }))
+  }
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import type { KnowledgeSpaceStatus } from '../../contract/gateway/spaces.js'
+
+const REFRESH_MS = 2000
+
+export default class SpacesStatus extends BaseCommand {
+  static override summary = 'show indexes, leases, sessions and failed commits of a space'
+  static override examples = ['<%= config.bin %> spaces status example-space --watch']
+  static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
+  static override flags = { watch: Flags.boolean({ description: 'show it again every 2 s until Ctrl-C' }) }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SpacesStatus)
+    const { id } = await this.spaceNamed(args.space)
+    const client = await this.client()
+    do {
+      const status = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })
+      if (flags.watch && this.out.format === 'table') this.out.raw('\u001b[H\u001b[2J')
+      this.print(status)
+      if (flags.watch) await sleep(REFRESH_MS, undefined, { signal: this.deadline.signal })
+    } while (flags.watch)
+  }
+
+  private print(status: KnowledgeSpaceStatus): void {
+    if (this.out.format !== 'table') {
+      this.out.record(status)
+      return
+    }
+    const { summaries } = status.index
+    const word = status.storage.healthy ? this.out.paint('green', 'healthy') : this.out.paint('red', 'not healthy')
+    this.out.styled(`storage    ${word} · ${status.storage.provider}`)
+    for (const [name, summary] of Object.entries(summaries)) {
+      const rest = Object.entries(summary).filter(([state, count]) => state !== 'total' && count > 0)
+      const states = rest.map(([state, count]) => `${count} ${state}`).join(', ')
+      this.out.line(`${name.padEnd(11)}${summary.total} projections${states === '' ? '' : `: ${states}`}`)
+    }
+    this.out.line(`leases     ${status.activeLeases.count} active`)
+    this.out.line(`sessions   ${status.activeSessions.count} active`)
+    this.out.line(`commits    ${status.failedCommits.count} failed`)
+  }
+}
