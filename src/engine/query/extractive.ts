@@ -1,0 +1,138 @@
+import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
+import { splitSentences } from '../../lib/text/sentences.js'
+import { type AnswerType, answerType, holdsAnswerOf } from './answer-type.js'
+
+export interface AnswerSentence {
+  text: string
+  /** place of its passage in the evidence, from 0 */
+  evidenceIndex: number
+}
+
+export interface ExtractiveAnswer {
+  /** in reading order */
+  sentences: AnswerSentence[]
+  /** the sentences with their citation marks: `It is so. [1] And so. [3]` */
+  text: string
+}
+
+/** Passages looked at; what ranks lower is not quoted. */
+const PASSAGES = 6
+const MAX_SENTENCES = 3
+/** What a sentence gains by each sign that it answers; coverage of the query counts 1. */
+const WEIGHTS = { typed: 0.25, neighbour: 0.2, titled: 0.35, rank: 0.25, adjacent: 0.15 }
+/** Another sentence must come this near to the best one, … */
+const NEAR_BEST = 0.55
+/** … and hold this much of the query that the ones before it do not. */
+const NEW_COVERAGE = 0.15
+/** Headings and scraps of fewer terms are not answers, unless there is nothing else. */
+const MIN_TERMS = 3
+
+interface Candidate {
+  evidenceIndex: number
+  order: number
+  text: string
+  held: Set<string>
+  score: number
+}
+
+interface Question {
+  text: string
+  type: AnswerType
+  weights: Map<string, number>
+  total: number
+  pairs: Set<string>
+}
+
+/**
+ * Answers with the evidence's own words: the one to three sentences that hold most of the question and the kind of
+ * thing it asks for, each cited by the place of its passage.
+ *
+ * @param request evidence in rank order; `idf` weighs terms
+ */
+export function extractiveAnswer(request: {
+  query: string
+  evidence: readonly { text: string; title: string }[]
+  idf: (term: string) => number
+}): ExtractiveAnswer {
+  const question = prepare(request.query, request.idf)
+  const candidates = request.evidence.slice(0, PASSAGES).flatMap((passage, i) => candidatesOf(question, passage, i))
+  const sentences = choose(question, candidates)
+    .sort((a, b) => a.evidenceIndex - b.evidenceIndex || a.order - b.order)
+    .map(({ text, evidenceIndex }) => ({ text, evidenceIndex }))
+  return { sentences, text: sentences.map((sentence) => `${sentence.text} [${sentence.evidenceIndex + 1}]`).join(' ') }
+}
+
+function prepare(query: string, idf: (term: string) => number): Question {
+  const terms = analyzeQuery(query)
+  const weights = new Map(terms.map((term) => [term, Math.max(0, idf(term))]))
+  const pairs = new Set(terms.slice(1).map((term, i) => `${terms[i]} ${term}`))
+  return { text: query, type: answerType(query), weights, total: weightOf(weights, weights.keys()), pairs }
+}
+
+function weightOf(weights: ReadonlyMap<string, number>, terms: Iterable<string>): number {
+  let sum = 0
+  for (const term of terms) sum += weights.get(term) ?? 0
+  return sum
+}
+
+function candidatesOf(
+  question: Question,
+  passage: { text: string; title: string },
+  evidenceIndex: number,
+): Candidate[] {
+  const titled = new Set<string>()
+  forEachTerm(passage.title, (term) => {
+    if (question.weights.has(term)) titled.add(term)
+  })
+  const spans = splitSentences(passage.text)
+  const candidates: Candidate[] = []
+  let previous = new Set<string>()
+  for (const [order, { start, end }] of spans.entries()) {
+    const text = passage.text.slice(start, end).replace(/\s+/g, ' ')
+    const { held, adjacent, terms } = matchesOf(question, text)
+    const share = (found: Iterable<string>): number => weightOf(question.weights, found) / (question.total || 1)
+    const before = [...previous].filter((term) => !held.has(term))
+    const score =
+      share(held) +
+      WEIGHTS.neighbour * share(before) +
+      WEIGHTS.titled * share([...titled].filter((term) => !held.has(term))) +
+      WEIGHTS.adjacent * Math.min(1, adjacent / 2) +
+      (holdsAnswerOf(question.type, text, question.text) ? WEIGHTS.typed : 0) +
+      WEIGHTS.rank / (1 + evidenceIndex)
+    const isScrap = terms < MIN_TERMS && spans.length > 1
+    if (!isScrap && held.size + titled.size > 0) candidates.push({ evidenceIndex, order, text, held, score })
+    previous = held
+  }
+  return candidates
+}
+
+function matchesOf(question: Question, text: string): { held: Set<string>; adjacent: number; terms: number } {
+  const held = new Set<string>()
+  let adjacent = 0
+  let terms = 0
+  let previous = ''
+  forEachTerm(text, (term) => {
+    terms++
+    if (question.weights.has(term)) held.add(term)
+    if (question.pairs.has(`${previous} ${term}`)) adjacent++
+    previous = term
+  })
+  return { held, adjacent, terms }
+}
+
+/** The best sentence, and those that add what it leaves open. */
+function choose(question: Question, candidates: readonly Candidate[]): Candidate[] {
+  const ordered = [...candidates].sort((a, b) => b.score - a.score || a.evidenceIndex - b.evidenceIndex)
+  const [best] = ordered
+  if (best === undefined) return []
+  const chosen = [best]
+  const held = new Set(best.held)
+  for (const candidate of ordered.slice(1)) {
+    if (chosen.length >= MAX_SENTENCES || candidate.score < NEAR_BEST * best.score) break
+    const added = [...candidate.held].filter((term) => !held.has(term))
+    if (weightOf(question.weights, added) < NEW_COVERAGE * question.total) continue
+    chosen.push(candidate)
+    for (const term of added) held.add(term)
+  }
+  return chosen
+}
