@@ -1,0 +1,98 @@
+import { availableParallelism } from 'node:os'
+import type { Logger } from 'pino'
+import { KsError } from '../contract/errors.js'
+import { gatewayRoutes } from '../contract/gateway/routes.js'
+import { openApi } from '../contract/openapi.js'
+import type { Engine, EngineOptions } from '../engine/api.js'
+import type { Settings } from '../local/settings.js'
+import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
+import { createGuard } from './http/guard.js'
+import { createRateLimit } from './http/rate-limit.js'
+import type { OpenWork } from './open-work.js'
+import { createApp, type DaemonApp } from './server.js'
+import type { Identity, StatusReader } from './status.js'
+
+const QUERIES_PER_CORE = 4
+
+/** What an application is put together from. */
+export interface Assembly {
+  settings: Settings
+  identity: Identity
+  engine: Engine
+  work: OpenWork
+  status: StatusReader
+  log: Logger
+  /** key of the data directory */
+  signingKey: Uint8Array
+}
+
+/** The application of a daemon with these settings. */
+export function assembleApp({ settings, identity, engine, work, status, log, signingKey }: Assembly): DaemonApp {
+  let description: Record<string, unknown> | undefined
+  const openapi = () => {
+    description ??= openApi(gatewayRoutes, identity.version)
+    return description
+  }
+  return createApp({
+    deps: { engine, compilation: settings.compilation, status, openapi },
+    identification: identity,
+    guard: createGuard(settings),
+    tokens: tokenVerifier(settings, signingKey, engine),
+    rateLimit: createRateLimit(settings.rateLimit),
+    uploads: settings,
+    work,
+    log,
+    checkResponses: process.env.KS_CHECK_RESPONSES === '1',
+  })
+}
+
+function tokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): TokenVerifier {
+  const outside = outsideTokens(settings)
+  const acceptLocal = settings.jwtLocalTokens ?? outside === undefined
+  return createTokenVerifier({
+    ...(acceptLocal ? { localKey: key } : {}),
+    ...(outside === undefined ? {} : { outside }),
+    isRevoked: (jti) => engine.tokens.isRevoked(jti),
+  })
+}
+
+function outsideTokens(settings: Settings): OutsideTokens | undefined {
+  const { jwtJwksUrl, jwtPublicKeyFile, jwtIssuer, jwtAudience } = settings
+  if (jwtJwksUrl === undefined && jwtPublicKeyFile === undefined) return undefined
+  if (jwtIssuer === undefined || jwtAudience === undefined)
+    throw new KsError('invalid-request', 'an identity provider needs jwtIssuer and jwtAudience')
+  return {
+    jwksUrl: jwtJwksUrl,
+    publicKeyFile: jwtPublicKeyFile,
+    issuer: jwtIssuer,
+    audience: jwtAudience,
+    tenantClaim: settings.jwtTenantClaim,
+    scopeClaim: settings.jwtScopeClaim,
+  }
+}
+
+/** What the engine needs of the settings. */
+export function engineOptions(dataDir: string, settings: Settings, log: Logger): EngineOptions {
+  const { compilation, providers, defaultEmbedding, defaultGenerator, uploadBytes, bulkFiles, bulkBytes } = settings
+  const concurrentQueries = settings.concurrentQueries ?? QUERIES_PER_CORE * availableParallelism()
+  return {
+    dataDir,
+    compilation,
+    providers: [...providers],
+    defaultEmbedding,
+    defaultGenerator,
+    limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries: settings.waitingQueries },
+    log,
+  }
+}
+
+/** Every credential that the settings name, for the log to leave out. */
+export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
+  return settings.providers
+    .flatMap(({ apiKey, apiKeyEnv, headers }) => [
+      apiKey,
+      apiKeyEnv === undefined ? undefined : env[apiKeyEnv],
+      ...Object.values(headers ?? {}),
+    ])
+    .filter((secret) => secret !== undefined)
+}

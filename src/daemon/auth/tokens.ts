@@ -1,0 +1,163 @@
+import { createHash, createPublicKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRemoteJWKSet, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyResult, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { KsError } from '../../contract/errors.js'
+import type { Caller } from '../../engine/api.js'
+import { CLOCK_LEEWAY_SECONDS, LOCAL_TENANT, SCOPES, type Scope, verifyLocalToken } from '../../local/keys.js'
+
+/** Who a verified token speaks for. */
+export interface Session {
+  caller: Caller
+  scopes: ReadonlySet<Scope>
+  /** may manage the daemon itself: the data directory signed this token for its own tenant, with every scope */
+  operator: boolean
+  /** key of the rate limit */
+  tokenHash: string
+}
+
+/** How tokens of an identity provider are checked. */
+export interface OutsideTokens {
+  jwksUrl?: string | undefined
+  publicKeyFile?: string | undefined
+  issuer: string
+  audience: string
+  tenantClaim: string
+  scopeClaim: string
+}
+
+export interface TokenOptions {
+  /** key of tokens that the data directory signs; absent where such tokens are not accepted */
+  localKey?: Uint8Array
+  outside?: OutsideTokens
+  isRevoked(jti: string): boolean
+}
+
+export interface TokenVerifier {
+  /** @param authorization the one Authorization header. @throws KsError `unauthenticated` */
+  authenticate(authorization: string | null): Promise<Session>
+}
+
+interface Verified {
+  session: Session
+  jti: string | undefined
+  /** milliseconds since the epoch after which the entry is not used */
+  until: number
+}
+
+const OUTSIDE_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
+const MAX_TOKEN_CHARS = 8192
+const BEARER = /^Bearer ([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/i
+/** how long a signature that was checked is trusted; expiry and revocation are looked at every time */
+const CACHE_MS = 30_000
+const CACHE_ENTRIES = 1000
+const MAX_NAME_CHARS = 200
+
+/** One sentence for every reason: which check failed helps only somebody who tries keys. */
+const REFUSAL = 'a valid bearer token is required in the Authorization header'
+
+export function createTokenVerifier(options: TokenOptions): TokenVerifier {
+  const cache = new LRUCache<string, Verified>({ max: CACHE_ENTRIES })
+  const outside = options.outside === undefined ? undefined : outsideVerifier(options.outside)
+
+  const verify = async (token: string, header: JwtHeader): Promise<JWTPayload & { local: boolean }> => {
+    if (header.alg === 'HS256' && options.localKey !== undefined) {
+      // local tokens carry nothing but these two, so nothing else is ever looked at
+      if (Object.keys(header).some((key) => key !== 'alg' && key !== 'typ')) throw refused()
+      return { ...(await verifyLocalToken(options.localKey, token)).payload, local: true }
+    }
+    if (outside === undefined) throw refused()
+    return { ...(await outside(token)).payload, local: false }
+  }
+
+  return {
+    authenticate: async (authorization) => {
+      const token = bearer(authorization)
+      const tokenHash = createHash('sha256').update(token).digest('base64url')
+      const known = cache.get(tokenHash)
+      if (known !== undefined && known.until > Date.now()) {
+        if (known.jti !== undefined && options.isRevoked(known.jti)) throw refused()
+        return known.session
+      }
+      const claims = await verify(token, parseHeader(token)).catch(() => {
+        throw refused()
+      })
+      const verified = readClaims(claims, tokenHash, options.outside)
+      if (verified.jti !== undefined && options.isRevoked(verified.jti)) throw refused()
+      cache.set(tokenHash, verified)
+      return verified.session
+    },
+  }
+}
+
+interface JwtHeader {
+  alg?: unknown
+}
+
+function bearer(authorization: string | null): string {
+  const parts = authorization !== null && authorization.length <= MAX_TOKEN_CHARS ? BEARER.exec(authorization) : null
+  if (parts === null) throw refused()
+  const [, ...encoded] = parts
+  // base64url has several spellings of the same bytes; only the one an encoder writes is a token
+  if (!encoded.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)) throw refused()
+  return encoded.join('.')
+}
+
+function parseHeader(token: string): JwtHeader {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'))
+    if (typeof header === 'object' && header !== null && !Array.isArray(header)) return header
+  } catch {
+    // refused below
+  }
+  throw refused()
+}
+
+function outsideVerifier(options: OutsideTokens): (token: string) => Promise<JWTVerifyResult> {
+  const rules = {
+    algorithms: OUTSIDE_ALGORITHMS,
+    issuer: options.issuer,
+    audience: options.audience,
+    clockTolerance: CLOCK_LEEWAY_SECONDS,
+    requiredClaims: ['exp', 'sub'],
+  }
+  if (options.jwksUrl !== undefined) {
+    const keys: JWTVerifyGetKey = createRemoteJWKSet(new URL(options.jwksUrl))
+    return (token) => jwtVerify(token, keys, rules)
+  }
+  if (options.publicKeyFile === undefined)
+    throw new KsError('invalid-request', 'an identity provider needs jwtJwksUrl or jwtPublicKeyFile')
+  const key = createPublicKey(readFileSync(options.publicKeyFile))
+  return (token) => jwtVerify(token, key, rules)
+}
+
+function readClaims(
+  claims: JWTPayload & { local: boolean },
+  tokenHash: string,
+  outside: OutsideTokens | undefined,
+): Verified {
+  const now = Date.now() / 1000
+  const { exp, iat, sub, jti } = claims
+  if (exp === undefined || !Number.isSafeInteger(exp)) throw refused()
+  if (iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS) throw refused()
+  const tenant = claims[claims.local ? 'tenant' : (outside?.tenantClaim ?? 'tenant')]
+  const scopes = readScopes(claims[claims.local ? 'scope' : (outside?.scopeClaim ?? 'scope')])
+  if (!isName(tenant) || !isName(sub)) throw refused()
+  const operator = claims.local && tenant === LOCAL_TENANT && scopes.has('knowledge-spaces:*')
+  const until = Math.min((exp + CLOCK_LEEWAY_SECONDS) * 1000, Date.now() + CACHE_MS)
+  return { session: { caller: { tenant, subject: sub }, scopes, operator, tokenHash }, jti, until }
+}
+
+/** Only the exact names count; a claim is a space-separated text (RFC 8693) or a list. */
+function readScopes(claim: unknown): ReadonlySet<Scope> {
+  const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
+  return new Set(SCOPES.filter((scope) => words.includes(scope)))
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_NAME_CHARS && /^[^\p{Cc}]+$/u.test(value)
+}
+
+function refused(): KsError {
+  return new KsError('unauthenticated', REFUSAL)
+}

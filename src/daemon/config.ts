@@ -1,0 +1,87 @@
+import { KsError } from '../contract/errors.js'
+import { readIfExists } from '../local/private-file.js'
+import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
+
+/** Where the value of a setting came from. */
+export type SettingOrigin = 'flag' | 'environment' | 'file' | 'default'
+
+export interface LoadedSettings {
+  settings: Settings
+  origins: Record<SettingName, SettingOrigin>
+}
+
+interface ConfigSources {
+  /** path of config.json, which need not exist */
+  file: string
+  env: Readonly<Record<string, string | undefined>>
+  flags: { readonly [N in SettingName]?: unknown }
+}
+
+/** What must not come out of a file that the data directory carries with it. */
+const ENVIRONMENT_ONLY: readonly SettingName[] = ['allowNetworkDisk']
+
+/**
+ * The settings in force: flag over environment over `config.json` over default.
+ *
+ * @throws KsError `invalid-request` that names the setting, where it stands and its rule
+ */
+export function loadSettings(sources: ConfigSources): LoadedSettings {
+  const file = readConfigFile(sources.file)
+  const values: Partial<Record<SettingName, unknown>> = {}
+  const origins: Partial<Record<SettingName, SettingOrigin>> = {}
+  for (const name of settingNames()) {
+    const { value, origin } = resolve(name, sources, file)
+    values[name] = value
+    origins[name] = origin
+  }
+  // every name of the table was read by its own reader just now
+  return { settings: values as Settings, origins: origins as Record<SettingName, SettingOrigin> }
+}
+
+function settingNames(): SettingName[] {
+  return Object.keys(SETTINGS) as SettingName[] // the keys of a const object
+}
+
+function resolve(
+  name: SettingName,
+  { env, flags }: ConfigSources,
+  file: ReadonlyMap<string, unknown>,
+): { value: unknown; origin: SettingOrigin } {
+  const setting = SETTINGS[name]
+  const fromEnv = env[setting.env]
+  if (flags[name] !== undefined) return { value: read(name, flags[name], 'the command line'), origin: 'flag' }
+  if (fromEnv !== undefined && fromEnv !== '') return { value: read(name, fromEnv, setting.env), origin: 'environment' }
+  if (file.has(name)) return { value: read(name, file.get(name), 'config.json'), origin: 'file' }
+  return { value: setting.default, origin: 'default' }
+}
+
+function read(name: SettingName, value: unknown, place: string): unknown {
+  try {
+    return SETTINGS[name].read(value)
+  } catch (error) {
+    // the value itself stays out of the sentence: it may hold a key
+    const rule = error instanceof Error ? error.message : String(error)
+    throw new KsError('invalid-request', `setting ${name} in ${place} must be ${rule}`)
+  }
+}
+
+function readConfigFile(path: string): ReadonlyMap<string, unknown> {
+  const text = readIfExists(path)
+  if (text === undefined) return new Map()
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new KsError('malformed-json', `${path} is not valid JSON`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new KsError('invalid-request', `${path} must hold a JSON object`)
+  const entries = new Map<string, unknown>(Object.entries(value))
+  for (const key of entries.keys()) {
+    if (!Object.hasOwn(SETTINGS, key))
+      throw new KsError('invalid-request', `${path} holds an unknown setting ${JSON.stringify(key)}`)
+    if (ENVIRONMENT_ONLY.some((name) => name === key))
+      throw new KsError('invalid-request', `setting ${key} is read from the environment only, not from ${path}`)
+  }
+  return entries
+}

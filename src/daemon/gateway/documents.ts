@@ -1,0 +1,57 @@
+import { KsError } from '../../contract/errors.js'
+import type { AcceptedDocument, documentsRoutes } from '../../contract/gateway/documents.js'
+import type { Caller, Upload } from '../../engine/api.js'
+import type { ReceiveUpload } from '../http/multipart.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+
+export function documentsHandlers({ engine: { documents }, compilation }: HandlerDeps) {
+  const settle = (caller: Caller, spaceId: string, items: AcceptedDocument[]) =>
+    Promise.all(items.map((item) => documents.settled(caller, spaceId, item)))
+
+  return {
+    listDocuments: ({ caller, params, query }) => documents.list(caller, params.id, query),
+    getDocument: ({ caller, params }) => documents.get(caller, params.id, params.documentId),
+    getParseArtifact: ({ caller, params }) =>
+      documents.parseArtifact(caller, params.id, params.documentId, params.version),
+    getDocumentOutline: ({ caller, params }) => documents.outline(caller, params.id, params.documentId),
+    getMultimodalManifest: ({ caller, params }) => documents.multimodal(caller, params.id, params.documentId),
+    getMultimodalAsset: ({ caller, params, query }) =>
+      documents.itemAsset(caller, params.id, params.documentId, params.itemId, query.variant),
+    uploadDocument: async ({ caller, params, receive }) => {
+      const upload = await documents.upload(caller, params.id, { many: false })
+      const [accepted] = await takeIn(upload, receive)
+      if (accepted === undefined) throw new KsError('upload-failed', 'the upload was taken in without a document')
+      if (compilation === 'durable') return { status: 202, body: accepted }
+      return { status: 201, body: await documents.settled(caller, params.id, accepted) }
+    },
+    uploadDocuments: async ({ caller, params, receive }) => {
+      const upload = await documents.upload(caller, params.id, { many: true })
+      const items = await takeIn(upload, receive)
+      const bulk = await documents.bulkUpload(caller, params.id, items)
+      if (compilation === 'inline') await settle(caller, params.id, items)
+      return bulk
+    },
+    deleteDocuments: ({ caller, params, body }) => documents.delete(caller, params.id, body.documentIds),
+    reindexDocuments: ({ caller, params, body }) =>
+      documents.reindex(
+        caller,
+        params.id,
+        body.documentIds === undefined ? { all: true } : { documentIds: body.documentIds },
+      ),
+    checkDocuments: ({ caller, params, body }) => documents.check(caller, params.id, body),
+  } satisfies Handlers<typeof documentsRoutes>
+}
+
+/** Takes the parts of a form in as one upload: all of them, or nothing. */
+async function takeIn(
+  upload: Upload,
+  receive: ReceiveUpload<{ sourceId?: string | undefined }>,
+): Promise<AcceptedDocument[]> {
+  try {
+    const fields = await receive((file) => upload.add(file))
+    return await upload.commit(fields)
+  } catch (error) {
+    await upload.abort()
+    throw error
+  }
+}

@@ -1,0 +1,12 @@
+import type { fsRoutes } from '../../contract/gateway/fs.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+
+export function fsHandlers({ engine: { fs } }: HandlerDeps) {
+  return {
+    fsLs: ({ caller, params, query }) => fs.ls(caller, params.id, query),
+    fsTree: ({ caller, params, query }) => fs.tree(caller, params.id, query),
+    fsGrep: ({ caller, params, query }) => fs.grep(caller, params.id, query),
+    fsFind: ({ caller, params, query }) => fs.find(caller, params.id, query),
+    fsCat: ({ caller, params, query }) => fs.cat(caller, params.id, query),
+  } satisfies Handlers<typeof fsRoutes>
+}

@@ -1,0 +1,20 @@
+import type { gatewayRoutes } from '../../contract/gateway/routes.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+import { documentsHandlers } from './documents.js'
+import { fsHandlers } from './fs.js'
+import { jobsHandlers } from './jobs.js'
+import { queriesHandlers } from './queries.js'
+import { spacesHandlers } from './spaces.js'
+import { systemHandlers } from './system.js'
+
+/** The handler of every gateway route, by its id. A route without one does not compile. */
+export function gatewayHandlers(deps: HandlerDeps) {
+  return {
+    ...spacesHandlers(deps),
+    ...documentsHandlers(deps),
+    ...jobsHandlers(deps),
+    ...queriesHandlers(deps),
+    ...systemHandlers(deps),
+    ...fsHandlers(deps),
+  } satisfies Handlers<typeof gatewayRoutes>
+}

@@ -1,0 +1,10 @@
+import type { jobsRoutes } from '../../contract/gateway/jobs.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+
+export function jobsHandlers({ engine: { jobs } }: HandlerDeps) {
+  return {
+    getJob: ({ caller, params }) => jobs.get(caller, params.id),
+    cancelJob: ({ caller, params }) => jobs.cancel(caller, params.id),
+    getBulkJob: ({ caller, params }) => jobs.bulk(caller, params.id),
+  } satisfies Handlers<typeof jobsRoutes>
+}

@@ -1,0 +1,19 @@
+import { KsError } from '../../contract/errors.js'
+import type { systemRoutes } from '../../contract/gateway/system.js'
+import type { HandlerDeps, Handlers } from '../operation.js'
+
+/** Longer than any token lives: a revocation is never forgotten. */
+const FOR_GOOD_MS = 100 * 365 * 24 * 60 * 60 * 1000
+
+export function systemHandlers({ engine, status, openapi }: HandlerDeps) {
+  return {
+    getHealth: () => engine.health(),
+    getOpenapi: () => openapi(),
+    getDaemonStatus: ({ query }) => status.read(query),
+    revokeToken: ({ params, operator }) => {
+      if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may revoke tokens')
+      engine.tokens.revoke(params.jti, Date.now() + FOR_GOOD_MS)
+      return undefined
+    },
+  } satisfies Handlers<typeof systemRoutes>
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeWebStream } from 'node:stream/web'
+import { KsError } from '../../contract/errors.js'
+import { quote } from '../../contract/issues.js'
+import { LIMITS } from '../../contract/limits.js'
+
+/** a body that stops arriving for this long is given up */
+export const BODY_IDLE_MS = 60_000
+/** deeper values overflow the stack of what later walks over them */
+const MAX_DEPTH = 64
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+
+/** A request's body as it arrives: from the socket, or from a request made inside the process. */
+export function bodyStream(request: Request, incoming: IncomingMessage | undefined): Readable {
+  if (incoming !== undefined) return incoming
+  if (request.body === null) return Readable.from([])
+  // the same class; only the names of its declarations differ
+  return Readable.fromWeb(request.body as NodeWebStream)
+}
+
+/** @throws KsError `invalid-request` for a compressed body: its size could not be bounded before it is read */
+export function refuseEncodedBody(headers: Headers): void {
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
+    throw new KsError('invalid-request', `content-encoding must be identity, received ${quote(encoding)}`)
+}
+
+/**
+ * Reads a JSON body.
+ *
+ * @returns the value and its text
+ * @throws KsError `invalid-request`, `malformed-json`, `body-too-large`
+ */
+export async function readJson(
+  request: Request,
+  incoming: IncomingMessage | undefined,
+): Promise<{ value: unknown; text: string }> {
+  const type = request.headers.get('content-type')
+  if (type === null) throw new KsError('invalid-request', 'the body needs the content-type application/json')
+  if (!JSON_TYPE.test(type.trim()))
+    throw new KsError('invalid-request', `content-type must be application/json, received ${quote(type)}`)
+  refuseEncodedBody(request.headers)
+  const text = decode(await readBytes(request, incoming))
+  if (nestsTooDeep(text)) throw new KsError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`)
+  try {
+    return { value: JSON.parse(text), text }
+  } catch {
+    throw new KsError('malformed-json', text.trim() === '' ? 'a JSON body is required' : 'the body is not valid JSON')
+  }
+}
+
+async function readBytes(request: Request, incoming: IncomingMessage | undefined): Promise<Buffer> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > LIMITS.jsonBody) throw tooLarge()
+  const source = bodyStream(request, incoming)
+  const chunks: Buffer[] = []
+  let size = 0
+  return new Promise((resolve, reject) => {
+    const idle = setTimeout(() => finish(stalled()), BODY_IDLE_MS)
+    const onData = (chunk: Buffer) => {
+      idle.refresh()
+      size += chunk.length
+      if (size > LIMITS.jsonBody) finish(tooLarge())
+      else chunks.push(chunk)
+    }
+    const onEnd = () => finish()
+    const onCut = () => finish(new KsError('invalid-request', 'the connection closed before the body was complete'))
+    const finish = (error?: Error) => {
+      clearTimeout(idle)
+      source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
+      source.on('error', () => {}) // a connection that breaks later is nobody's concern
+      if (error === undefined) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+      source.pause()
+      reject(error)
+    }
+    source.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
+  })
+}
+
+/** The sentence for a body that stopped arriving. */
+export function stalled(): KsError {
+  return new KsError('invalid-request', `no part of the body arrived for ${BODY_IDLE_MS / 1000} seconds`)
+}
+
+function tooLarge(): KsError {
+  return new KsError('body-too-large', `the body must be at most ${LIMITS.jsonBody} bytes long`)
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new KsError('malformed-json', 'the body is not valid UTF-8')
+  }
+}
+
+function nestsTooDeep(text: string): boolean {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) index = endOfString(text, index)
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > MAX_DEPTH) return true
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+  return false
+}
+
+/** @param start index of the opening quote. @returns index of the closing one, or past the end */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x5c) index++
+    else if (code === 0x22) return index
+  }
+  return text.length
+}

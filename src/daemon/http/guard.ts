@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { KsError } from '../../contract/errors.js'
+import { quote } from '../../contract/issues.js'
+
+/** Where a request came in; absent for a request made inside the process. */
+export type Listener = { kind: 'tcp'; port: number; loopback: boolean; secure: boolean } | { kind: 'socket' }
+
+export interface GuardOptions {
+  allowedHosts: readonly string[]
+  allowedOrigins: readonly string[]
+}
+
+const LOOPBACK_NAMES = ['127.0.0.1', '[::1]', 'localhost']
+
+/**
+ * Loopback is no boundary for a browser: a page of any site can reach it, and by DNS rebinding under its own name.
+ * So the Host must be one of this daemon's names, and a request that a foreign page caused is refused.
+ */
+export interface Guard {
+  /**
+   * @returns the listed foreign origin of the request, which may read the answer
+   * @throws KsError `host-refused`
+   */
+  check(headers: Headers, target: string, listener: Listener | undefined): string | undefined
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()))
+  const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()))
+
+  const hostAccepted = (host: string, listener: Listener): boolean => {
+    if (listener.kind === 'socket') return true // only local processes with access to the file get here
+    const name = host.toLowerCase()
+    if (hosts.has(name) || hosts.has(name.replace(/:\d+$/, ''))) return true
+    if (!listener.loopback) return hosts.size === 0
+    return LOOPBACK_NAMES.some((loopback) => name === `${loopback}:${listener.port}`)
+  }
+
+  return {
+    check: (headers, target, listener) => {
+      if (listener === undefined) return undefined
+      const host = headers.get('host') ?? ''
+      if (!hostAccepted(host, listener)) throw refusedHost(host)
+      // a target in absolute form names a host of its own, which wins over the header (RFC 9112, 3.2.2)
+      if (!target.startsWith('/') && !hostAccepted(authority(target), listener)) throw refusedHost(authority(target))
+      return checkOrigin(headers, host, listener, origins)
+    },
+  }
+}
+
+function checkOrigin(
+  headers: Headers,
+  host: string,
+  listener: Listener,
+  origins: ReadonlySet<string>,
+): string | undefined {
+  const origin = headers.get('origin')
+  if (origin !== null && origins.has(origin.toLowerCase())) return origin
+  const scheme = listener.kind === 'tcp' && listener.secure ? 'https' : 'http'
+  if (origin !== null && origin.toLowerCase() !== `${scheme}://${host.toLowerCase()}`)
+    throw new KsError('host-refused', `requests from the origin ${quote(origin)} are not accepted here`)
+  const site = headers.get('sec-fetch-site')
+  if (site !== null && site !== 'none' && site !== 'same-origin')
+    throw new KsError('host-refused', `requests that another site causes (${quote(site)}) are not accepted here`)
+  return undefined
+}
+
+/** Names of headers that must not come twice, with the first that does. Node keeps one of them silently. */
+export function repeatedHeader(incoming: IncomingMessage, names: ReadonlySet<string>): string | undefined {
+  const seen = new Set<string>()
+  const raw = incoming.rawHeaders
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? ''
+    if (!names.has(name)) continue
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** Whether an address to listen on can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '')
+  if (bare === 'localhost') return true
+  return isIP(bare) === 4 ? bare.startsWith('127.') : bare === '::1'
+}
+
+function authority(target: string): string {
+  return URL.canParse(target) ? new URL(target).host : target
+}
+
+function refusedHost(host: string): KsError {
+  return new KsError('host-refused', `the host ${quote(host)} is not one of this daemon's names`)
+}

@@ -1,0 +1,40 @@
+/** Prefixes under which nothing is said without a token, not even whether a route exists. */
+export const GUARDED_PREFIXES: readonly string[] = [
+  'knowledge-spaces',
+  'queries',
+  'jobs',
+  'research-tasks',
+  'agent-workspace-snapshots',
+  'bulk-jobs',
+  'retention-policy',
+  'daemon',
+]
+
+const MAX_DECODES = 3
+
+/**
+ * Whether a path lies under a guarded prefix however it is spelled: percent-encoded (also twice), with empty or dot
+ * segments, backslashes, path parameters or capitals. It is only asked about paths that match no route; a route
+ * says itself whether it needs a token.
+ */
+export function isGuardedPath(path: string): boolean {
+  const segments: string[] = []
+  for (const raw of decoded(path).replaceAll('\\', '/').split('/')) {
+    const segment = raw.replace(/[;?#].*$/, '').trim()
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment.toLowerCase())
+  }
+  return GUARDED_PREFIXES.includes(segments[0] ?? '')
+}
+
+function decoded(path: string): string {
+  let current = path
+  for (let round = 0; round < MAX_DECODES && current.includes('%'); round++) {
+    try {
+      current = decodeURIComponent(current)
+    } catch {
+      return current
+    }
+  }
+  return current
+}

@@ -1,0 +1,220 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import busboy, { type Busboy, type FileInfo } from 'busboy'
+import pLimit from 'p-limit'
+import { KsError } from '../../contract/errors.js'
+import { quote, refusal } from '../../contract/issues.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { MultipartDefinition } from '../../contract/route.js'
+import type { UploadFile } from '../../engine/api.js'
+import { BODY_IDLE_MS, bodyStream, refuseEncodedBody, stalled } from './body.js'
+
+export interface UploadLimits {
+  uploadBytes: number
+  bulkFiles: number
+  bulkBytes: number
+}
+
+/**
+ * Streams the parts of a multipart body: each file goes to `accept` as it arrives, and nothing is buffered whole.
+ *
+ * @returns the text fields, checked, wherever among the files they stood
+ * @throws KsError `upload-too-large` past a limit, `invalid-request` for a broken or unexpected structure, or what
+ *   `accept` threw
+ */
+export type ReceiveUpload<Fields = Record<string, unknown>> = (
+  accept: (file: UploadFile) => Promise<void>,
+) => Promise<Fields>
+
+/** files that wait for their last fsync while the next ones stream in */
+const CONCURRENT_FILES = 4
+const MAX_FIELDS = 20
+const MAX_FIELD_BYTES = 8192
+const MAX_NAME_BYTES = 200
+const MAX_PART_HEADERS = 20
+/** what boundaries and part headers may add to the bytes of the files */
+const OVERHEAD_BYTES = 1024 * 1024
+const MULTIPART_TYPE = /^multipart\/form-data\s*;.*boundary=/i
+
+/** @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form */
+export function multipartReceiver(
+  request: Request,
+  incoming: IncomingMessage | undefined,
+  form: MultipartDefinition,
+  limits: UploadLimits,
+): ReceiveUpload {
+  const type = request.headers.get('content-type') ?? ''
+  if (!MULTIPART_TYPE.test(type))
+    throw new KsError(
+      'invalid-request',
+      `content-type must be multipart/form-data with a boundary, received ${quote(type)}`,
+    )
+  refuseEncodedBody(request.headers)
+  const maxBytes = (form.file.many ? limits.bulkBytes : limits.uploadBytes) + OVERHEAD_BYTES
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes - OVERHEAD_BYTES)
+  return async (accept) => {
+    const reception = new Reception(openParser(type, form, limits), form, limits, accept)
+    await reception.run(bodyStream(request, incoming), maxBytes)
+    return reception.fields()
+  }
+}
+
+function openParser(type: string, form: MultipartDefinition, limits: UploadLimits): Busboy {
+  try {
+    return busboy({
+      headers: { 'content-type': type },
+      preservePath: true, // folders are part of the name; the engine decides what becomes of them
+      defParamCharset: 'utf8',
+      limits: {
+        fieldNameSize: MAX_NAME_BYTES,
+        fieldSize: MAX_FIELD_BYTES,
+        fields: MAX_FIELDS,
+        files: form.file.many ? limits.bulkFiles : 1,
+        fileSize: limits.uploadBytes,
+        headerPairs: MAX_PART_HEADERS,
+      },
+    })
+  } catch (error) {
+    throw malformed(error)
+  }
+}
+
+/** One multipart body on its way in. The first failure wins; everything that is under way is then let go. */
+class Reception {
+  readonly #parser: Busboy
+  readonly #form: MultipartDefinition
+  readonly #limits: UploadLimits
+  readonly #accept: (file: UploadFile) => Promise<void>
+  readonly #slots = pLimit(CONCURRENT_FILES)
+  readonly #adds: Promise<void>[] = []
+  readonly #texts = new Map<string, string>()
+  readonly #failed: Promise<never>
+  #fail: (error: unknown) => void = () => {}
+  #failure: { error: unknown } | undefined
+
+  constructor(
+    parser: Busboy,
+    form: MultipartDefinition,
+    limits: UploadLimits,
+    accept: (file: UploadFile) => Promise<void>,
+  ) {
+    this.#parser = parser
+    this.#form = form
+    this.#limits = limits
+    this.#accept = accept
+    this.#failed = new Promise((_resolve, reject) => {
+      this.#fail = (error) => {
+        this.#failure ??= { error }
+        reject(this.#failure.error)
+      }
+    })
+    this.#failed.catch(() => {})
+    this.#listen()
+  }
+
+  async run(source: Readable, maxBytes: number): Promise<void> {
+    const idle = setTimeout(() => this.#fail(stalled()), BODY_IDLE_MS)
+    try {
+      await Promise.race([this.#pump(source, maxBytes, idle), this.#failed])
+      await Promise.race([Promise.all(this.#adds), this.#failed])
+    } catch (error) {
+      this.#fail(error)
+      source.on('error', () => {}) // the client may hang up on what it is being told
+      this.#parser.destroy()
+      await Promise.allSettled(this.#adds)
+      throw this.#failure?.error ?? error
+    } finally {
+      clearTimeout(idle)
+    }
+  }
+
+  fields(): Record<string, unknown> {
+    const input = Object.fromEntries(this.#texts)
+    const { fields } = this.#form
+    const result = fields.safeParse(input)
+    if (!result.success) throw new KsError('invalid-request', refusal(result.error, fields, input, 'the form'))
+    return result.data
+  }
+
+  async #pump(source: Readable, maxBytes: number, idle: NodeJS.Timeout): Promise<void> {
+    const parser = this.#parser
+    const finished = once(parser, 'close')
+    finished.catch(() => {})
+    let size = 0
+    // leaving the loop must not close the socket: the refusal still has to go out on it
+    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+      if (this.#failure !== undefined) return
+      idle.refresh()
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge(maxBytes - OVERHEAD_BYTES)
+      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
+    }
+    parser.end()
+    await finished
+  }
+
+  #listen(): void {
+    const { name: fileField } = this.#form.file
+    this.#parser
+      .on('file', (name, stream, info) => this.#file(name, stream, info))
+      .on('field', (name, value, info) => {
+        if (name === fileField) return this.#refuse(`the part ${quote(name)} must be a file with a filename`)
+        if (info.nameTruncated || info.valueTruncated)
+          return this.#refuse(`the field ${quote(name)} must be at most ${MAX_FIELD_BYTES} bytes long`)
+        if (this.#texts.has(name)) return this.#refuse(`the field ${quote(name)} is given more than once`)
+        this.#texts.set(name, value)
+      })
+      .on('filesLimit', () => this.#fail(this.#tooMany()))
+      .on('fieldsLimit', () => this.#refuse(`a form must have at most ${MAX_FIELDS} text fields`))
+      .on('error', (error) => this.#fail(malformed(error)))
+  }
+
+  #file(name: string, stream: Readable & { truncated?: boolean }, info: FileInfo): void {
+    stream.on('error', () => {}) // told through the reception's own failure
+    const filename = cleanName(info.filename)
+    if (name !== this.#form.file.name)
+      this.#refuse(`unknown file field ${quote(name)}: files go in ${quote(this.#form.file.name)}`)
+    else if (filename === '') this.#refuse('a file part needs a filename')
+    else if (filename.length > LIMITS.filename)
+      this.#refuse(
+        `a filename must be at most ${LIMITS.filename} characters long, received ${filename.length} characters`,
+      )
+    if (this.#failure !== undefined) {
+      stream.resume()
+      return
+    }
+    stream.on('limit', () => {
+      const error = tooLarge(this.#limits.uploadBytes)
+      this.#fail(error)
+      stream.destroy(error)
+    })
+    const add = this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content: stream }))
+    add.catch((error: unknown) => this.#fail(error))
+    this.#adds.push(add)
+  }
+
+  #tooMany(): KsError {
+    return this.#form.file.many
+      ? new KsError('upload-too-large', `one upload must hold at most ${this.#limits.bulkFiles} files`)
+      : new KsError('invalid-request', 'exactly one file must be given')
+  }
+
+  #refuse(sentence: string): void {
+    this.#fail(new KsError('invalid-request', sentence))
+  }
+}
+
+/** Control characters have no place in a name; everything else of it is kept. */
+function cleanName(filename: string | undefined): string {
+  return (filename ?? '').replace(/\p{Cc}/gu, '').trim()
+}
+
+function tooLarge(limit: number): KsError {
+  return new KsError('upload-too-large', `an upload must be at most ${limit} bytes long`)
+}
+
+function malformed(cause: unknown): KsError {
+  const reason = cause instanceof Error ? cause.message : 'unknown reason'
+  return new KsError('invalid-request', `the multipart body is malformed: ${reason}`, { cause })
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import { KsError, notFound } from '../../contract/errors.js'
+import { quote, refusal } from '../../contract/issues.js'
+import type { RouteDefinition } from '../../contract/route.js'
+
+/**
+ * The query of a URL, checked. A key may come once.
+ *
+ * @throws KsError `invalid-request`
+ */
+export function readQuery(schema: z.ZodObject, url: string): unknown {
+  const input: Record<string, string> = {}
+  for (const [key, value] of new URLSearchParams(queryText(url))) {
+    if (Object.hasOwn(input, key)) throw new KsError('invalid-request', `${quote(key)} is given more than once`)
+    // plain assignment would give the key `__proto__` a meaning
+    Object.defineProperty(input, key, { value, enumerable: true, configurable: true, writable: true })
+  }
+  return checked(schema, input, 'the query')
+}
+
+/** @throws KsError `invalid-request` with the one sentence that names key, rule and value */
+export function checked(schema: z.ZodType, input: unknown, whole: string): unknown {
+  const result = schema.safeParse(input)
+  if (!result.success) throw new KsError('invalid-request', refusal(result.error, schema, input, whole))
+  return result.data
+}
+
+/** The values of a path. One of a wrong shape names nothing. @throws KsError `not-found` */
+export function readParams(route: RouteDefinition, values: Record<string, string>): unknown {
+  if (route.params === undefined) return undefined
+  const result = route.params.safeParse(values)
+  if (result.success) return result.data
+  const name = String(result.error.issues[0]?.path[0] ?? '')
+  throw notFound(name === 'id' ? 'resource' : name.replace(/Id$/, ''), values[name] ?? '')
+}
+
+/** The text between `?` and `#`. */
+export function queryText(url: string): string {
+  const start = url.indexOf('?')
+  if (start === -1) return ''
+  const end = url.indexOf('#', start)
+  return url.slice(start + 1, end === -1 ? undefined : end)
+}

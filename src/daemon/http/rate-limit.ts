@@ -1,0 +1,33 @@
+import { LRUCache } from 'lru-cache'
+import { KsError } from '../../contract/errors.js'
+
+const MAX_BUCKETS = 10_000
+const MINUTE_MS = 60_000
+
+interface Bucket {
+  tokens: number
+  at: number
+}
+
+/** Counts a request against its key. @throws KsError `rate-limited` with the seconds to wait */
+export type RateLimit = (key: string) => void
+
+/**
+ * A token bucket for each key: `perMinute` requests at once, refilled evenly.
+ *
+ * @param perMinute 0 is no limit
+ */
+export function createRateLimit(perMinute: number): RateLimit {
+  if (perMinute === 0) return () => {}
+  const buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS })
+  return (key) => {
+    const now = performance.now()
+    const bucket = buckets.get(key) ?? { tokens: perMinute, at: now }
+    const tokens = Math.min(perMinute, bucket.tokens + ((now - bucket.at) / MINUTE_MS) * perMinute)
+    if (tokens < 1) {
+      const retryAfter = Math.ceil(((1 - tokens) * MINUTE_MS) / perMinute / 1000)
+      throw new KsError('rate-limited', `a token may make ${perMinute} requests a minute`, { retryAfter })
+    }
+    buckets.set(key, { tokens: tokens - 1, at: now })
+  }
+}

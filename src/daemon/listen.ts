@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import { KsError } from '../contract/errors.js'
+import { isCode } from '../local/private-file.js'
+import { isLoopback, type Listener } from './http/guard.js'
+import { rawErrorReply } from './http/reply.js'
+import type { DaemonApp } from './server.js'
+
+export interface ListenOptions {
+  /** host:port */
+  listen: string
+  tls?: { cert: string; key: string }
+  insecure: boolean
+  /** take a free port when the wanted one is taken */
+  anyPort: boolean
+}
+
+export interface TcpServer {
+  server: Server
+  /** where this machine reaches it */
+  url: string
+}
+
+/** what the kernel takes for a socket's path: 104 bytes on macOS, 108 on Linux, with the closing zero */
+const MAX_SOCKET_PATH_BYTES = 100
+
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: 30_000,
+  requestTimeout: 0, // a large upload takes as long as it takes; bodies that stop arriving are given up on their own
+  keepAliveTimeout: 60_000,
+}
+
+/** @throws KsError `invalid-request` for an address that needs TLS, `unavailable` for one that is taken */
+export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise<TcpServer> {
+  const { host, port } = splitAddress(options.listen)
+  const loopback = isLoopback(host)
+  if (!loopback && options.tls === undefined && !options.insecure)
+    throw new KsError(
+      'invalid-request',
+      `listen ${options.listen} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
+    )
+  const listener: Listener = { kind: 'tcp', port, loopback, secure: options.tls !== undefined }
+  const handle = requestListener(app, listener)
+  const server = options.tls === undefined ? createServer(SERVER_OPTIONS, handle) : tlsServer(options.tls, handle)
+  const bare = host.replace(/^\[|\]$/g, '')
+  if (!(await bind(server, { host: bare, port }))) {
+    if (!options.anyPort) throw new KsError('unavailable', `${options.listen} is already in use by another program`)
+    await bind(server, { host: bare, port: 0 })
+  }
+  listener.port = boundPort(server)
+  answerBrokenRequests(server)
+  return { server, url: `${options.tls ? 'https' : 'http'}://${reachable(host)}:${listener.port}` }
+}
+
+/**
+ * Listens on a unix socket that only this user can open.
+ *
+ * @returns undefined where the path is too long for a socket, or the platform has none
+ */
+export async function listenSocket(app: DaemonApp, path: string): Promise<Server | undefined> {
+  if (process.platform === 'win32' || Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return undefined
+  rmSync(path, { force: true }) // left by a daemon that was killed; the lock says that it is gone
+  const server = createServer(SERVER_OPTIONS, requestListener(app, { kind: 'socket' }))
+  await bind(server, { path })
+  chmodSync(path, 0o600)
+  answerBrokenRequests(server)
+  return server
+}
+
+function tlsServer(files: { cert: string; key: string }, handle: RequestListener): Server {
+  return createTlsServer({ ...SERVER_OPTIONS, cert: readFileSync(files.cert), key: readFileSync(files.key) }, handle)
+}
+
+function requestListener(app: DaemonApp, listener: Listener): RequestListener {
+  const listen = getRequestListener(
+    (request, { incoming }) =>
+      app.fetch(request, incoming instanceof IncomingMessage ? { incoming, listener } : { listener }),
+    { errorHandler: unreadableRequest },
+  )
+  return (incoming, outgoing) => void listen(incoming, outgoing)
+}
+
+/** A target or Host header that is no URL; nothing of ours has seen the request yet. */
+function unreadableRequest(): Response {
+  const body = JSON.stringify({ error: 'the request target or the Host header is malformed' })
+  const headers = {
+    'content-type': 'application/json',
+    'x-error-code': 'invalid-request',
+    'x-content-type-options': 'nosniff',
+  }
+  return new Response(body, { status: 400, headers })
+}
+
+/** @returns false when the port is taken */
+async function bind(server: Server, where: { host: string; port: number } | { path: string }): Promise<boolean> {
+  server.listen(where)
+  try {
+    await once(server, 'listening')
+    return true
+  } catch (error) {
+    if (isCode(error, 'EADDRINUSE')) return false
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new KsError('unavailable', `the daemon cannot listen: ${reason}`, { cause: error })
+  }
+}
+
+/** Answers what never became a request, such as headers past their limit, in the shape of every other failure. */
+function answerBrokenRequests(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+    socket.end(brokenRequestReply(error.code))
+  })
+}
+
+function brokenRequestReply(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return rawErrorReply(431, 'the request headers must be at most 16384 bytes long')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return rawErrorReply(408, 'the request headers took too long to arrive')
+  return rawErrorReply(400, 'the request is not valid HTTP')
+}
+
+function splitAddress(listen: string): { host: string; port: number } {
+  const colon = listen.lastIndexOf(':')
+  const port = Number(listen.slice(colon + 1))
+  if (port > 65_535) throw new KsError('invalid-request', `the port of listen must be at most 65535, received ${port}`)
+  return { host: listen.slice(0, colon), port }
+}
+
+function boundPort(server: Server): number {
+  const address: AddressInfo | string | null = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** An address of this machine for one that means all of them. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '[::]' ? '[::1]' : host
+}

@@ -1,0 +1,114 @@
+import { Command, Option } from 'commander'
+import { ERRORS, KsError } from '../contract/errors.js'
+import { openEngine } from '../engine/index.js'
+import type { DaemonMode } from '../local/daemon-file.js'
+import { localDirs } from '../local/dirs.js'
+import { DataDirOwned, type RunningDaemon, startDaemon } from './run.js'
+import { programVersion } from './version.js'
+
+/** EX_TEMPFAIL of sysexits.h: another process owns the data directory, try again later */
+const EXIT_OWNED = 75
+/** EX_SOFTWARE of sysexits.h: a defect of this program */
+const EXIT_DEFECT = 70
+const EXIT_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+
+interface Flags {
+  dataDir?: string
+  listen?: string
+  socket?: boolean
+  insecureListen?: boolean
+  mode: DaemonMode
+  readyJson?: boolean
+  logLevel?: string
+}
+
+/** The `ksd` program. Exits when the daemon has stopped. */
+export async function main(argv: string[]): Promise<void> {
+  const program = new Command('ksd')
+    .description('The local daemon of Knowledge Spaces: serves the gateway API of one data directory.')
+    .version(programVersion())
+    .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's place)")
+    .option('--listen <host:port>', 'address to listen on; port 0 takes any free one')
+    .option('--no-socket', 'do not listen on the unix socket of the data directory')
+    .option('--insecure-listen', 'allow an address that is not loopback without TLS')
+    .option('--ready-json', 'print one line of JSON when requests are answered')
+    .addOption(
+      new Option('--log-level <level>', 'least level that is logged').choices(['debug', 'info', 'warn', 'error']),
+    )
+    .addOption(
+      new Option('--mode <mode>', 'auto: take a free port, leave when idle; manual, service: stay')
+        .choices(['auto', 'manual', 'service'])
+        .default('manual'),
+    )
+  await program.parseAsync(argv, { from: 'user' })
+  await run(program.opts<Flags>())
+}
+
+async function run(flags: Flags): Promise<void> {
+  try {
+    const daemon = await startDaemon({
+      dataDir: flags.dataDir ?? localDirs().data,
+      mode: flags.mode,
+      env: process.env,
+      flags: {
+        listen: flags.listen,
+        socket: flags.socket === false ? false : undefined,
+        insecureListen: flags.insecureListen,
+        logLevel: flags.logLevel,
+      },
+      openEngine,
+      echoLog: process.stderr.isTTY === true && flags.mode !== 'auto',
+    })
+    handleSignals(daemon)
+    handleDefects(daemon)
+    announce(daemon, flags.readyJson === true)
+    await daemon.stopped
+    process.exit(0)
+  } catch (error) {
+    process.exit(explain(error, flags.mode))
+  }
+}
+
+function announce({ file }: RunningDaemon, json: boolean): void {
+  process.stdout.on('error', () => {}) // nobody need read on
+  const { url, instance, pid, version, dataDir } = file
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ url, instance, pid, version, dataDir })}\n`
+      : `ksd ${version} answers at ${url} for ${dataDir}\n`,
+  )
+}
+
+/** The first signal stops in order, the second one at once. */
+function handleSignals(daemon: RunningDaemon): void {
+  let asked = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      if (asked) process.exit(EXIT_SIGNALS[signal])
+      asked = true
+      daemon.stop(signal)
+    })
+}
+
+/** The state of a process after an unforeseen error is unknown; everything acknowledged is on disk. */
+function handleDefects(daemon: RunningDaemon): void {
+  process.on('uncaughtException', (error) => {
+    daemon.log.fatal({ err: error }, 'the daemon ends because of a defect')
+    process.exit(EXIT_DEFECT)
+  })
+}
+
+/** @returns the exit code */
+function explain(error: unknown, mode: DaemonMode): number {
+  if (error instanceof DataDirOwned) {
+    if (mode === 'auto') return 0 // of several daemons started at once, one serves all callers
+    process.stderr.write(`ksd: ${error.message}\n`)
+    return EXIT_OWNED
+  }
+  if (error instanceof KsError) {
+    process.stderr.write(`ksd: ${error.message}\n`)
+    return ERRORS[error.code].exit
+  }
+  process.stderr.write(`ksd: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return EXIT_DEFECT
+}

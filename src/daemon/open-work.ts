@@ -1,0 +1,57 @@
+import type { OpenEventStream } from './http/event-stream.js'
+
+/** Requests and streams that are under way, for the orderly stop and the idle exit. */
+export interface OpenWork {
+  /** Counts a request. @returns what ends it, however often it is called */
+  begin(): () => void
+  count(): number
+  /** milliseconds since the last request ended; 0 while one is open */
+  idleMs(): number
+  /** Keeps a stream within reach of `cutStreams` until it ends. @returns what forgets it */
+  track(stream: OpenEventStream): () => void
+  cutStreams(reason: string): void
+  /** No request is taken from now on. */
+  stop(): void
+  stopping(): boolean
+  /** Resolves when nothing is open any more. */
+  drained(): Promise<void>
+}
+
+export function createOpenWork(): OpenWork {
+  const streams = new Set<OpenEventStream>()
+  const waiting: (() => void)[] = []
+  let open = 0
+  let lastEnd = performance.now()
+  let stopping = false
+
+  const end = () => {
+    open--
+    lastEnd = performance.now()
+    if (open === 0) for (const resolve of waiting.splice(0)) resolve()
+  }
+  return {
+    begin: () => {
+      open++
+      let ended = false
+      return () => {
+        if (ended) return
+        ended = true
+        end()
+      }
+    },
+    count: () => open,
+    idleMs: () => (open > 0 ? 0 : performance.now() - lastEnd),
+    track: (stream) => {
+      streams.add(stream)
+      return () => streams.delete(stream)
+    },
+    cutStreams: (reason) => {
+      for (const stream of [...streams]) stream.cut(reason)
+    },
+    stop: () => {
+      stopping = true
+    },
+    stopping: () => stopping,
+    drained: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  }
+}

@@ -1,0 +1,61 @@
+import type { z } from 'zod'
+import type { RouteDefinition, RouteInput } from '../contract/route.js'
+import type { Caller, Engine } from '../engine/api.js'
+import type { EventStream } from './http/event-stream.js'
+import type { ReceiveUpload } from './http/multipart.js'
+import type { StatusReader } from './status.js'
+
+/** What handlers work with. */
+export interface HandlerDeps {
+  engine: Engine
+  compilation: 'durable' | 'inline'
+  status: StatusReader
+  /** built at first use */
+  openapi(): Record<string, unknown>
+}
+
+/** What a handler receives beside the route's own input. */
+export interface CallContext {
+  caller: Caller
+  /** may manage the daemon itself */
+  operator: boolean
+}
+
+/** Bytes as the answer. */
+export interface Binary {
+  bytes: Uint8Array
+}
+
+type OkBody<T> = T extends z.ZodType
+  ? z.output<T>
+  : T extends 'binary'
+    ? Binary
+    : T extends 'event-stream'
+      ? EventStream
+      : undefined
+
+type Several<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
+type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never
+
+/** A route with one success answers with its body; one with several says which. */
+export type HandlerReply<R extends RouteDefinition> =
+  true extends IsUnion<keyof R['ok']> ? Several<R['ok']> : OkBody<R['ok'][keyof R['ok']]>
+
+type UploadInput<R extends RouteDefinition> = R extends { multipart: { fields: infer F extends z.ZodObject } }
+  ? { receive: ReceiveUpload<z.output<F>> }
+  : object
+
+/** `signal` aborts when the client goes away before the answer is complete. */
+type StreamInput<R extends RouteDefinition> = R extends { events: object } ? { signal: AbortSignal } : object
+
+export type Handler<R extends RouteDefinition> = (
+  input: RouteInput<R> & CallContext & UploadInput<R> & StreamInput<R>,
+) => Promise<HandlerReply<R>> | HandlerReply<R>
+
+/** One handler for each route, by the route's id: a missing one, or one of a wrong shape, does not compile. */
+export type Handlers<Routes extends readonly RouteDefinition[]> = {
+  [R in Routes[number] as R['id']]: Handler<R>
+}
+
+/** A handler whose route is not known to the compiler any more. */
+export type AnyHandler = (input: never) => unknown

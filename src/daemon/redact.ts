@@ -1,0 +1,42 @@
+const MASK = '[secret]'
+const SECRET_KEY = /token|secret|passw|authorization|api-?key|credential|cookie|signing-?key/i
+/** shorter values would mask ordinary words */
+const MIN_SECRET_LENGTH = 8
+const MAX_DEPTH = 6
+
+/** Keeps credentials out of the log: by the name of their key, and by value wherever they turn up. */
+export interface Redactor {
+  /** Remembers a live secret: no line that leaves `line` holds it. */
+  register(secret: string | undefined): void
+  fields(fields: Record<string, unknown>): Record<string, unknown>
+  line(text: string): string
+}
+
+export function createRedactor(): Redactor {
+  const secrets = new Set<string>()
+  return {
+    register: (secret) => {
+      if (secret === undefined || secret.length < MIN_SECRET_LENGTH) return
+      secrets.add(secret)
+      secrets.add(JSON.stringify(secret).slice(1, -1)) // as it stands in a line of JSON
+    },
+    fields: (fields) => maskKeys(fields, 0),
+    line: (text) => {
+      let safe = text
+      for (const secret of secrets) if (safe.includes(secret)) safe = safe.replaceAll(secret, MASK)
+      return safe
+    },
+  }
+}
+
+function maskKeys(fields: object, depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, SECRET_KEY.test(key) ? MASK : masked(value, depth)]),
+  )
+}
+
+function masked(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value
+  if (value instanceof Error) return value
+  return Array.isArray(value) ? value.map((item) => masked(item, depth + 1)) : maskKeys(value, depth + 1)
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { RouteDefinition } from '../contract/route.js'
+import type { AnyHandler } from './operation.js'
+
+/** A route with its handler, and what the pipeline would otherwise work out for every request. */
+export interface Operation {
+  route: RouteDefinition
+  handler: AnyHandler
+  /** the status of routes that have one success; others say it in their reply */
+  status: number | undefined
+  /** schema of each success body that has one */
+  bodies: ReadonlyMap<number, z.ZodType>
+}
+
+/** Everything that one path template serves. */
+export interface PathOperations {
+  /** in the syntax of the router: `/jobs/:id` */
+  pattern: string
+  methods: ReadonlyMap<string, Operation>
+  /** value of the Allow header */
+  allow: string
+  /** whether any method of the path needs a token */
+  guarded: boolean
+}
+
+/**
+ * Groups routes by path. Paths with fewer parameters come first, since the router takes the first match and
+ * `/documents/bulk` must win over `/documents/{documentId}`.
+ */
+export function compileRoutes(
+  routes: readonly RouteDefinition[],
+  handlers: Readonly<Record<string, AnyHandler>>,
+): PathOperations[] {
+  const paths = new Map<string, Map<string, Operation>>()
+  for (const route of routes) {
+    const handler = handlers[route.id]
+    if (handler === undefined) throw new Error(`the route ${route.id} has no handler`)
+    const methods = paths.get(route.path) ?? new Map<string, Operation>()
+    methods.set(route.method, operation(route, handler))
+    paths.set(route.path, methods)
+  }
+  return [...paths]
+    .map(([path, methods]) => ({
+      pattern: pattern(path),
+      methods,
+      allow: [...methods.keys()].sort().join(', '),
+      guarded: [...methods.values()].some(({ route }) => route.scope !== 'public'),
+    }))
+    .sort((a, b) => parameters(a.pattern) - parameters(b.pattern))
+}
+
+function operation(route: RouteDefinition, handler: AnyHandler): Operation {
+  const statuses = Object.keys(route.ok).map(Number)
+  const bodies = new Map<number, z.ZodType>()
+  for (const [status, body] of Object.entries(route.ok)) if (body instanceof z.ZodType) bodies.set(Number(status), body)
+  return { route, handler, status: statuses.length === 1 ? statuses[0] : undefined, bodies }
+}
+
+function pattern(path: string): string {
+  return path.replace(/\{(\w+)\*\}$/, ':$1{.+}').replace(/\{(\w+)\}/g, ':$1')
+}
+
+function parameters(path: string): number {
+  return path.split(':').length - 1
+}

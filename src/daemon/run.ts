@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { KsError } from '../contract/errors.js'
+import type { Engine, EngineOptions } from '../engine/api.js'
+import {
+  type DaemonFile,
+  type DaemonMode,
+  readDaemonFile,
+  removeDaemonFile,
+  writeDaemonFile,
+} from '../local/daemon-file.js'
+import { prepareDataDir } from '../local/data-dir.js'
+import { ensureCliToken, loadSigningKey } from '../local/keys.js'
+import type { DataLayout } from '../local/layout.js'
+import { acquireLock } from '../local/lock.js'
+import { SETTINGS, type Settings } from '../local/settings.js'
+import { assembleApp, engineOptions, secretsOf } from './assemble.js'
+import { loadSettings } from './config.js'
+import { watchIdle } from './idle.js'
+import { listenSocket, listenTcp } from './listen.js'
+import { openLog } from './log.js'
+import { createOpenWork, type OpenWork } from './open-work.js'
+import { createRedactor } from './redact.js'
+import type { DaemonApp } from './server.js'
+import { createStatusReader, type Identity } from './status.js'
+import { programVersion } from './version.js'
+
+export interface DaemonOptions {
+  dataDir: string
+  mode: DaemonMode
+  env: Readonly<Record<string, string | undefined>>
+  /** settings given on the command line */
+  flags: { readonly [N in keyof Settings]?: unknown }
+  openEngine(options: EngineOptions): Promise<Engine>
+  /** write the log to stderr as well */
+  echoLog: boolean
+}
+
+export interface RunningDaemon {
+  file: DaemonFile
+  log: Logger
+  /** Asks for an orderly stop; asking again changes nothing. */
+  stop(reason: string): void
+  /** settles when the daemon has stopped, whoever asked; rejects when a part of it could not be closed */
+  stopped: Promise<void>
+}
+
+/** Another process owns the data directory. */
+export class DataDirOwned extends Error {
+  constructor(dataDir: string, pid: number | undefined) {
+    super(`the data directory ${dataDir} is in use by ${pid === undefined ? 'another process' : `process ${pid}`}`)
+    this.name = 'DataDirOwned'
+  }
+}
+
+/** open streams may still finish for this long after a stop was asked for */
+const STREAM_GRACE_MS = 10_000
+const CUT_GRACE_MS = 1_000
+const TOKEN_CHECK_MS = 12 * 60 * 60 * 1000
+
+/** What was opened so far, closed in reverse when a start fails or the daemon stops. */
+type Closers = (() => void | Promise<void>)[]
+
+/**
+ * Starts a daemon: lock → settings and log → keys → engine → listen → daemon.json, so that whoever reads the file
+ * finds a daemon that answers.
+ *
+ * @throws DataDirOwned, KsError
+ */
+export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
+  const allowNetworkDisk = SETTINGS.allowNetworkDisk.read(options.env[SETTINGS.allowNetworkDisk.env] ?? false)
+  const layout = prepareDataDir(options.dataDir, { allowNetworkDisk })
+  const lock = acquireLock(layout.lock)
+  if (lock === undefined) throw new DataDirOwned(options.dataDir, readDaemonFile(layout.daemonFile)?.pid)
+  const closers: Closers = [() => lock.release()]
+  try {
+    return await startOwned(options, layout, closers)
+  } catch (error) {
+    await closeAll(closers)
+    throw error
+  }
+}
+
+async function startOwned(options: DaemonOptions, layout: DataLayout, closers: Closers): Promise<RunningDaemon> {
+  const identity: Identity = {
+    instance: randomUUID(),
+    pid: process.pid,
+    version: programVersion(),
+    mode: options.mode,
+    startedAt: new Date().toISOString(),
+  }
+  closers.push(() => removeDaemonFile(layout.daemonFile, identity.instance))
+  const { settings, origins } = loadSettings({ file: layout.config, env: options.env, flags: options.flags })
+  const redactor = createRedactor()
+  for (const secret of secretsOf(settings, options.env)) redactor.register(secret)
+  const { logger: log, close } = openLog({
+    path: layout.log,
+    level: settings.logLevel,
+    redactor,
+    echo: options.echoLog,
+  })
+  closers.push(close)
+  const given = Object.entries(origins).flatMap(([name, origin]) =>
+    origin === 'default' ? [] : [`${name} (${origin})`],
+  )
+  log.info({ version: identity.version, mode: options.mode, given }, 'starting')
+
+  const signingKey = loadSigningKey(layout.root)
+  redactor.register(Buffer.from(signingKey).toString('base64url'))
+  const renewToken = async () => redactor.register(await ensureCliToken(layout.root))
+  await renewToken()
+  const engine = await options.openEngine(engineOptions(layout.root, settings, log))
+  closers.push(() => engine.close())
+
+  const work = createOpenWork()
+  const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
+  closers.push(() => status.close())
+  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey })
+  const { servers, ...reachable } = await listenAll(app, layout, options.mode, settings, log)
+  closers.push(() => closeServers(servers))
+
+  const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
+  writeDaemonFile(layout.daemonFile, file)
+  log.info({ ...reachable, instance: file.instance }, 'ready')
+  return running({ file, settings, engine, work, closers, servers, log, renewToken })
+}
+
+interface Parts {
+  file: DaemonFile
+  settings: Settings
+  engine: Engine
+  work: OpenWork
+  closers: Closers
+  servers: readonly Server[]
+  log: Logger
+  renewToken(): Promise<void>
+}
+
+function running({ file, settings, engine, work, closers, servers, log, renewToken }: Parts): RunningDaemon {
+  let stop: RunningDaemon['stop'] = () => {}
+  const asked = new Promise<string>((resolve) => {
+    stop = resolve
+  })
+  const renewal = setInterval(() => {
+    renewToken().catch((error: unknown) => log.error({ err: error }, 'the token of the CLI was not renewed'))
+  }, TOKEN_CHECK_MS)
+  renewal.unref()
+  const idle = watchIdle({
+    afterMs: file.mode === 'auto' ? settings.idleExitMinutes * 60_000 : undefined,
+    idleMs: work.idleMs,
+    busy: () => {
+      const { activeJobs, waitingJobs, runningQueries } = engine.activity()
+      return activeJobs + waitingJobs + runningQueries > 0
+    },
+    leave: () => stop('idle'),
+  })
+  const stopped = asked.then(async (reason) => {
+    log.info({ reason }, 'stopping')
+    clearInterval(renewal)
+    idle.close()
+    work.stop()
+    for (const server of servers) server.close()
+    await Promise.race([work.drained(), sleep(STREAM_GRACE_MS, undefined, { ref: false })])
+    work.cutStreams('the daemon is stopping')
+    await Promise.race([work.drained(), sleep(CUT_GRACE_MS, undefined, { ref: false })])
+    await closeAll(closers)
+  })
+  return { file, log, stop, stopped }
+}
+
+async function listenAll(
+  app: DaemonApp,
+  layout: DataLayout,
+  mode: DaemonMode,
+  settings: Settings,
+  log: Logger,
+): Promise<{ servers: Server[]; url: string; socket?: string }> {
+  const { tlsCert, tlsKey } = settings
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new KsError('invalid-request', 'tlsCert and tlsKey must be set together')
+  const { server, url } = await listenTcp(app, {
+    listen: settings.listen,
+    ...(tlsCert === undefined || tlsKey === undefined ? {} : { tls: { cert: tlsCert, key: tlsKey } }),
+    insecure: settings.insecureListen,
+    anyPort: mode === 'auto',
+  })
+  if (!settings.socket) return { servers: [server], url }
+  const socket = await listenSocket(app, layout.socket)
+  if (socket === undefined) {
+    log.warn({ path: layout.socket }, 'no unix socket: its path is too long, or the platform has none')
+    return { servers: [server], url }
+  }
+  return { servers: [server, socket], url, socket: layout.socket }
+}
+
+async function closeServers(servers: readonly Server[]): Promise<void> {
+  for (const server of servers) {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+/** Closes the last opened first. A part that fails to close does not keep the others open. */
+async function closeAll(closers: Closers): Promise<void> {
+  let failure: unknown
+  for (const close of closers.splice(0).reverse()) {
+    try {
+      await close()
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  if (failure !== undefined) throw failure
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { DaemonStatus } from '../contract/gateway/system.js'
+import type { DaemonMode } from '../local/daemon-file.js'
+
+/** interval of the measuring timer; the histogram counts it into every delay, so it is taken off again */
+const RESOLUTION_MS = 10
+const NANOSECONDS = 1e6
+
+/** Who this daemon process is. */
+export interface Identity {
+  instance: string
+  pid: number
+  version: string
+  mode: DaemonMode
+  startedAt: string
+}
+
+export interface Activity {
+  activeJobs: number
+  waitingJobs: number
+  runningQueries: number
+  indexPid?: number
+  parserPids: number[]
+}
+
+export interface StatusSources {
+  identity: Identity
+  activity(): Activity
+  openRequests(): number
+}
+
+export interface StatusReader {
+  read(options: { reset: boolean }): DaemonStatus
+  close(): void
+}
+
+/** Measures the process from now on: memory, event-loop delay, children. */
+export function createStatusReader(sources: StatusSources): StatusReader {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  return {
+    read: ({ reset }) => {
+      const { identity } = sources
+      const { indexPid, parserPids, ...work } = sources.activity()
+      const children: [pid: number, role: 'index' | 'parser'][] = parserPids.map((pid) => [pid, 'parser'])
+      if (indexPid !== undefined) children.unshift([indexPid, 'index'])
+      const own = ownMemory()
+      const status: DaemonStatus = {
+        ...identity,
+        uptimeMs: Math.round(process.uptime() * 1000),
+        memory: own,
+        eventLoop: {
+          p50: milliseconds(delay.percentile(50)),
+          p99: milliseconds(delay.percentile(99)),
+          max: milliseconds(delay.max),
+        },
+        activity: { ...work, openRequests: sources.openRequests() },
+        processes: [
+          { role: 'daemon', pid: identity.pid, rss: own.rss, peakRss: own.peakRss },
+          ...children.flatMap(([pid, role]) => {
+            const memory = childMemory(pid)
+            return memory === undefined ? [] : [{ role, pid, ...memory }]
+          }),
+        ],
+      }
+      if (reset) delay.reset()
+      return status
+    },
+    close: () => delay.disable(),
+  }
+}
+
+function milliseconds(nanoseconds: number): number {
+  const beyond = nanoseconds / NANOSECONDS - RESOLUTION_MS
+  return beyond > 0 ? Math.round(beyond * 1000) / 1000 : 0
+}
+
+function ownMemory(): DaemonStatus['memory'] {
+  const { rss, heapUsed } = process.memoryUsage()
+  return { rss, peakRss: Math.max(rss, process.resourceUsage().maxRSS * 1024), heapUsed }
+}
+
+/** Memory of another process from /proc, or undefined where there is no /proc or no such process. */
+function childMemory(pid: number): { rss: number; peakRss: number } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const rss = kibibytes(text, 'VmRSS')
+    return { rss, peakRss: Math.max(rss, kibibytes(text, 'VmHWM')) }
+  } catch {
+    return undefined
+  }
+}
+
+function kibibytes(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024
+}
