@@ -3,7 +3,10 @@ import { filesBelow, readFile } from './tree.js'
 
 const MAX_LINES = 350
 /** Files that are long for a reason: path → the reason. */
-const LONG_FOR_A_REASON: Record<string, string> = {}
+const LONG_FOR_A_REASON: Record<string, string> = {
+  'src/contract/gateway/documents.ts': 'a section of the API document as data: schemas and routes, no logic',
+  'src/contract/gateway/spaces.ts': 'a section of the API document as data: schemas and routes, no logic',
+}
 
 const code = [...filesBelow('src'), ...filesBelow('bin'), ...filesBelow('scripts')]
 const everything = filesBelow('.').filter((path) => !/\.(lock|png|jpe?g|pdf|docx|xlsx|zip|gz)$/.test(path))
