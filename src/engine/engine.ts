@@ -60,7 +60,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     db,
     objects,
     indexes,
-    compiler: createCompiler({ log }),
+    compiler: createCompiler(),
     lsa: new LsaEmbedding(),
     models: createModelRegistry(options.providers),
     leases: new Leases(),

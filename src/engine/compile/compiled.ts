@@ -105,5 +105,7 @@ export interface CompileRequest {
 export interface Compiler {
   /** Results in the order of the requests; a file that cannot be read fails alone. */
   compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]>
+  /** reading processes that run now, for diagnostics and fault tests */
+  pids(): number[]
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import type { Citation, EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
+import type { Features } from './rerank.js'
 import type { PassageRow } from './store.js'
 
 /** A passage that ranking kept. Scores are 0 to 1. */
@@ -8,6 +9,7 @@ export interface RankedPassage {
   final: number
   retrieval: number
   rerank?: number
+  features?: Features
 }
 
 export function toEvidenceItem({ passage, final, retrieval, rerank }: RankedPassage): EvidenceItem {

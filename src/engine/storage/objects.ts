@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { createReadStream, type ReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 
 /** Bytes that were received but belong to nothing yet. */
@@ -12,11 +11,12 @@ export interface StagedObject {
   id: string
   sha256: string
   size: number
-  /** first bytes, for deciding the media type */
-  head: Uint8Array
+  /** the whole of a small object, not yet in any file */
+  bytes?: Buffer
 }
 
-const HEAD_BYTES = 512
+const SMALL_BYTES = 32 * 1024
+const FILE_MODE = 0o440
 const STAGED_NAME = /^[0-9a-f-]{36}$/
 
 /**
@@ -49,46 +49,55 @@ export class ObjectStore {
     return `${createHash('sha256').update(tenant).digest('hex').slice(0, 24)}/`
   }
 
-  /** Receives a stream into a temporary file. @throws KsError `upload-too-large` past `limit` bytes */
+  /**
+   * Receives a stream. A small object waits in memory for `syncStaged`, so that many of them are written together; a
+   * larger one goes to a temporary file as it arrives.
+   * @throws KsError `upload-too-large` past `limit` bytes
+   */
   async stage(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
     const hash = createHash('sha256')
-    const head: Buffer[] = []
+    const held: Buffer[] = []
     let size = 0
-    let headSize = 0
-    const meter = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        size += chunk.length
-        if (size > limit) {
-          done(
-            new KsError('upload-too-large', `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`),
-          )
-          return
-        }
-        if (headSize < HEAD_BYTES) {
-          head.push(chunk.subarray(0, HEAD_BYTES - headSize))
-          headSize += chunk.length
-        }
-        hash.update(chunk)
-        done(null, chunk)
-      },
-    })
-    const path = this.#stagedPath(id)
+    let file: FileHandle | undefined
     try {
-      await pipeline(content, meter, createWriteStream(path, { flags: 'wx', mode: 0o440 }))
+      for await (const part of content) {
+        const chunk = Buffer.isBuffer(part) ? part : Buffer.from(part)
+        size += chunk.length
+        if (size > limit)
+          throw new KsError(
+            'upload-too-large',
+            `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`,
+          )
+        hash.update(chunk)
+        if (file === undefined) {
+          held.push(chunk)
+          if (size <= SMALL_BYTES) continue
+          file = await open(this.#stagedPath(id), 'wx', FILE_MODE)
+          await file.writeFile(Buffer.concat(held.splice(0)))
+        } else await file.write(chunk)
+      }
     } catch (error) {
-      await this.discard(id)
+      await file?.close()
+      if (file !== undefined) await this.discard(id)
       throw error
     }
-    return { id, sha256: hash.digest('hex'), size, head: Buffer.concat(head) }
+    await file?.close()
+    const staged = { id, sha256: hash.digest('hex'), size }
+    return file === undefined ? { ...staged, bytes: Buffer.concat(held) } : staged
   }
 
   async discard(id: string): Promise<void> {
     await unlink(this.#stagedPath(id)).catch(ignoreMissing)
   }
 
-  /** Makes the bytes of staged objects durable, still under their temporary names. */
+  /** Makes the bytes of staged objects durable, under their temporary names. */
   async syncStaged(staged: StagedObject[]): Promise<void> {
-    await Promise.all(staged.map((object) => syncPath(this.#stagedPath(object.id))))
+    await Promise.all(
+      staged.map(({ id, bytes }) => {
+        const path = this.#stagedPath(id)
+        return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
+      }),
+    )
   }
 
   /** Gives staged objects their final names and makes the names durable. An object that is there already is kept. */
@@ -154,6 +163,16 @@ async function makeDirectories(directory: string): Promise<string[]> {
   for (let path = directory; path.length >= first.length; path = dirname(path)) changed.push(path)
   changed.push(dirname(first))
   return changed
+}
+
+async function writeDurably(path: string, bytes: Buffer): Promise<void> {
+  const handle = await open(path, 'wx', FILE_MODE)
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 async function syncPath(path: string): Promise<void> {

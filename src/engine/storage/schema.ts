@@ -306,7 +306,7 @@ ALTER TABLE documents ADD COLUMN base TEXT GENERATED ALWAYS AS
   (substr(filename, length(rtrim(filename, replace(filename, '/', ''))) + 1)) VIRTUAL;
 CREATE INDEX documents_place ON documents (space_key, source_id, folder, base, id) WHERE deleted_at IS NULL;
 CREATE INDEX documents_base ON documents (space_key, base, id) WHERE deleted_at IS NULL;
--- the columns stand behind the blobs of a row: without this index, every look at visibility walks over an artifact
+-- answers whether a document is visible, and in which version, without its rows
 CREATE INDEX versions_visible ON versions (doc_key, from_revision, until_revision, version);
 `,
 ]

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
+import type { AnswerDone } from '../../src/contract/gateway/queries.js'
+import type { Caller, Engine, EngineOptions } from '../../src/engine/index.js'
+import { openEngine } from '../../src/engine/index.js'
+
+export const ADA: Caller = { tenant: 'tenant-a', subject: 'ada' }
+export const BOB: Caller = { tenant: 'tenant-b', subject: 'bob' }
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+
+export function engineOptions(dataDir: string, changes: Partial<EngineOptions> = {}): EngineOptions {
+  return {
+    dataDir,
+    compilation: 'durable',
+    providers: [],
+    defaultEmbedding: { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' },
+    defaultGenerator: { pluginId: 'builtin', provider: 'extractive', model: 'extractive' },
+    limits: {
+      uploadBytes: 64 * 1024 * 1024,
+      bulkFiles: 1000,
+      bulkBytes: 256 * 1024 * 1024,
+      concurrentQueries: 8,
+      waitingQueries: 256,
+    },
+    log: silent,
+    ...changes,
+  }
+}
+
+export interface TestEngine {
+  engine: Engine
+  dataDir: string
+  /** closes and opens the engine on the same data */
+  reopen(): Promise<void>
+  end(): Promise<void>
+}
+
+export async function startEngine(changes: Partial<EngineOptions> = {}): Promise<TestEngine> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ks-engine-'))
+  const test: TestEngine = {
+    engine: await openEngine(engineOptions(dataDir, changes)),
+    dataDir,
+    async reopen() {
+      await test.engine.close()
+      test.engine = await openEngine(engineOptions(dataDir, changes))
+    },
+    async end() {
+      await test.engine.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+  return test
+}
+
+/** Uploads files by name and waits until each is published or failed. */
+export async function ingest(
+  engine: Engine,
+  caller: Caller,
+  spaceId: string,
+  files: Record<string, string | Uint8Array>,
+): Promise<AcceptedDocument[]> {
+  const upload = await engine.documents.upload(caller, spaceId, { many: true })
+  for (const [filename, content] of Object.entries(files))
+    await upload.add({ filename, content: Readable.from([Buffer.from(content)]) })
+  const accepted = await upload.commit({})
+  for (const item of accepted) await engine.documents.settled(caller, spaceId, item)
+  return accepted
+}
+
+export interface Asked {
+  traceId: string
+  sessionId: string
+  answer: string
+  done: AnswerDone
+  error?: string
+}
+
+/** Asks and reads the stream to its end. */
+export async function ask(
+  engine: Engine,
+  caller: Caller,
+  knowledgeSpaceId: string,
+  query: string,
+  extra: { mode?: 'fast' | 'auto'; sessionId?: string; activeDocumentIds?: string[] } = {},
+): Promise<Asked> {
+  const run = await engine.queries.start(
+    caller,
+    { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [], ...extra },
+    new AbortController().signal,
+  )
+  const asked: Asked = {
+    traceId: run.traceId,
+    sessionId: run.sessionId,
+    answer: '',
+    done: { finishReason: 'no-retrieval-evidence', traceId: run.traceId },
+  }
+  for await (const frame of run.frames()) {
+    if (frame.event === 'answer.delta') asked.answer += frame.data.delta
+    else if (frame.event === 'answer.done') asked.done = frame.data
+    else asked.error = frame.data.error
+  }
+  return asked
+}
