@@ -288,7 +288,8 @@ export const documentsRoutes = [
       version: z
         .string()
         .regex(/^[1-9]\d{0,14}$/)
-        .transform(Number),
+        .transform(Number)
+        .pipe(positive),
     }),
     ok: { 200: ParseArtifact },
     errors: [404],

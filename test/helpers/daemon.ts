@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { assembleApp } from '../../src/daemon/assemble.js'
+import { loadSettings } from '../../src/daemon/config.js'
+import { createOpenWork, type OpenWork } from '../../src/daemon/open-work.js'
+import type { DaemonApp } from '../../src/daemon/server.js'
+import { createStatusReader, type Identity } from '../../src/daemon/status.js'
+import { type Engine, openEngine } from '../../src/engine/index.js'
+import { prepareDataDir } from '../../src/local/data-dir.js'
+import { loadSigningKey } from '../../src/local/keys.js'
+import type { Settings } from '../../src/local/settings.js'
+import { engineOptions } from './engine.js'
+import { type TestTokens, testTokens } from './tokens.js'
+
+export interface Sent {
+  token?: string | undefined
+  /** sent as JSON */
+  json?: unknown
+  /** sent as it is */
+  body?: BodyInit
+  headers?: Record<string, string>
+}
+
+export interface TestEdge {
+  dataDir: string
+  engine: Engine
+  app: DaemonApp
+  tokens: TestTokens
+  work: OpenWork
+  /** lines of the log */
+  log: Record<string, unknown>[]
+  send(method: string, path: string, sent?: Sent): Promise<Response>
+  end(): Promise<void>
+}
+
+const identity: Identity = {
+  instance: 'test-instance',
+  pid: process.pid,
+  version: '0.0.0',
+  mode: 'manual',
+  startedAt: new Date().toISOString(),
+}
+
+/** The daemon's application inside the test's process, with an engine on a data directory of its own. */
+export async function startEdge(
+  options: { settings?: { readonly [N in keyof Settings]?: unknown }; engine?: Engine } = {},
+): Promise<TestEdge> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ks-edge-'))
+  const layout = prepareDataDir(dataDir, { allowNetworkDisk: true })
+  const { settings } = loadSettings({ file: layout.config, env: {}, flags: options.settings ?? {} })
+  const { compilation } = settings
+  const engine = options.engine ?? (await openEngine(engineOptions(dataDir, { compilation })))
+  const log: Record<string, unknown>[] = []
+  const work = createOpenWork()
+  const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
+  const app = assembleApp({
+    ...{ settings, identity, engine, work, status, signingKey: loadSigningKey(dataDir) },
+    log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) }),
+  })
+  const tokens = await testTokens(dataDir)
+  return {
+    ...{ dataDir, engine, app, tokens, work, log },
+    send: async (method, path, { token, json, body, headers } = {}) =>
+      await app.request(path, {
+        method,
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        ...(body === undefined ? {} : { body, duplex: 'half' }),
+      }),
+    end: async () => {
+      status.close()
+      if (options.engine === undefined) await engine.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface Ready {
+  url: string
+  instance: string
+  pid: number
+  version: string
+  dataDir: string
+}
+
+export interface DaemonProcess {
+  child: ChildProcess
+  ready: Ready
+  stderr(): string
+  /** Sends a signal and waits for the end. @returns exit code or signal */
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+const KSD = fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
+
+/** `ksd` as a process of its own. */
+export function spawnKsd(dataDir: string, args: string[] = [], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [KSD, '--data-dir', dataDir, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const exit = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals)
+  return { child, exit, stderr: () => stderr }
+}
+
+/** Starts `ksd` on a free port and waits until it answers. */
+export async function startKsd(
+  dataDir: string,
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<DaemonProcess> {
+  const { child, exit, stderr } = spawnKsd(dataDir, ['--listen', '127.0.0.1:0', '--ready-json', ...args], env)
+  const lines = createInterface({ input: child.stdout })
+  const line = await Promise.race([
+    once(lines, 'line').then(([first]) => String(first)),
+    exit.then((code) => Promise.reject(new Error(`ksd ended with ${code}: ${stderr()}`))),
+  ])
+  return {
+    child,
+    ready: JSON.parse(line),
+    stderr,
+    end: async (signal) => {
+      child.kill(signal)
+      return await exit
+    },
+  }
+}
+
+/** A folder that goes with the test. */
+export function temporaryDir(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'ks-life-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) }
+}

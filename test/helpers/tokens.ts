@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { SignJWT } from 'jose'
+import { createToken, type Scope } from '../../src/local/keys.js'
+import { dataLayout } from '../../src/local/layout.js'
+
+/** Tokens of one data directory for the people of a test. */
+export interface TestTokens {
+  ada: string
+  /** another subject of ada's tenant */
+  carol: string
+  /** another tenant */
+  bob: string
+  readOnly: string
+  writeOnly: string
+  noScope: string
+  /** local tenant, every scope: may manage the daemon */
+  operator: string
+}
+
+export async function testTokens(dataDir: string): Promise<TestTokens> {
+  const mint = async (tenant: string, subject: string, scopes: Scope[]) =>
+    (await createToken(dataDir, { tenant, subject, scopes })).token
+  return {
+    ada: await mint('tenant-a', 'ada', ['knowledge-spaces:*']),
+    carol: await mint('tenant-a', 'carol', ['knowledge-spaces:*']),
+    bob: await mint('tenant-b', 'bob', ['knowledge-spaces:*']),
+    readOnly: await mint('tenant-a', 'ada', ['knowledge-spaces:read']),
+    writeOnly: await mint('tenant-a', 'ada', ['knowledge-spaces:write']),
+    noScope: await mint('tenant-a', 'ada', []),
+    operator: await mint('local', 'operator', ['knowledge-spaces:*']),
+  }
+}
+
+/** A token that the data directory's key signs, with claims and header fields as given; `undefined` leaves one out. */
+export async function signedToken(
+  dataDir: string,
+  claims: Record<string, unknown> = {},
+  header: Record<string, unknown> = {},
+): Promise<string> {
+  const key = Buffer.from(readFileSync(dataLayout(dataDir).signingKey, 'utf8').trim(), 'base64url')
+  const now = Math.floor(Date.now() / 1000)
+  const all = {
+    ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 'ada', tenant: 'tenant-a', jti: 'test' },
+    ...{ scope: 'knowledge-spaces:*', iat: now, exp: now + 600 },
+    ...claims,
+  }
+  const payload = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+  return await new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(key)
+}
+
+/** A token put together by hand: no library would sign these. */
+export function forgedToken(header: unknown, claims: unknown, signature = ''): string {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${encode(header)}.${encode(claims)}.${signature}`
+}

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../../src/local/daemon-file.js'
+import { prepareDataDir } from '../../src/local/data-dir.js'
+import { localDirs } from '../../src/local/dirs.js'
+import { createToken, ensureCliToken, loadSigningKey, readCliToken, verifyLocalToken } from '../../src/local/keys.js'
+import { dataLayout } from '../../src/local/layout.js'
+import { acquireLock, isLocked } from '../../src/local/lock.js'
+import { createPrivateFile } from '../../src/local/private-file.js'
+
+let root = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'ks-local-'))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const prepare = () => prepareDataDir(root, { allowNetworkDisk: true })
+
+describe('folders', () => {
+  const unix = { platform: 'linux' as const, home: '/home/ada' }
+
+  test('are those of the platform', () => {
+    expect(localDirs({ ...unix, env: {} })).toEqual({
+      data: '/home/ada/.local/share/ks',
+      config: '/home/ada/.config/ks',
+      cache: '/home/ada/.cache/ks',
+      state: '/home/ada/.local/state/ks',
+    })
+    expect(localDirs({ platform: 'darwin', home: '/nowhere', env: {} }).data).toBe(
+      '/nowhere/Library/Application Support/ks',
+    )
+  })
+
+  test('follow XDG where its variables are absolute, and KS_* before that', () => {
+    const env = { XDG_DATA_HOME: '/data', XDG_CONFIG_HOME: 'relative', KS_CACHE_DIR: '/mine', XDG_CACHE_HOME: '/other' }
+    expect(localDirs({ ...unix, env })).toMatchObject({
+      data: '/data/ks',
+      config: '/home/ada/.config/ks',
+      cache: '/mine',
+    })
+  })
+})
+
+describe('the data directory', () => {
+  test('is made for its owner alone and carries the version of its layout', () => {
+    const layout = prepare()
+    expect(statSync(layout.runDir).mode & 0o777).toBe(0o700)
+    expect(prepare().version).toBe(layout.version)
+  })
+
+  test.each(['2\n', '', 'one'])('is refused when VERSION holds %j', (text) => {
+    writeFileSync(dataLayout(root).version, text)
+    expect(prepare).toThrow(/layout/)
+  })
+})
+
+describe('the owner lock', () => {
+  test('has one holder and is free once released', () => {
+    const { lock } = prepare()
+    expect(isLocked(lock)).toBe(false)
+    const first = acquireLock(lock)
+    expect(first).toBeDefined()
+    expect(isLocked(lock)).toBe(true)
+    expect(acquireLock(lock)).toBeUndefined()
+    first?.release()
+    expect(isLocked(lock)).toBe(false)
+    acquireLock(lock)?.release()
+  })
+
+  test('is free at once when its holder is killed', async () => {
+    const { lock } = prepare()
+    const script = `
+      const Sqlite = require('better-sqlite3')
+      const file = new Sqlite(${JSON.stringify(lock)})
+      file.pragma('locking_mode = EXCLUSIVE'); file.exec('BEGIN EXCLUSIVE')
+      console.log('held'); setInterval(() => {}, 1000)`
+    const holder = spawn(process.execPath, ['-e', script], { cwd: process.cwd(), stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    expect(acquireLock(lock)).toBeUndefined()
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const next = acquireLock(lock)
+    expect(next).toBeDefined()
+    next?.release()
+  })
+})
+
+describe('daemon.json', () => {
+  const daemon = {
+    ...{ instance: 'a', pid: 1, url: 'http://127.0.0.1:1', version: '1.0.0' },
+    ...{ startedAt: '2026-01-01T00:00:00Z', mode: 'auto' as const, dataDir: '/data' },
+  }
+
+  test('is read as it was written, by its owner alone', () => {
+    const path = join(root, 'daemon.json')
+    writeDaemonFile(path, { ...daemon, socket: '/data/run/sock' })
+    expect(readDaemonFile(path)).toEqual({ ...daemon, socket: '/data/run/sock' })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readdirSync(root)).toEqual(['daemon.json'])
+  })
+
+  test.each(['', '{', '[]', 'null', '{"instance":"a"}', JSON.stringify({ ...daemon, pid: 'x' })])(
+    'counts as absent when it holds %j',
+    (text) => {
+      const path = join(root, 'daemon.json')
+      writeFileSync(path, text)
+      expect(readDaemonFile(path)).toBeUndefined()
+    },
+  )
+
+  test('is removed only by the instance that wrote it', () => {
+    const path = join(root, 'daemon.json')
+    writeDaemonFile(path, daemon)
+    removeDaemonFile(path, 'b')
+    expect(existsSync(path)).toBe(true)
+    removeDaemonFile(path, 'a')
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+describe('the signing key', () => {
+  test('is 256 bits, made once, for its owner alone', () => {
+    prepare()
+    const key = loadSigningKey(root)
+    expect(key).toHaveLength(32)
+    expect(loadSigningKey(root)).toEqual(key)
+    expect(statSync(dataLayout(root).signingKey).mode & 0o777).toBe(0o600)
+  })
+
+  test('is refused when others may read it, or when it is short', () => {
+    prepare()
+    loadSigningKey(root)
+    chmodSync(dataLayout(root).signingKey, 0o644)
+    expect(() => loadSigningKey(root)).toThrow(/readable by its owner only, its mode is 644/)
+    rmSync(dataLayout(root).signingKey)
+    writeFileSync(dataLayout(root).signingKey, 'c2hvcnQ\n', { mode: 0o600 })
+    expect(() => loadSigningKey(root)).toThrow(/at least 32 bytes/)
+  })
+
+  test('is the same for everyone who creates it at once', () => {
+    expect(createPrivateFile(join(root, 'k'), 'first')).toBe('first')
+    expect(createPrivateFile(join(root, 'k'), 'second')).toBe('first')
+  })
+})
+
+describe('local tokens', () => {
+  test('are verified by the key that signed them and carry the claims', async () => {
+    prepare()
+    const { token, jti } = await createToken(root, { tenant: 't', subject: 's', scopes: ['knowledge-spaces:read'] })
+    const { payload } = await verifyLocalToken(loadSigningKey(root), token)
+    expect(payload).toMatchObject({
+      ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 's', tenant: 't', jti },
+      scope: 'knowledge-spaces:read',
+    })
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(30 * 86_400)
+    await expect(verifyLocalToken(new Uint8Array(32), token)).rejects.toThrow()
+  })
+
+  test("the command line's token is kept while it is young and renewed when the key has changed", async () => {
+    prepare()
+    const first = await ensureCliToken(root)
+    expect(await ensureCliToken(root)).toBe(first)
+    expect(readCliToken(root)).toBe(first)
+    expect(statSync(dataLayout(root).cliToken).mode & 0o777).toBe(0o600)
+    rmSync(dataLayout(root).signingKey)
+    expect(await ensureCliToken(root)).not.toBe(first)
+  })
+})
