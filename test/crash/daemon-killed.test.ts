@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { attach, type BenchDaemon, runKs, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { percentile } from '../../bench/lib/report.js'
-import { type Findings, ingest, Ledger, makeNote, verify } from './ledger.js'
+import { type Findings, ingest, Ledger, makeNote, settled, verify } from './ledger.js'
 import { crashSeed, seededRandom } from './random.js'
 
 const ROUNDS = Number(process.env['KS_CRASH_ROUNDS'] ?? 5)
 const FILES = 300
-/** Most of an ingest's life lies in its first seconds; a kill may also fall after the last upload was answered. */
-const KILL_TAIL = 1.6
+/** Half of the kills fall while uploads are being answered, the others while what was answered is being compiled. */
+const UPLOADING = 0.5
 
 const home = temporaryFolder('crash')
 const seed = crashSeed()
@@ -27,13 +27,13 @@ test(`a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it 
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)
   daemon = await startDaemon(home.path)
-  const ingestMs = await calibrate(daemon)
+  const times = await calibrate(daemon)
   const all: Findings = { acknowledged: 0, lost: [], half: [], risen: [], stuck: [] }
   const restarts: number[] = []
   let cutShort = 0
   for (let round = 0; round < ROUNDS; round++) {
     const ledger = await newSpace(daemon, `round-${round}`)
-    const killed = await ingestAndKill(daemon, ledger, round, random() * ingestMs * KILL_TAIL)
+    const killed = await ingestAndKill(daemon, ledger, round, killMoment(times))
     if (killed.duringIngest) cutShort++
     const started = performance.now()
     // the next command is what a person would type; it starts the daemon again
@@ -52,14 +52,27 @@ test(`a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it 
   expect(all).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
 })
 
-/** How long an undisturbed ingest takes on this machine now, until everything is published. */
-async function calibrate(running: BenchDaemon): Promise<number> {
+interface Times {
+  /** milliseconds until every upload is answered, and until every document is published */
+  uploaded: number
+  published: number
+}
+
+/** How long an undisturbed ingest takes on this machine now. */
+async function calibrate(running: BenchDaemon): Promise<Times> {
   const ledger = await newSpace(running, 'calibration')
   const started = performance.now()
   await ingest(running.client, ledger, notesOf(0))
+  const uploaded = performance.now() - started
+  await settled(running.client, ledger)
+  const published = performance.now() - started
   const findings = await verify(running.client, ledger)
   expect(findings, 'an ingest that nobody disturbs').toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
-  return performance.now() - started
+  return { uploaded, published }
+}
+
+function killMoment({ uploaded, published }: Times): number {
+  return random() < UPLOADING ? random() * uploaded : uploaded + random() * (published - uploaded)
 }
 
 async function newSpace(running: BenchDaemon, slug: string): Promise<Ledger> {

@@ -122,7 +122,13 @@ async function remainingHalves(client: Client, spaceId: string, documents: Docum
   let suspects = documents
   for (;;) {
     const still: DocumentAsset[] = []
-    for (const document of suspects) if (!(await isWhole(client, spaceId, document))) still.push(document)
+    const waiting = [...suspects]
+    const worker = async (): Promise<void> => {
+      for (let document = waiting.pop(); document !== undefined; document = waiting.pop()) {
+        if (!(await isWhole(client, spaceId, document))) still.push(document)
+      }
+    }
+    await Promise.all([worker(), worker(), worker(), worker()])
     if (still.length === 0 || Date.now() > deadline) return still.map((document) => document.filename)
     suspects = still
     await sleep(500)
@@ -137,7 +143,8 @@ export async function listDocuments(client: Client, spaceId: string): Promise<Do
   return documents
 }
 
-async function settled(client: Client, ledger: Ledger): Promise<DocumentAsset[]> {
+/** Waits until every document has come to an end, for as long as a restart may take. */
+export async function settled(client: Client, ledger: Ledger): Promise<DocumentAsset[]> {
   const deadline = Date.now() + SETTLE_MS
   for (;;) {
     const documents = await listDocuments(client, ledger.spaceId)
