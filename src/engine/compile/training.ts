@@ -9,8 +9,12 @@ import { activeVectorSpace, insertVectors, isTrained, type VectorSpace } from '.
 
 const READ_BATCH = 64
 const WRITE_BATCH = 256
-/** a model is trained anew when this share of the nodes is unknown to it (retrieval.md: folding in costs at most .015) */
-const GROWTH_WHEN_IDLE = 1.3
+/**
+ * Growth at which a model is trained anew once nothing is being compiled. Folding new text in costs at most .015 nDCG
+ * (docs/retrieval.md), and training a few thousand nodes takes seconds; a large space waits for more.
+ */
+const GROWTH_WHEN_IDLE = 1.1
+const GROWTH_WHEN_IDLE_AND_LARGE = 1.5
 /** while documents are still coming, training waits for this growth: its cost then stays a fraction of the whole */
 const GROWTH_WHEN_BUSY = 4
 
@@ -21,8 +25,8 @@ export function trainingDue(context: EngineContext, space: SpaceRow, busy: boole
   if (nodes < LSA_MIN_DOCUMENTS) return false
   const active = activeVectorSpace(context.db, space)
   if (active === undefined) return true
-  if (active.trainedNodes >= LSA_MAX_DOCUMENTS) return nodes > active.trainedNodes * GROWTH_WHEN_BUSY && !busy
-  return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : GROWTH_WHEN_IDLE)
+  const idle = active.trainedNodes < LSA_MAX_DOCUMENTS ? GROWTH_WHEN_IDLE : GROWTH_WHEN_IDLE_AND_LARGE
+  return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : idle)
 }
 
 /**

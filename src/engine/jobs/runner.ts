@@ -20,6 +20,8 @@ const MAX_RETRY_MILLISECONDS = 5 * 60_000
 const ALONE_AFTER_UNCLEAN_ENDS = 2
 const MAX_UNCLEAN_ENDS = 5
 const IDLE_POLL_MILLISECONDS = 5000
+/** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
+const QUIET_MILLISECONDS = 3000
 
 /**
  * Runs compilation jobs. The table is the queue: this object only holds claims, which end with the process. Spaces take
@@ -30,10 +32,13 @@ export class JobRunner {
   readonly #stop = new AbortController()
   readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number }>()
   readonly #trainingOf = new Map<number, Promise<void>>()
+  readonly #lastBatch = new Map<number, number>()
+  readonly #restless = new Set<number>()
   readonly #failedTraining = new Map<number, number>()
   readonly #settled = new Map<string, Set<() => void>>()
   #lastSpace = 0
   #timer: NodeJS.Timeout | undefined
+  #quietTimer: NodeJS.Timeout | undefined
   #turning = false
   #purging: Promise<void> | undefined
 
@@ -44,6 +49,8 @@ export class JobRunner {
   /** Gives up the claims of a process that died, and starts. */
   start(): void {
     recoverClaims(this.#context)
+    for (const { key } of this.#context.db.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
+      this.#lookAgain(key)
     this.wake()
   }
 
@@ -77,6 +84,7 @@ export class JobRunner {
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     clearTimeout(this.#timer)
+    clearTimeout(this.#quietTimer)
     await Promise.allSettled([...this.#running.keys(), ...this.#trainingOf.values(), this.#purging])
   }
 
@@ -100,6 +108,7 @@ export class JobRunner {
       )
       .finally(() => {
         this.#running.delete(run)
+        this.#lastBatch.set(spaceKey, Date.now())
         this.#tellSettled(work.map(({ job }) => job.id))
         this.#maybeTrain(spaceKey)
         this.wake()
@@ -177,10 +186,18 @@ export class JobRunner {
   #maybeTrain(spaceKey: number): void {
     const context = this.#context
     const space = spaceByKey(context.db, spaceKey)
-    if (space === undefined || this.#trainingOf.size > 0 || this.#stop.signal.aborted) return
+    if (space === undefined || this.#stop.signal.aborted) return
+    if (this.#trainingOf.size > 0) {
+      if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
+      return
+    }
     if ((this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) return
-    const busy = [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
-    if (!trainingDue(context, space, busy)) return
+    const quietAt = (this.#lastBatch.get(spaceKey) ?? 0) + QUIET_MILLISECONDS
+    const busy = Date.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
+    if (!trainingDue(context, space, busy)) {
+      if (busy) this.#lookAgain(spaceKey)
+      return
+    }
     const training = retrain(context, spaceKey, this.#stop.signal)
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
@@ -192,6 +209,17 @@ export class JobRunner {
         this.#maybeTrain(spaceKey)
       })
     this.#trainingOf.set(spaceKey, training)
+  }
+
+  /** Asks once more when the space may have become quiet. */
+  #lookAgain(spaceKey: number): void {
+    this.#restless.add(spaceKey)
+    this.#quietTimer ??= setTimeout(() => {
+      this.#quietTimer = undefined
+      const spaces = [...this.#restless]
+      this.#restless.clear()
+      for (const key of spaces) this.#maybeTrain(key)
+    }, QUIET_MILLISECONDS).unref()
   }
 
   #purge(): void {

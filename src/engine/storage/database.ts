@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
+import { Checkpointer } from './checkpointer.js'
 import { MIGRATIONS } from './schema.js'
 
 /** A value SQLite can bind. */
@@ -14,6 +15,8 @@ interface Waiting {
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
 const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
+/** pages of the log at which this connection checkpoints itself, should the checkpointing thread not keep up */
+const LAST_RESORT_CHECKPOINT_PAGES = 8000
 /** one group commit holds the event loop at most about this long before it lets others in */
 const GROUP_MILLISECONDS = 8
 
@@ -24,6 +27,7 @@ const GROUP_MILLISECONDS = 8
 export class Database {
   readonly #sqlite: Sqlite.Database
   readonly #statements = new Map<string, Sqlite.Statement>()
+  readonly #checkpointer: Checkpointer
   #waiting: Waiting[] = []
   #scheduled = false
   #broken: unknown
@@ -32,6 +36,7 @@ export class Database {
     const fresh = !existsSync(path)
     this.#sqlite = new Sqlite(path)
     if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
+    this.#checkpointer = new Checkpointer(path)
     this.#setPragmas()
     this.#migrate()
   }
@@ -68,11 +73,14 @@ export class Database {
 
   /** The same, at once and alone: for start-up and for callers that cannot wait. */
   writeNow<T>(work: () => T): T {
-    return this.#sqlite.transaction(work).immediate()
+    const result = this.#sqlite.transaction(work).immediate()
+    this.#checkpointer.wrote()
+    return result
   }
 
   close(): void {
     this.#flush()
+    this.#checkpointer.close()
     this.#statements.clear()
     this.#sqlite.close()
   }
@@ -95,6 +103,7 @@ export class Database {
         if (outcome !== undefined) done.push({ waiting, value: outcome.value })
       }
       this.#sqlite.exec('COMMIT')
+      this.#checkpointer.wrote()
       this.#waiting = [...batch.slice(index), ...this.#waiting]
     } catch (error) {
       this.#fail(error, batch)
@@ -149,6 +158,7 @@ export class Database {
     sqlite.pragma('cell_size_check = ON')
     sqlite.pragma('mmap_size = 0')
     sqlite.pragma('busy_timeout = 5000')
+    sqlite.pragma(`wal_autocheckpoint = ${LAST_RESORT_CHECKPOINT_PAGES}`)
     sqlite.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
     sqlite.pragma('cache_size = -16384')
     if (
