@@ -15,9 +15,11 @@ interface ProjectTimes {
   testTimeout: number
   /** projects of one group share the workers; a later group starts when the earlier ones are done */
   group: number
+  /** tests that kill processes and measure times get the machine for themselves */
+  maxWorkers?: number
 }
 
-function project(name: string, include: string[], exclude: string[], { testTimeout, group }: ProjectTimes) {
+function project(name: string, include: string[], exclude: string[], { testTimeout, group, maxWorkers }: ProjectTimes) {
   return {
     extends: true as const,
     test: {
@@ -27,6 +29,7 @@ function project(name: string, include: string[], exclude: string[], { testTimeo
       testTimeout,
       hookTimeout: Math.max(testTimeout, 30 * SECOND),
       sequence: { groupOrder: group },
+      ...(maxWorkers === undefined ? {} : { maxWorkers }),
     },
   }
 }
@@ -44,7 +47,7 @@ export default defineConfig({
       project('repo', FOLDERS.repo, [], { testTimeout: 30 * SECOND, group: 0 }),
       project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, group: 1 }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, group: 1 }),
-      project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, group: 2 }),
+      project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, group: 2, maxWorkers: 1 }),
     ],
   },
 })

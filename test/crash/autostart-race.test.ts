@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { attach, runKs, temporaryFolder } from '../../bench/lib/daemon.js'
 
 const CLIS = 20
+/** a loser is a Node process that still has to load and ask for the lock, on two busy cores */
+const LEAVE_MS = 15_000
 
 const home = temporaryFolder('crash-race')
 
@@ -16,7 +19,7 @@ afterAll(async () => {
 test(`${CLIS} commands at once without a daemon start exactly one and all succeed`, async () => {
   const runs = await Promise.all(Array.from({ length: CLIS }, () => runKs(home.path, ['spaces', 'list', '--json'])))
   const failed = runs.filter((one) => one.code !== 0 || one.stdout.trim() !== '[]')
-  const daemons = process.platform === 'linux' ? daemonsOf(home.path) : ['unknown']
+  const daemons = process.platform === 'linux' ? await remainingDaemons(home.path) : ['unknown']
   process.stdout.write(
     `FIGURE crash-race: commands ${CLIS}, succeeded ${CLIS - failed.length}, daemons ${daemons.length}, ` +
       `slowest ${Math.round(Math.max(...runs.map((one) => one.ms)))} ms\n`,
@@ -24,6 +27,13 @@ test(`${CLIS} commands at once without a daemon start exactly one and all succee
   expect(failed).toEqual([])
   expect(daemons).toHaveLength(1)
 })
+
+/** Those that lost the race for the lock are given the time to notice and leave. */
+async function remainingDaemons(dataDir: string): Promise<string[]> {
+  const deadline = Date.now() + LEAVE_MS
+  while (daemonsOf(dataDir).length > 1 && Date.now() < deadline) await sleep(100)
+  return daemonsOf(dataDir)
+}
 
 /** Command lines of the running daemons of a data directory. */
 function daemonsOf(dataDir: string): string[] {
