@@ -21,9 +21,11 @@ const MAX_SENTENCES = 3
 /** What a sentence gains by each sign that it answers; coverage of the query counts 1. */
 const WEIGHTS = { typed: 0.25, neighbour: 0.2, titled: 0.35, rank: 0.25, adjacent: 0.15 }
 /** Another sentence must come this near to the best one, … */
-const NEAR_BEST = 0.55
-/** … and hold this much of the query that the ones before it do not. */
+const NEAR_BEST = 0.6
+/** … hold this much of the query that the ones before it do not, … */
 const NEW_COVERAGE = 0.15
+/** … and with its title this much in all, or it speaks of something else. */
+const OWN_COVERAGE = 0.5
 /** Headings and scraps of fewer terms are not answers, unless there is nothing else. */
 const MIN_TERMS = 3
 
@@ -32,6 +34,8 @@ interface Candidate {
   order: number
   text: string
   held: Set<string>
+  /** share of the query that the sentence and its title hold together */
+  covered: number
   score: number
 }
 
@@ -91,16 +95,18 @@ function candidatesOf(
     const text = passage.text.slice(start, end).replace(/\s+/g, ' ')
     const { held, adjacent, terms } = matchesOf(question, text)
     const share = (found: Iterable<string>): number => weightOf(question.weights, found) / (question.total || 1)
+    const inTitle = [...titled].filter((term) => !held.has(term))
     const before = [...previous].filter((term) => !held.has(term))
     const score =
       share(held) +
       WEIGHTS.neighbour * share(before) +
-      WEIGHTS.titled * share([...titled].filter((term) => !held.has(term))) +
+      WEIGHTS.titled * share(inTitle) +
       WEIGHTS.adjacent * Math.min(1, adjacent / 2) +
       (holdsAnswerOf(question.type, text, question.text) ? WEIGHTS.typed : 0) +
       WEIGHTS.rank / (1 + evidenceIndex)
     const isScrap = terms < MIN_TERMS && spans.length > 1
-    if (!isScrap && held.size + titled.size > 0) candidates.push({ evidenceIndex, order, text, held, score })
+    const covered = share(held) + share(inTitle)
+    if (!isScrap && covered > 0) candidates.push({ evidenceIndex, order, text, held, covered, score })
     previous = held
   }
   return candidates
@@ -129,6 +135,7 @@ function choose(question: Question, candidates: readonly Candidate[]): Candidate
   const held = new Set(best.held)
   for (const candidate of ordered.slice(1)) {
     if (chosen.length >= MAX_SENTENCES || candidate.score < NEAR_BEST * best.score) break
+    if (candidate.covered < OWN_COVERAGE) continue
     const added = [...candidate.held].filter((term) => !held.has(term))
     if (weightOf(question.weights, added) < NEW_COVERAGE * question.total) continue
     chosen.push(candidate)

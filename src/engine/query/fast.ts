@@ -3,10 +3,11 @@ import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddin
 import type { EngineContext } from '../context.js'
 import type { SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
+import { candidateIdf } from './candidate-idf.js'
 import type { RankedPassage } from './evidence.js'
 import type { PassageCache } from './passage.js'
 import { RERANK_LIMIT, rankCandidates } from './rank.js'
-import { loadPassages, type PassageRow, visibleKeys } from './store.js'
+import { loadPassages, nodeCount, type PassageRow, visibleKeys } from './store.js'
 
 export const STRATEGY_VERSION = 'fast-1'
 /** candidates of each leg (retrieval.md section 6.3) */
@@ -70,7 +71,6 @@ export async function retrieveFast(
     termWeights(context, space, terms),
   ])
   signal.throwIfAborted()
-  const idf = (term: string) => weights?.get(term) ?? 1
   const fusing = performance.now()
   const visible = visibleKeys(
     db,
@@ -79,6 +79,11 @@ export async function retrieveFast(
     found.hits.map((hit) => hit.key),
   )
   const hits = found.hits.filter((hit) => visible.has(hit.key))
+  const load = (keys: number[]) => loadPassages(db, space.key, keys)
+  const idf =
+    weights === undefined
+      ? candidateIdf({ terms, hits, load, cache, documents: nodeCount(db, space.key) })
+      : (term: string) => weights.get(term) ?? 1
   let loaded = new Map<number, PassageRow>()
   const ranked = rankCandidates({
     terms,
@@ -86,7 +91,7 @@ export async function retrieveFast(
     idf,
     cache,
     load: (keys) => {
-      loaded = loadPassages(db, space.key, keys)
+      loaded = load(keys)
       return loaded
     },
     rerank: profile.rerank.enabled,
