@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
+import type { RouteDefinition } from '../../src/contract/route.js'
+import { type Sent, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { until } from '../helpers/until.js'
+
+const routes: readonly RouteDefinition[] = gatewayRoutes
+const DOCUMENT =
+  '# Tides\n\nThe moon pulls the sea.\n\n## Spring tides\n\nSun and moon in line pull the highest tides of the month.\n\n| Port | Range |\n| --- | --- |\n| Brest | 6 m |\n'
+
+let edge: TestEdge
+const called = new Set<string>()
+/** what the calls before made, for the calls after */
+const made = { space: '', document: '', other: '', job: '', bulk: '', trace: '', item: '' }
+
+beforeAll(async () => {
+  edge = await startEdge()
+})
+afterAll(() => edge.end())
+
+/** Calls an operation as its route describes it and checks status, type and body of the answer. */
+async function call(
+  id: string,
+  values: Record<string, string> = {},
+  sent: Sent & { query?: Record<string, string> } = {},
+) {
+  const route = routes.find((each) => each.id === id)!
+  const path = route.path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values[name] ?? ''))
+  const query = sent.query === undefined ? '' : `?${new URLSearchParams(sent.query)}`
+  const response = await edge.send(route.method, path + query, { token: edge.tokens.ada, ...sent })
+  const body = route.ok[response.status]
+  if (body === undefined) throw new Error(`${id} answered ${response.status}: ${await response.text()}`)
+  called.add(id)
+  const type = response.headers.get('content-type')
+  if (body === 'empty') {
+    expect(await response.text()).toBe('')
+    return undefined
+  }
+  if (body === 'binary') {
+    expect(type).toBe('application/octet-stream')
+    return new Uint8Array(await response.arrayBuffer())
+  }
+  if (body === 'event-stream') {
+    expect(type).toBe('text/event-stream; charset=utf-8')
+    return { headers: response.headers, frames: parseFrames(await response.text(), route) }
+  }
+  expect(type).toBe('application/json')
+  const value = await response.json()
+  expect(body.safeParse(value).error).toBeUndefined()
+  return value
+}
+
+function parseFrames(text: string, route: RouteDefinition) {
+  return text
+    .split('\n\n')
+    .filter((block) => block !== '' && !block.startsWith(':'))
+    .map((block) => {
+      const [first, second, ...rest] = block.split('\n')
+      expect(rest).toEqual([])
+      const event = first!.replace(/^event: /, '')
+      const data = JSON.parse(second!.replace(/^data: /, ''))
+      expect(route.events?.[event]?.safeParse(data).error).toBeUndefined()
+      return { event, data }
+    })
+}
+
+function form(files: [name: string, text: string][], field: string): FormData {
+  const data = new FormData()
+  for (const [name, text] of files) data.append(field, new File([text], name))
+  return data
+}
+
+describe('answers have the documented shape', () => {
+  test('of spaces', async () => {
+    const body = { name: 'Sea', slug: 'sea', description: 'All about the sea' }
+    const space = await call('createKnowledgeSpace', {}, { json: body })
+    expect(space).toMatchObject({ ...body, tenantId: 'tenant-a' })
+    made.space = space.id
+    const id = { id: made.space }
+    expect((await call('listKnowledgeSpaces')).items).toEqual([space])
+    expect(await call('getKnowledgeSpace', id)).toEqual(space)
+    expect(await call('updateKnowledgeSpace', id, { json: { name: 'Ocean' } })).toMatchObject({
+      name: 'Ocean',
+      slug: 'sea',
+    })
+    await call('getKnowledgeSpaceManifest', id)
+    const model = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
+    await call('setEmbeddingProfile', id, { json: model })
+    await call('getKnowledgeSpaceStatus', id)
+    await call('getKnowledgeSpaceStats', id, { query: { windowMinutes: '5' } })
+    const { revision, ...profile } = await call('getRetrievalProfile', id)
+    expect((await call('setRetrievalProfile', id, { json: profile })).revision).toBe(revision + 1)
+  })
+
+  test('of documents and jobs', async () => {
+    const id = { id: made.space }
+    const uploaded = await call('uploadDocument', id, { body: form([['folder/tides.md', DOCUMENT]], 'file') })
+    expect(uploaded.asset.filename).toBe('folder/tides.md')
+    expect(uploaded.statusUrl).toBe(`/jobs/${uploaded.compilationJob.id}`)
+    made.document = uploaded.asset.id
+    made.job = uploaded.compilationJob.id
+    const bulk = await call('uploadDocuments', id, {
+      body: form(
+        [
+          ['a.md', '# A\n\nOne.'],
+          ['b.md', '# B\n\nTwo.'],
+        ],
+        'files',
+      ),
+    })
+    expect(bulk.total).toBe(2)
+    made.bulk = bulk.bulkJobId
+    made.other = bulk.items[0].asset.id
+    await until(async () => (await call('getJob', { id: made.job })).stage === 'published')
+    await until(async () => (await call('getBulkJob', { id: made.bulk })).status === 'completed')
+    const document = { ...id, documentId: made.document }
+    expect((await call('listDocuments', id)).items).toHaveLength(3)
+    expect(await call('getDocument', document)).toMatchObject({ parserStatus: 'parsed', version: 1 })
+    await call('getParseArtifact', { ...document, version: '1' })
+    expect((await call('getDocumentOutline', document)).nodes).not.toEqual([])
+    const { items } = await call('getMultimodalManifest', document)
+    made.item = items[0].id
+    const sha256 = uploaded.asset.sha256
+    const checked = await call('checkDocuments', id, { json: { items: [{ filename: 'folder/tides.md', sha256 }] } })
+    expect(checked.items).toMatchObject([{ status: 'unchanged', documentId: made.document }])
+  })
+
+  test('of the bytes of an item', async () => {
+    const id = { id: made.space }
+    const data = new FormData()
+    const fixture = new URL('../fixtures/docs/contains-pictures.docx', import.meta.url)
+    data.append('file', new File([readFileSync(fixture)], 'pictures.docx'))
+    const { asset, compilationJob } = await call('uploadDocument', id, { body: data })
+    await until(async () => (await call('getJob', { id: compilationJob.id })).stage === 'published')
+    const document = { ...id, documentId: asset.id }
+    const { items } = await call('getMultimodalManifest', document)
+    const picture = items.find((item: { assetRef?: object }) => item.assetRef !== undefined)
+    expect((await call('getMultimodalAsset', { ...document, itemId: picture.id })).byteLength).toBeGreaterThan(100)
+  })
+
+  test('of a reindex and of a job that is over', async () => {
+    const reindexed = await call('reindexDocuments', { id: made.space }, { json: { documentIds: [made.other] } })
+    expect(reindexed.items).toMatchObject([{ status: 'queued' }])
+    const job = reindexed.items[0].compilationJob.id
+    const response = await edge.send('DELETE', `/jobs/${job}`, { token: edge.tokens.ada })
+    expect([200, 409]).toContain(response.status)
+    const over = await edge.send('DELETE', `/jobs/${made.job}`, { token: edge.tokens.ada })
+    expect({ status: over.status, code: over.headers.get('x-error-code') }).toEqual({
+      status: 409,
+      code: 'already-terminal',
+    })
+  })
+
+  test('of queries and their traces', async () => {
+    const json = { knowledgeSpaceId: made.space, query: 'What pulls the highest tides?' }
+    const { headers, frames } = await call('query', {}, { json })
+    expect(frames.at(-1)).toMatchObject({ event: 'answer.done', data: { finishReason: 'retrieval-evidence' } })
+    made.trace = headers.get('x-query-run-id')
+    expect(headers.get('x-session-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(new Set(frames.map((frame: { data: { traceId: string } }) => frame.data.traceId))).toEqual(
+      new Set([made.trace]),
+    )
+    const trace = { traceId: made.trace }
+    expect(await call('getTrace', trace)).toMatchObject({ id: made.trace, query: json.query })
+    expect((await call('listTraceEvidence', trace)).items).not.toEqual([])
+    await call('listTraceConflicts', trace)
+    await call('listTraceMissing', trace)
+  })
+
+  test('of the virtual file system', async () => {
+    const id = { id: made.space }
+    const query = { path: '/sources', limit: '10' }
+    await call('fsLs', id, { query })
+    await call('fsTree', id, { query: { ...query, depth: '4' } })
+    const found = await call('fsFind', id, { query: { ...query, nameContains: 'tides' } })
+    expect(found.items).not.toEqual([])
+    expect((await call('fsGrep', id, { query: { ...query, q: 'moon' } })).matches).not.toEqual([])
+    expect((await call('fsCat', id, { query: { path: found.items[0].path } })).content).toContain('moon')
+  })
+
+  test('of the daemon', async () => {
+    await call('getHealth', {}, { token: undefined })
+    const described = await call('getOpenapi', {}, { token: undefined })
+    expect(described.openapi).toBe('3.1.0')
+    expect(await call('getDaemonStatus', {}, { query: { reset: 'true' } })).toMatchObject({ instance: 'test-instance' })
+  })
+
+  test('of deletions', async () => {
+    const id = { id: made.space }
+    const deleted = await call('deleteDocuments', id, { json: { documentIds: [made.other] } })
+    expect(deleted.items).toMatchObject([{ documentId: made.other, status: 'deleted' }])
+  })
+})
+
+describe('what belongs to somebody', () => {
+  test('is not there for another tenant', async () => {
+    const paths = [
+      `/knowledge-spaces/${made.space}`,
+      `/knowledge-spaces/${made.space}/documents/${made.document}`,
+      `/knowledge-spaces/${made.space}/documents/${made.document}/outline`,
+      `/jobs/${made.job}`,
+      `/bulk-jobs/${made.bulk}`,
+      `/queries/${made.trace}`,
+    ]
+    for (const path of paths) expect((await edge.send('GET', path, { token: edge.tokens.bob })).status, path).toBe(404)
+    const json = { knowledgeSpaceId: made.space, query: 'tides' }
+    expect((await edge.send('POST', '/queries', { token: edge.tokens.bob, json })).status).toBe(404)
+    expect(
+      (await edge.send('GET', '/knowledge-spaces', { token: edge.tokens.bob }).then((all) => all.json())).items,
+    ).toEqual([])
+  })
+
+  test('is not there for another subject of the tenant when it is a trace', async () => {
+    for (const part of ['', '/evidence', '/conflicts', '/missing'])
+      expect((await edge.send('GET', `/queries/${made.trace}${part}`, { token: edge.tokens.carol })).status).toBe(404)
+  })
+
+  test('is gone with the space', async () => {
+    await call('deleteKnowledgeSpace', { id: made.space })
+    for (const path of [`/knowledge-spaces/${made.space}`, `/knowledge-spaces/${made.space}/documents`])
+      expect((await edge.send('GET', path, { token: edge.tokens.ada })).status).toBe(404)
+  })
+})
+
+test('every operation but those with a test of their own has been answered', () => {
+  const elsewhere = ['cancelJob', 'revokeToken']
+  expect(routes.map(({ id }) => id).filter((id) => !called.has(id) && !elsewhere.includes(id))).toEqual([])
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEdge, type TestEdge } from '../helpers/daemon.js'
+
+let edge: TestEdge
+beforeAll(async () => {
+  edge = await startEdge()
+})
+afterAll(() => edge.end())
+
+const create = (key: string, json: unknown, token = edge.tokens.ada) =>
+  edge.send('POST', '/knowledge-spaces', { token, json, headers: { 'idempotency-key': key } })
+
+test('the same request under the same key is answered with the stored response, byte for byte', async () => {
+  const first = await create('k1', { name: 'A', slug: 'a' })
+  const again = await create('k1', { name: 'A', slug: 'a' })
+  expect(first.status).toBe(201)
+  expect(again.status).toBe(201)
+  expect(again.headers.get('idempotency-replayed')).toBe('true')
+  expect(again.headers.get('content-type')).toBe('application/json')
+  expect(await again.text()).toBe(await first.text())
+})
+
+test('another request under the same key is a conflict', async () => {
+  await create('k2', { name: 'B', slug: 'b' })
+  const other = await create('k2', { name: 'B2', slug: 'b2' })
+  expect({ status: other.status, code: other.headers.get('x-error-code') }).toEqual({
+    status: 409,
+    code: 'idempotency-conflict',
+  })
+})
+
+test('of several requests with one key at once, one has an effect', async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, () => create('k3', { name: 'C', slug: 'c' })))
+  const bodies = await Promise.all(answers.map((answer) => answer.text()))
+  const made = answers.flatMap((answer, index) => (answer.status === 201 ? [bodies[index]] : []))
+  expect(new Set(made).size).toBe(1)
+  expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
+})
+
+test('a request that failed gives its key back', async () => {
+  expect((await create('k4', { name: 'D', slug: 'a' })).status).toBe(409)
+  expect((await create('k4', { name: 'D', slug: 'd' })).status).toBe(201)
+})
+
+test('keys belong to their tenant', async () => {
+  await create('k5', { name: 'E', slug: 'e' })
+  const bobs = await create('k5', { name: 'E', slug: 'e' }, edge.tokens.bob)
+  expect(bobs.headers.get('idempotency-replayed')).toBeNull()
+  expect(bobs.status).toBe(201)
+})
+
+test('an empty answer is kept as well', async () => {
+  const { id } = await (await create('k6', { name: 'F', slug: 'f' })).json()
+  const remove = () =>
+    edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada, headers: { 'idempotency-key': 'k7' } })
+  expect([(await remove()).status, (await remove()).status]).toEqual([204, 204])
+})
+
+test('a key has 1 to 512 characters', async () => {
+  expect((await create('k'.repeat(512), { name: 'G', slug: 'g' })).status).toBe(201)
+  const long = await create('k'.repeat(513), { name: 'H', slug: 'h' })
+  expect(long.status).toBe(400)
+  expect((await long.json()).error).toBe('Idempotency-Key must be 1 to 512 characters long, received 513 characters')
+  expect((await create('', { name: 'H', slug: 'h' })).status).toBe(400)
+})

@@ -1,0 +1,222 @@
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTokenVerifier, type TokenVerifier } from '../../src/daemon/auth/tokens.js'
+import { prepareDataDir } from '../../src/local/data-dir.js'
+import { createToken, loadSigningKey, type Scope } from '../../src/local/keys.js'
+import { forgedToken, signedToken } from '../helpers/tokens.js'
+
+let dataDir = ''
+let local: TokenVerifier
+const revoked = new Set<string>()
+const now = () => Math.floor(Date.now() / 1000)
+
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ks-tokens-'))
+  prepareDataDir(dataDir, { allowNetworkDisk: true })
+  local = createTokenVerifier({ localKey: loadSigningKey(dataDir), isRevoked: (jti) => revoked.has(jti) })
+})
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const accept = (token: string, verifier = local) => verifier.authenticate(`Bearer ${token}`)
+const refuse = (token: string, verifier = local) =>
+  expect(accept(token, verifier), token.slice(0, 200)).rejects.toMatchObject({ code: 'unauthenticated' })
+
+describe('a token of the data directory', () => {
+  test('speaks for its tenant and subject with its scopes', async () => {
+    const session = await accept(await signedToken(dataDir, { scope: 'knowledge-spaces:read knowledge-spaces:write' }))
+    expect(session.caller).toEqual({ tenant: 'tenant-a', subject: 'ada' })
+    expect([...session.scopes]).toEqual(['knowledge-spaces:read', 'knowledge-spaces:write'])
+    expect(session.operator).toBe(false)
+  })
+
+  test('of the local tenant with every scope may manage the daemon', async () => {
+    expect((await accept(await signedToken(dataDir, { tenant: 'local' }))).operator).toBe(true)
+    expect(
+      (await accept(await signedToken(dataDir, { tenant: 'local', scope: 'knowledge-spaces:read' }))).operator,
+    ).toBe(false)
+  })
+
+  test('has a leeway of a minute on both ends', async () => {
+    await accept(await signedToken(dataDir, { exp: now() - 50 }))
+    await accept(await signedToken(dataDir, { nbf: now() + 50 }))
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['expired', { exp: now() - 61 }],
+    ['not valid yet', { nbf: now() + 70 }],
+    ['issued in the future', { iat: 32_503_680_000 }],
+    ['without an end', { exp: undefined }],
+    ['with an end that is text', { exp: String(now() + 600) }],
+    ['with an end that is a fraction', { exp: now() + 600.5 }],
+    ['with a negative end', { exp: -1 }],
+    ['with an end beyond all numbers', { exp: 1e300 }],
+    ['of another issuer', { iss: 'someone' }],
+    ['for another audience', { aud: 'chat' }],
+    ['without a subject', { sub: undefined }],
+    ['without an id', { jti: undefined }],
+    ['without a tenant', { tenant: undefined }],
+    ['with an empty tenant', { tenant: '' }],
+    ['with a tenant that is a list', { tenant: ['tenant-a'] }],
+    ['with a control character in the tenant', { tenant: 'a\u0000b' }],
+  ])('is refused when it is %s', async (_what, claims) => {
+    await refuse(await signedToken(dataDir, claims))
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['kid', { kid: '../../dev/null' }],
+    ['kid as a list', { kid: ['a'] }],
+    ['jku', { jku: 'http://127.0.0.1/keys' }],
+    ['jwk', { jwk: { kty: 'oct', k: 'AA' } }],
+  ])('is refused with the header field %s', async (_what, header) => {
+    await refuse(await signedToken(dataDir, {}, header))
+  })
+
+  test('grants nothing by a scope that only looks like one', async () => {
+    const claims = [
+      ...[
+        'knowledge-spaces:*x',
+        'xknowledge-spaces:*',
+        'KNOWLEDGE-SPACES:*',
+        'knowledge-spaces:＊',
+        'knowledge-spaces:*,x',
+      ],
+      ...['knowledge-spaces', '*', '', 'knowledge-spaces:read\u00a0x', 'knowledge-ѕpaces:read'],
+      ...[['knowledge-spaces:read knowledge-spaces:write'], { 0: 'knowledge-spaces:*' }, 7, null, true],
+    ]
+    for (const scope of claims) expect((await accept(await signedToken(dataDir, { scope }))).scopes.size).toBe(0)
+  })
+})
+
+describe('a token that nobody signed', () => {
+  const claims = () => ({
+    ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 'ada', tenant: 'tenant-a' },
+    ...{ scope: 'knowledge-spaces:*', exp: now() + 600, jti: 'x' },
+  })
+
+  test.each(['none', 'None', 'nOnE', '', undefined, 'HS256', 'HS384', 'RS256', ['HS256']])(
+    'is refused with alg %j',
+    async (alg) => {
+      await refuse(forgedToken({ alg, typ: 'JWT' }, claims()))
+      await refuse(forgedToken({ alg, typ: 'JWT' }, claims(), 'AAAA'))
+    },
+  )
+
+  test('is refused when it carries the signature of another', async () => {
+    const signature = (await signedToken(dataDir)).split('.')[2]
+    await refuse(forgedToken({ alg: 'HS256' }, { ...claims(), tenant: 'tenant-b' }, signature))
+  })
+
+  test('is refused however a good one is bent', async () => {
+    const good = await signedToken(dataDir)
+    const [header = '', payload = '', signature = ''] = good.split('.')
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    // the last character of 32 bytes in base64url has two bits that decoders ignore
+    const last = alphabet.indexOf(signature.at(-1) ?? '')
+    const bent = [1, 2, 3].map((bit) => `${header}.${payload}.${signature.slice(0, -1)}${alphabet[last ^ bit]}`)
+    for (const token of [
+      ...bent,
+      ...[`${good}=`, `${good}.`, `.${good}`, ` ${good}`, `${good} `, good.replace('.', '..'), `${good}.x`, `${good}A`],
+      ...[
+        `${header}.${payload}`,
+        `${header}.${payload}.`,
+        good.replace('.', ' .'),
+        `${header}\n.${payload}.${signature}`,
+      ],
+    ])
+      await refuse(token)
+  })
+})
+
+describe('the Authorization header', () => {
+  test('is read in one form only', async () => {
+    const token = await signedToken(dataDir)
+    await local.authenticate(`bearer ${token}`)
+    for (const header of [
+      null,
+      '',
+      'Bearer',
+      'Bearer ',
+      token,
+      `Basic ${token}`,
+      `Bearer  ${token}`,
+      `Bearer ${token}, Bearer ${token}`,
+    ])
+      await expect(local.authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  test('of great length is refused before anything is computed', async () => {
+    const started = performance.now()
+    for (const size of [8_192, 15_000, 1_000_000]) await refuse('a'.repeat(size))
+    for (let index = 0; index < 10_000; index++) await local.authenticate(`Bearer a.b.${index}`).catch(() => {})
+    expect(performance.now() - started).toBeLessThan(3_000)
+  })
+})
+
+describe('revocation', () => {
+  test('holds at once, also for a token whose signature was checked a moment ago', async () => {
+    const { token, jti } = await createToken(dataDir, { tenant: 't', subject: 's', scopes: [] as Scope[] })
+    await accept(token)
+    revoked.add(jti)
+    await refuse(token)
+    revoked.delete(jti)
+    await accept(token)
+  })
+})
+
+describe('tokens of an identity provider', () => {
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const publicPem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  let outside: TokenVerifier
+
+  beforeAll(() => {
+    const publicKeyFile = join(dataDir, 'provider.pem')
+    writeFileSync(publicKeyFile, publicPem)
+    outside = createTokenVerifier({
+      outside: { publicKeyFile, issuer: 'https://id.example', audience: 'ks', tenantClaim: 'org', scopeClaim: 'scp' },
+      isRevoked: () => false,
+    })
+  })
+
+  const claims = () => ({
+    iss: 'https://id.example',
+    aud: 'ks',
+    sub: 'eve',
+    org: 'acme',
+    scp: ['knowledge-spaces:read'],
+    exp: now() + 600,
+  })
+
+  test('are checked with its key and read by its claim names', async () => {
+    const token = await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256', kid: 'any' }).sign(pair.privateKey)
+    const session = await accept(token, outside)
+    expect(session).toMatchObject({ caller: { tenant: 'acme', subject: 'eve' }, operator: false })
+    expect([...session.scopes]).toEqual(['knowledge-spaces:read'])
+  })
+
+  test('are never checked with the public key as a shared secret', async () => {
+    const parts = [{ alg: 'HS256', typ: 'JWT' }, claims()].map((part) =>
+      Buffer.from(JSON.stringify(part)).toString('base64url'),
+    )
+    for (const secret of [
+      publicPem,
+      publicPem.trim(),
+      createPublicKey(publicPem).export({ type: 'spki', format: 'der' }),
+    ]) {
+      const signature = createHmac('sha256', secret).update(parts.join('.')).digest('base64url')
+      await refuse(`${parts.join('.')}.${signature}`, outside)
+    }
+  })
+
+  test('take no place of local ones, nor local ones of theirs', async () => {
+    await refuse(await signedToken(dataDir), outside)
+    await refuse(await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256' }).sign(pair.privateKey), local)
+  })
+
+  test('may not choose an algorithm outside the list', async () => {
+    await refuse(await new SignJWT(claims()).setProtectedHeader({ alg: 'PS256' }).sign(pair.privateKey), outside)
+  })
+})
