@@ -4,8 +4,10 @@ import type { IndexBatch } from './ports.js'
 
 /** Nodes that one commit takes at most: a commit of 50,000 blocks searches for a second. */
 const GROUP_NODES = 4_000
-/** Processes that may end under one group before its callers are told. */
-const MAX_TRIES = 10
+/** Faults of the process under one group before its callers are told; ends from outside do not count. */
+const MAX_FAULTS = 3
+/** A group is not tried for longer: the source has it, and the next start replays it. */
+const MAX_RETRY_MS = 60_000
 
 interface Pending {
   batch: IndexBatch
@@ -65,12 +67,16 @@ export class ApplyQueue {
   }
 
   async #commitTried(batches: IndexBatch[]): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    const deadline = Date.now() + MAX_RETRY_MS
+    let faults = 0
+    for (;;) {
       try {
         return await this.#commit(batches)
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
-        if (tries >= MAX_TRIES) throw new KsError('unavailable', error.message, { cause: error })
+        if (error.faulted) faults++
+        if (faults >= MAX_FAULTS || Date.now() > deadline)
+          throw new KsError('unavailable', error.message, { cause: error })
       }
     }
   }

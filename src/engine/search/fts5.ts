@@ -46,7 +46,7 @@ function prepare(db: Database.Database): void {
   if (format === 0) {
     db.exec(`
       BEGIN;
-      CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=column,
+      CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1,
         tokenize="ascii tokenchars '${SIGNS}'");
       CREATE VIRTUAL TABLE frequencies USING fts5vocab(words, row);
       CREATE TABLE nodes(key INTEGER PRIMARY KEY, doc INTEGER NOT NULL);

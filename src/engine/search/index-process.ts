@@ -20,7 +20,7 @@ const FAULTS = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGSEGV', 'SIGBUS', '
 /** A process that lived this long starts the waiting times anew. */
 const STEADY_MS = 5_000
 /** Waiting before the n-th start in a row of processes that died young; the last one repeats. */
-const RESTART_DELAYS_MS = [0, 0, 10, 20, 50, 100, 200, 400, 800, 1_000]
+const RESTART_DELAYS_MS = [0, 0, 10, 20, 50, 100, 100, 100, 100, 100, 100, 200, 400, 800, 1_600]
 /** A process that answers nothing for so long hangs in native code. Long commits take a few seconds. */
 const HANG_MS = 60_000
 /** Time to commit and close on an orderly stop. */
@@ -63,7 +63,7 @@ export class IndexProcess {
   #nextId = 1
   #bytes = 0
   #youngDeaths = 0
-  #startAt: Promise<void> | undefined
+  #starting: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
   #answered = Date.now()
   #closed = false
@@ -110,14 +110,15 @@ export class IndexProcess {
   async start(): Promise<void> {
     if (this.#closed) throw new KsError('unavailable', 'the search indexes are closed')
     if (this.#child !== undefined) return
-    this.#startAt ??= this.#startLater()
-    await this.#startAt
+    this.#starting ??= this.#startLater().finally(() => {
+      this.#starting = undefined
+    })
+    await this.#starting
   }
 
   async #startLater(): Promise<void> {
     const delay = RESTART_DELAYS_MS[Math.min(this.#youngDeaths, RESTART_DELAYS_MS.length - 1)] ?? 0
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
-    this.#startAt = undefined
     if (!this.#closed) this.#spawn()
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { ApplyQueue } from './apply-queue.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
@@ -29,14 +30,16 @@ export interface SearchIndexesOptions {
   textEngine?: TextEngine
   /** open spaces at most, default 32 */
   maxOpen?: number
+  /** how long the first searches of a space wait for its replay, default 500 ms */
+  graceMs?: number
   /** sizes at which graphs are built; tests make them small */
   graph?: Partial<GraphLimits>
 }
 
-/** How long the first searches of a space wait for its replay, rather than answer with a part. */
-const GRACE_MS = 400
-/** A request is asked again this often when the process is killed under it; once when it may be what kills it. */
-const MAX_TRIES = 6
+/** Small spaces replay in less: their first answers after a start are whole. */
+const GRACE_MS = 500
+/** A request whose process is killed under it is asked again for so long; only once when it may be what kills it. */
+const MAX_RETRY_MS = 15_000
 /** Ends by a fault while a space was worked for, after which its files are thrown away and rebuilt. */
 const FAULTS_TO_DISCARD = 2
 /** A replay that failed is tried again by the next use after this. */
@@ -45,6 +48,8 @@ const RETRY_SESSION_MS = 1_000
 interface SessionEntry {
   session: SpaceSession
   since: number
+  /** the grace of its first searches is over */
+  late: Promise<unknown>
 }
 
 /**
@@ -110,7 +115,9 @@ class Indexes implements SearchIndexes {
     signal?.throwIfAborted()
     const answer = this.#tried(async () => {
       const entry = await this.#session(space)
-      if (!entry.session.isSettled(message.vectorSpace)) await graceOf(entry, message.vectorSpace)
+      if (!entry.session.isSettled(message.vectorSpace)) {
+        await Promise.race([entry.session.settled(message.vectorSpace), entry.late])
+      }
       const reply = await this.#process.ask(message, entry.session.generation)
       return toHits(reply, entry.session.notes(message.vectorSpace))
     })
@@ -147,7 +154,7 @@ class Indexes implements SearchIndexes {
   }
 
   async #commit(space: string, batches: IndexBatch[]): Promise<void> {
-    const { session } = await this.#session(space)
+    const { session } = await this.#session(space, 0)
     try {
       await session.text
       await session.commit(batches)
@@ -158,50 +165,46 @@ class Indexes implements SearchIndexes {
     }
   }
 
-  /** The session of a space in the process that runs now. */
-  async #session(space: string): Promise<SessionEntry> {
+  /**
+   * The session of a space in the process that runs now.
+   *
+   * @param patienceMs how long one whose replay failed is kept; searches go on with what it has
+   */
+  async #session(space: string, patienceMs = RETRY_SESSION_MS): Promise<SessionEntry> {
     await this.#process.start()
     const known = this.#sessions.get(space)
-    if (known?.session.generation === this.#process.generation && !isWorthAnother(known)) return known
+    if (known?.session.generation === this.#process.generation) {
+      if (!known.session.failed || Date.now() - known.since < patienceMs) return known
+    }
     const discard = (this.#faults.get(space) ?? 0) >= FAULTS_TO_DISCARD
     if (discard) this.#faults.delete(space)
-    const { source, log } = this.#options
+    const { source, log, graceMs } = this.#options
     const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
-    const entry = { session, since: Date.now() }
+    const entry = { session, since: Date.now(), late: graceAfter(session, graceMs ?? GRACE_MS) }
     this.#sessions.set(space, entry)
     return entry
   }
 
   /** Repeats an action whose process ended under it. */
   async #tried<T>(action: () => Promise<T>): Promise<T> {
+    const deadline = Date.now() + MAX_RETRY_MS
     let faults = 0
-    for (let tries = 1; ; tries++) {
+    for (;;) {
       try {
         return await action()
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
         if (error.faulted) faults++
-        if (tries >= MAX_TRIES || faults > 1) throw new KsError('unavailable', error.message, { cause: error })
+        if (faults > 1 || Date.now() > deadline) throw new KsError('unavailable', error.message, { cause: error })
       }
     }
   }
 }
 
-function isWorthAnother(entry: SessionEntry): boolean {
-  return entry.session.failed && Date.now() - entry.since > RETRY_SESSION_MS
-}
-
-/** Waits for the replay of a space, but never longer than the grace that began with its session. */
-async function graceOf({ session, since }: SessionEntry, vectorSpace: string | undefined): Promise<void> {
-  const left = since + GRACE_MS - Date.now()
-  const settled = session.settled(vectorSpace)
-  if (left <= 0) return
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, left)
-  })
-  await Promise.race([settled, late])
-  clearTimeout(timer)
+/** Ends a fixed time after the space was opened, or could not be. */
+async function graceAfter(session: SpaceSession, graceMs: number): Promise<void> {
+  await session.opened.catch(() => {})
+  await sleep(graceMs, undefined, { ref: false })
 }
 
 function toMessage(space: string, request: SearchRequest): SearchMessage {

@@ -13,6 +13,11 @@ const FOOT_MAGIC = 1337
 const FOOT_TAIL_BYTES = 8
 /** A foot is about 90 bytes; a longer one is a damaged length. */
 const FOOT_JSON_LIMIT = 4_096
+/**
+ * The version that our binding writes into every foot, which no checksum covers and which decides how the rest is
+ * read. With another binding the index is built anew.
+ */
+const FOOT_VERSION = JSON.stringify({ major: 0, minor: 25, patch: 0, index_format_version: 7 })
 const PIECE_BYTES = 1 << 20
 /** Files each segment must have; one with deletions has a `.del` file more. */
 const PARTS = ['fast', 'fieldnorm', 'idx', 'pos', 'store', 'term']
@@ -115,8 +120,10 @@ async function readFoot(
     throw new DamagedIndexError(`${path} has no foot: it is cut short or damaged`)
   }
   try {
-    const foot: { crc?: unknown } = JSON.parse((await readAt(handle, contentBytes, length)).toString('utf8'))
-    if (isCount(foot.crc)) return { contentBytes, crc: foot.crc }
+    const foot: { crc?: unknown; version?: unknown } = JSON.parse(
+      (await readAt(handle, contentBytes, length)).toString('utf8'),
+    )
+    if (isCount(foot.crc) && JSON.stringify(foot.version) === FOOT_VERSION) return { contentBytes, crc: foot.crc }
   } catch {
     // Told below, as any other foot that cannot be read.
   }

@@ -70,6 +70,11 @@ export class VectorIndex {
     return this.#graph === undefined ? 0 : this.rows.graphLive
   }
 
+  /** Points of the graph whose vectors are gone or replaced. */
+  get graphDead(): number {
+    return this.#graph === undefined ? 0 : this.#graph.points - this.rows.graphLive
+  }
+
   /** Vectors that can be compared now. */
   get count(): number {
     return this.rows.live - this.rows.pending
@@ -160,7 +165,7 @@ export class VectorIndex {
   #offerNearest(graph: Graph, query: Float32Array, k: number, top: TopRows): void {
     const points = graph.points
     if (points === 0) return
-    const dead = points - this.rows.graphLive
+    const dead = this.graphDead
     let wanted = Math.min(points, k + Math.ceil((2 * k * dead) / points))
     for (;;) {
       const found = graph.nearest(query, wanted)
@@ -222,7 +227,7 @@ export class VectorIndex {
     }
     const stale = Math.max(this.#limits.staleFrom, STALE_SHARE * live)
     const rest = live - graphLive
-    if (this.#graph.points - graphLive > stale) this.#startBuild()
+    if (this.graphDead > stale) this.#startBuild()
     else if (rest > stale) this.#startBuild(this.#graph)
     else if (rest > REST_FROM * this.#limits.staleFrom) this.#buildWhenQuiet()
   }

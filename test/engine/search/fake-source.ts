@@ -1,0 +1,99 @@
+import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../../../src/engine/search/ports.js'
+
+/** What the database is to the indexes, in memory: live nodes and a log of changes, one sequence a batch. */
+export class FakeSource implements ReplaySource {
+  readonly nodes = new Map<number, IndexedNode>()
+  readonly log: IndexBatch[] = []
+  readonly extra = new Map<string, Map<number, Float32Array>>()
+  vectorSpace: string | undefined
+  dimension: number | undefined
+  oldestSeq = 0
+  seq = 0
+  /** pages served so far, to see what was asked for */
+  changesAsked: number[] = []
+  vectorPages = 0
+  pageSize = 50
+  /** waited before each page */
+  delayMs = 0
+
+  constructor(vectorSpace?: string, dimension?: number) {
+    this.vectorSpace = vectorSpace
+    this.dimension = dimension
+  }
+
+  /** Commits a change to the truth; the batch is what the caller then applies to the indexes. */
+  commit(add: IndexedNode[], remove: number[] = []): IndexBatch {
+    for (const key of remove) this.nodes.delete(key)
+    for (const node of add) this.nodes.set(node.key, node)
+    this.seq++
+    const batch: IndexBatch = { seq: this.seq, add, remove }
+    if (this.vectorSpace !== undefined) batch.vectorSpace = this.vectorSpace
+    this.log.push(batch)
+    return batch
+  }
+
+  head(): { seq: number; vectorSpace?: string; dimension?: number } {
+    const vectors =
+      this.vectorSpace === undefined ? {} : { vectorSpace: this.vectorSpace, dimension: this.dimension ?? 0 }
+    return { seq: this.seq, ...vectors }
+  }
+
+  oldest(): number {
+    return this.oldestSeq
+  }
+
+  async *changes(_space: string, afterSeq: number): AsyncIterable<IndexBatch> {
+    this.changesAsked.push(afterSeq)
+    if (afterSeq > 0) {
+      for (const batch of this.log.filter((entry) => entry.seq > afterSeq)) {
+        await this.#wait()
+        yield batch
+      }
+      return
+    }
+    for (const page of pages([...this.nodes.values()], this.pageSize)) {
+      await this.#wait()
+      yield { seq: this.seq, add: page.map(({ vector: _, ...node }) => node), remove: [] }
+    }
+  }
+
+  async *vectors(_space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
+    const other = this.extra.get(vectorSpace)
+    const vectorOf = (node: IndexedNode) => (vectorSpace === this.vectorSpace ? node.vector : other?.get(node.key))
+    const found = [...this.nodes.values()].flatMap((node) => {
+      const vector = vectorOf(node)
+      return vector === undefined ? [] : [{ key: node.key, doc: node.doc, vector }]
+    })
+    for (const page of pages(found, this.pageSize)) {
+      await this.#wait()
+      this.vectorPages++
+      yield vectorBatch(vectorSpace, page)
+    }
+  }
+
+  async #wait(): Promise<void> {
+    if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs))
+  }
+}
+
+export function vectorBatch(
+  vectorSpace: string,
+  entries: { key: number; doc: number; vector: Float32Array }[],
+): VectorBatch {
+  const dimension = entries[0]?.vector.length ?? 0
+  const vectors = new Float32Array(entries.length * dimension)
+  entries.forEach((entry, i) => {
+    vectors.set(entry.vector, i * dimension)
+  })
+  return {
+    vectorSpace,
+    dimension,
+    keys: entries.map((entry) => entry.key),
+    docs: entries.map((entry) => entry.doc),
+    vectors,
+  }
+}
+
+function* pages<T>(items: T[], size: number): Iterable<T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
+}

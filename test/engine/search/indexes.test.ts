@@ -1,0 +1,343 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createSearchIndexes, type SearchIndexesOptions } from '../../../src/engine/search/indexes.js'
+import type { IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
+import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
+import { FakeSource, vectorBatch } from './fake-source.js'
+import { clusteredVectors, seeded } from './random.js'
+
+const SPACE = '0190a1b2-0000-7000-8000-000000000001'
+const MODEL = 'test/model@1'
+const DIMENSION = 16
+const vectors = clusteredVectors(3_000, DIMENSION, 20, seeded(11))
+
+let dir = ''
+let source: FakeSource
+let indexes: SearchIndexes
+let messages: string[] = []
+
+function start(options: Partial<SearchIndexesOptions> = {}): SearchIndexes {
+  indexes = createSearchIndexes({ dir, source, log: (message) => messages.push(message), graceMs: 5_000, ...options })
+  return indexes
+}
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ks-indexes-'))
+  source = new FakeSource(MODEL, DIMENSION)
+  messages = []
+})
+afterEach(async () => {
+  await indexes.close()
+  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+})
+
+function node(key: number, body = `common passage number${key}`): IndexedNode {
+  return { key, doc: (key % 10) + 1, title: `Title ${key}`, body, vector: vectors[key % vectors.length]! }
+}
+
+const nodes = (from: number, count: number) => Array.from({ length: count }, (_, i) => node(from + i))
+
+function search(
+  terms: string[],
+  vector?: Float32Array,
+  more: { docs?: number[]; k?: number } = {},
+): Promise<SearchHits> {
+  const { k = 10, docs } = more
+  return indexes.search(SPACE, {
+    terms,
+    textK: k,
+    vectorK: k,
+    ...(vector === undefined ? {} : { vector, vectorSpace: MODEL }),
+    ...(docs === undefined ? {} : { docs }),
+  })
+}
+
+const keysOf = ({ hits }: SearchHits) => hits.map(({ key }) => key).sort((a, b) => a - b)
+
+function killed(): void {
+  const pid = indexes.pid()
+  if (pid === undefined) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}
+
+async function untilStatus(
+  condition: (status: Awaited<ReturnType<SearchIndexes['status']>>) => boolean,
+): Promise<void> {
+  const deadline = Date.now() + 15_000
+  for (;;) {
+    const status = await indexes.status(SPACE)
+    if (condition(status)) return
+    if (Date.now() > deadline) throw new Error(`waited too long: ${JSON.stringify(status)}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
+  'search indexes with %s',
+  (textEngine) => {
+    it('finds what was applied by its words and by its vector, with both scores', async () => {
+      start({ textEngine })
+      await indexes.apply(SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
+      const found = await search(['fox', 'quick'], vectors[7])
+      expect(found.textEngine).toBe(textEngine)
+      expect(found.degraded).toEqual([])
+      expect(found.vectorMethod).toBe('exact')
+      expect(found).toMatchObject({ textCount: 1, vectorCount: 10 })
+      const byText = found.hits.find(({ key }) => key === 99)
+      expect(byText?.bm25).toBeGreaterThan(0)
+      expect(byText?.cosine).toBeTypeOf('number')
+      expect(found.hits.find(({ key }) => key === 7)?.cosine).toBeCloseTo(1, 4)
+    })
+
+    it('catches up after a restart of the daemon, from the watermark and with all vectors', async () => {
+      start({ textEngine })
+      await indexes.apply(SPACE, source.commit(nodes(1, 200)))
+      await indexes.close()
+      source.commit(nodes(500, 5), [1, 2])
+      start({ textEngine })
+      expect(keysOf(await search(['number501', 'number1', 'number3']))).toEqual([3, 501])
+      expect(source.changesAsked).toEqual([0, 1])
+      const near = await search([], vectors[504])
+      expect(near.hits.find(({ key }) => key === 504)?.cosine).toBeCloseTo(1, 4)
+      expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 2, textCount: 203, vectorCount: 203 })
+    })
+
+    it('starts anew when its files are missing, behind the oldest change or ahead of the source', async () => {
+      start({ textEngine })
+      await indexes.apply(SPACE, source.commit(nodes(1, 50)))
+      await indexes.close()
+
+      await rm(join(dir, SPACE), { recursive: true })
+      start({ textEngine })
+      expect(keysOf(await search(['number7']))).toEqual([7])
+      await indexes.close()
+
+      source.commit([], [7])
+      source.commit(nodes(100, 1))
+      source.oldestSeq = 3
+      start({ textEngine })
+      expect(keysOf(await search(['number7', 'number100']))).toEqual([100])
+      await indexes.close()
+
+      const restored = new FakeSource(MODEL, DIMENSION)
+      restored.commit(nodes(7, 1))
+      source = restored
+      start({ textEngine })
+      expect(keysOf(await search(['number7', 'number100', 'number8']))).toEqual([7])
+    })
+
+    it('survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
+      start({ textEngine })
+      await indexes.apply(SPACE, source.commit(nodes(1, 300)))
+      let running = true
+      const failures: unknown[] = []
+      let queries = 0
+      const query = async () => {
+        while (running) {
+          await search(['common', `number${(queries % 300) + 1}`], vectors[queries % 300]).catch((error) =>
+            failures.push(error),
+          )
+          queries++
+        }
+      }
+      let applied = 0
+      const change = async () => {
+        while (running) {
+          const from = 1_000 + applied * 5
+          applied++
+          await indexes.apply(SPACE, source.commit(nodes(from, 5), [applied])).catch((error) => failures.push(error))
+        }
+      }
+      const work = [query(), query(), change()]
+      for (let i = 0; i < 20; i++) {
+        // Each new process answers something before it is killed, at another point of its work each time.
+        const answered = queries
+        while (queries === answered) await new Promise((resolve) => setTimeout(resolve, 5))
+        await new Promise((resolve) => setTimeout(resolve, 7 * (i % 6)))
+        killed()
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      running = false
+      await Promise.all(work)
+      expect(failures).toEqual([])
+      await untilStatus((status) => status.textCount === source.nodes.size && status.vectorCount === source.nodes.size)
+      for (const key of source.nodes.keys()) {
+        if (key % 17 === 0) expect(keysOf(await search([`number${key}`]))).toEqual([key])
+      }
+      expect(keysOf(await search(['number1']))).toEqual([])
+      expect(queries).toBeGreaterThan(20)
+      expect(messages.filter((message) => message.includes('SIGKILL')).length).toBeGreaterThanOrEqual(19)
+    }, 120_000)
+  },
+)
+
+describe('search indexes', () => {
+  it('keeps the order of changes that come at once, and commits them together', async () => {
+    start()
+    const batches = [
+      source.commit([node(1, 'first')]),
+      source.commit([node(1, 'second')]),
+      source.commit([], [1]),
+      source.commit([node(1, 'third')]),
+      source.commit(nodes(10, 250)),
+    ]
+    await Promise.all(batches.map((batch) => indexes.apply(SPACE, batch)))
+    expect(keysOf(await search(['first', 'second']))).toEqual([])
+    expect(keysOf(await search(['third']))).toEqual([1])
+    expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 5, textCount: 251, vectorCount: 251 })
+  })
+
+  it('leaves the same index when a batch is applied twice', async () => {
+    start()
+    const batch = source.commit(nodes(1, 20))
+    await indexes.apply(SPACE, batch)
+    await indexes.apply(SPACE, source.commit([], [5]))
+    await indexes.apply(SPACE, batch)
+    expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
+  })
+
+  it('answers what is there while vectors are still coming, and says so', async () => {
+    for (let i = 0; i < 20; i++) source.commit(nodes(i * 50 + 1, 50))
+    source.delayMs = 60
+    start({ graceMs: 100 })
+    const early = await search(['number7'], vectors[900])
+    expect(early.degraded.join()).toMatch(/catching up|being loaded/)
+    source.delayMs = 0
+    await untilStatus((status) => status.vectorCount === 1_000 && status.textCount === 1_000)
+    const late = await search(['number7'], vectors[900])
+    expect(late.degraded).toEqual([])
+    expect(keysOf(late)).toEqual(expect.arrayContaining([7, 900]))
+  })
+
+  it('applies no change twice and loses none when the source keeps failing for a while', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 10)))
+    const working = source.head.bind(source)
+    source.head = () => {
+      throw new Error('the database is busy')
+    }
+    killed()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await expect(indexes.apply(SPACE, source.commit(nodes(20, 10)))).rejects.toThrow('the database is busy')
+    expect((await search(['number3'])).degraded.join()).toContain('the database is busy')
+    source.head = working
+    await indexes.apply(SPACE, source.commit(nodes(40, 10)))
+    expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
+  })
+
+  it('filters both legs by document', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 100)))
+    const found = await search(['common'], vectors[3], { docs: [4, 6], k: 50 })
+    expect(found.hits).toHaveLength(20)
+    expect(found.hits.every(({ key }) => [4, 6].includes((key % 10) + 1))).toBe(true)
+    expect((await search(['common'], vectors[3], { docs: [] })).hits).toEqual([])
+  })
+
+  it('clamps what is asked for and refuses what cannot be compared', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 30)))
+    for (const k of [0, -5, Number.NaN]) expect((await search(['common'], undefined, { k })).hits).toHaveLength(1)
+    expect((await search(['common'], vectors[1], { k: 10 ** 12 })).hits).toHaveLength(30)
+    expect((await search([], undefined)).hits).toEqual([])
+    await expect(search([], new Float32Array(DIMENSION).fill(Number.NaN))).rejects.toMatchObject({
+      code: 'invalid-request',
+    })
+    const otherLength = await search(['number4'], new Float32Array(3).fill(0.5))
+    expect(keysOf(otherLength)).toEqual([4])
+    expect(otherLength.degraded.join()).toContain('3 dimensions')
+
+    const broken = vectors[0]!.slice()
+    broken[3] = Number.POSITIVE_INFINITY
+    const batch = { seq: 9, add: [{ ...node(900), vector: broken }], remove: [], vectorSpace: MODEL }
+    await expect(indexes.apply(SPACE, batch)).rejects.toMatchObject({ code: 'invalid-request' })
+    const short = { ...batch, add: [node(900), { ...node(901), vector: new Float32Array(4) }] }
+    await expect(indexes.apply(SPACE, short)).rejects.toMatchObject({ code: 'invalid-request' })
+    expect(await indexes.status(SPACE)).toMatchObject({ textCount: 30, vectorCount: 30 })
+  })
+
+  it('changes from one vector space to another', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 40)))
+    const other = clusteredVectors(40, 8, 4, seeded(2))
+    source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
+    const batch = vectorBatch(
+      'next',
+      other.map((vector, i) => ({ key: i + 1, doc: 1, vector })),
+    )
+    await indexes.addVectors(SPACE, batch)
+    const ask = (vectorSpace: string, vector: Float32Array) =>
+      indexes.search(SPACE, { terms: [], vector, vectorSpace, textK: 3, vectorK: 3 })
+    expect((await ask(MODEL, vectors[5]!)).vectorCount).toBe(3)
+    expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
+    await indexes.activateVectors(SPACE, 'next')
+    expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
+    expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
+  })
+
+  it('loads a vector space that is activated after the process was lost', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 40)))
+    const other = clusteredVectors(40, 8, 4, seeded(2))
+    source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
+    await indexes.addVectors(SPACE, vectorBatch('next', [{ key: 1, doc: 1, vector: other[0]! }]))
+    killed()
+    await indexes.activateVectors(SPACE, 'next')
+    expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
+  })
+
+  it('uses a graph above its size, and the same file again after a kill', async () => {
+    start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
+    await indexes.apply(SPACE, source.commit(nodes(1, 1_000)))
+    await untilStatus((status) => status.graphCount === 1_000)
+    expect(await search(['number5'], vectors[77])).toMatchObject({ vectorMethod: 'hnsw', degraded: [] })
+    const before = (await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))
+    killed()
+    const after = await search([], vectors[77])
+    expect(after.hits.find(({ key }) => key === 77)?.cosine).toBeCloseTo(1, 4)
+    await untilStatus((status) => status.vectorCount === 1_000 && status.graphCount === 1_000)
+    expect((await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))).toEqual(before)
+  })
+
+  it('keeps few spaces open and opens a closed one again', async () => {
+    start({ maxOpen: 2 })
+    for (const space of ['a', 'b', 'c', 'd']) {
+      await indexes.apply(space, { ...source.commit(nodes(1, 5)) })
+    }
+    for (const space of ['a', 'b', 'c', 'd']) {
+      const found = await indexes.search(space, { terms: ['number3'], textK: 5, vectorK: 5 })
+      expect(found.hits).toHaveLength(1)
+    }
+  })
+
+  it('removes everything of a dropped space', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 5)))
+    expect(await readdir(dir)).toEqual([SPACE])
+    source = Object.assign(source, { nodes: new Map(), log: [], seq: 0, vectorSpace: undefined })
+    await indexes.drop(SPACE)
+    expect(await readdir(dir)).toEqual([])
+    expect((await search(['number3'], vectors[1])).hits).toEqual([])
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('stops waiting when the caller gives up, and refuses work after it is closed', async () => {
+    start()
+    await indexes.apply(SPACE, source.commit(nodes(1, 5)))
+    const gone = AbortSignal.abort(new Error('nobody waits'))
+    await expect(indexes.search(SPACE, { terms: ['a'], textK: 1, vectorK: 1 }, gone)).rejects.toThrow('nobody waits')
+    const controller = new AbortController()
+    const waiting = indexes.search(SPACE, { terms: ['a'], textK: 1, vectorK: 1 }, controller.signal)
+    controller.abort(new Error('changed my mind'))
+    await expect(waiting).rejects.toThrow('changed my mind')
+    await indexes.close()
+    await expect(search(['number1'])).rejects.toMatchObject({ code: 'unavailable' })
+    expect(indexes.pid()).toBeUndefined()
+  })
+})

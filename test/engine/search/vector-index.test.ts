@@ -1,0 +1,232 @@
+import { readdirSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type GraphLimits, VectorIndex } from '../../../src/engine/search/vector-index.js'
+import { clusteredVectors, normal, seeded, unit } from './random.js'
+
+const DIMENSION = 48
+const VECTOR_SPACE = 'test/vectors'
+const never: Partial<GraphLimits> = { graphFrom: Number.MAX_SAFE_INTEGER }
+const small: Partial<GraphLimits> = { graphFrom: 500, staleFrom: 200, settleMs: 20 }
+
+let dir = ''
+const open: VectorIndex[] = []
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ks-vectors-'))
+})
+afterEach(async () => {
+  for (const index of open.splice(0)) index.close()
+  await rm(dir, { recursive: true, force: true, maxRetries: 3 })
+})
+
+function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}): VectorIndex {
+  const index = new VectorIndex({ dir, vectorSpace: VECTOR_SPACE, dimension: DIMENSION, limits, log })
+  open.push(index)
+  return index
+}
+
+const entries = (vectors: Float32Array[], firstKey = 1) =>
+  vectors.map((vector, i) => ({ key: firstKey + i, doc: ((firstKey + i) % 20) + 1, vector }))
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 15_000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('waited too long')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** The oracle: every vector compared, best first. */
+function nearest(all: Map<number, Float32Array>, query: Float32Array, k: number): number[] {
+  return [...all]
+    .map(([key, vector]) => ({ key, score: vector.reduce((sum, value, i) => sum + value * query[i]!, 0) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, k)
+    .map(({ key }) => key)
+}
+
+/** What holds with and without a graph. `ready` waits until the kind of search to be tested is in use. */
+function runVectorSuite(
+  name: string,
+  limits: Partial<GraphLimits>,
+  ready: (index: VectorIndex) => Promise<void>,
+  minRecall: number,
+): void {
+  describe(`vector search: ${name}`, () => {
+    it(`finds at least ${minRecall} of the ten nearest, also after changes`, async () => {
+      const random = seeded(7)
+      const vectors = clusteredVectors(1_500, DIMENSION, 30, random)
+      const truth = new Map(vectors.map((vector, i) => [i + 1, vector]))
+      const index = make(limits)
+      index.put(entries(vectors), false)
+      await ready(index)
+      const check = async () => {
+        let found = 0
+        for (let i = 0; i < 60; i++) {
+          const query = unit(
+            (vectors[(i * 37) % vectors.length] ?? new Float32Array()).map((v) => v + 0.1 * normal(random)),
+          )
+          const expected = nearest(truth, query, 10)
+          const { keys } = await index.search(query, 10)
+          expect(keys).toHaveLength(10)
+          expect(keys.every((key) => truth.has(key))).toBe(true)
+          found += expected.filter((key) => keys.includes(key)).length
+        }
+        return found / 600
+      }
+      expect(await check()).toBeGreaterThanOrEqual(minRecall)
+
+      const removed = Array.from({ length: 150 }, (_, i) => i * 7 + 1)
+      index.remove(removed)
+      for (const key of removed) truth.delete(key)
+      const added = clusteredVectors(100, DIMENSION, 30, random)
+      index.put(entries(added, 5_000), false)
+      added.forEach((vector, i) => {
+        truth.set(5_000 + i, vector)
+      })
+      expect(await check()).toBeGreaterThanOrEqual(minRecall)
+    })
+
+    it('finds only vectors of the documents of a filter', async () => {
+      const vectors = clusteredVectors(800, DIMENSION, 10, seeded(3))
+      const index = make(limits)
+      index.put(entries(vectors), false)
+      await ready(index)
+      const query = vectors[5] ?? new Float32Array(DIMENSION)
+      const { keys } = await index.search(query, 1_000, [3, 4])
+      expect(keys).toHaveLength(80)
+      expect(keys.every((key) => [3, 4].includes((key % 20) + 1))).toBe(true)
+      expect((await index.search(query, 10, [999])).keys).toEqual([])
+    })
+
+    it('takes a changed vector in place of the old one', async () => {
+      const vectors = clusteredVectors(800, DIMENSION, 10, seeded(5))
+      const index = make(limits)
+      index.put(entries(vectors), false)
+      await ready(index)
+      const moved = unit(Float32Array.from({ length: DIMENSION }, (_, i) => (i === 0 ? 1 : 0)))
+      index.put([{ key: 17, doc: 1, vector: moved }], false)
+      expect((await index.search(moved, 1)).keys).toEqual([17])
+      expect(index.cosine(moved, 17)).toBeCloseTo(1, 5)
+      expect(index.count).toBe(800)
+      const { keys } = await index.search(moved, 800)
+      expect(keys.filter((key) => key === 17)).toHaveLength(1)
+    })
+
+    it('gives fewer than k where there are fewer, and nothing where there is nothing', async () => {
+      const index = make(limits)
+      expect((await index.search(new Float32Array(DIMENSION), 10)).keys).toEqual([])
+      const vectors = clusteredVectors(700, DIMENSION, 5, seeded(9))
+      index.put(entries(vectors), false)
+      await ready(index)
+      expect((await index.search(vectors[0] ?? new Float32Array(), 1_000)).keys).toHaveLength(700)
+      index.remove(Array.from({ length: 700 }, (_, i) => i + 1))
+      expect((await index.search(vectors[0] ?? new Float32Array(), 10)).keys).toEqual([])
+    })
+  })
+}
+
+runVectorSuite('exact', never, async () => {}, 1)
+runVectorSuite('hnsw', small, (index) => until(() => index.graphCount >= 700), 0.98)
+
+describe('vector graph', () => {
+  async function built(vectors: Float32Array[], log?: (message: string) => void): Promise<VectorIndex> {
+    const index = make(small, log)
+    index.put(entries(vectors), false)
+    await until(() => index.graphCount === vectors.length)
+    return index
+  }
+
+  const graphPath = async (file: string) => {
+    const [name] = (await readdir(dir)).filter((entry) => entry.startsWith('graph-'))
+    return join(dir, name ?? '', file)
+  }
+
+  async function reload(vectors: Float32Array[], change: () => Promise<void>) {
+    const index = await built(vectors)
+    index.close()
+    await change()
+    const messages: string[] = []
+    const next = make({ ...small, graphFrom: 1_000_000 }, (message) => messages.push(message))
+    await next.beginLoad()
+    return { next, messages }
+  }
+
+  it('takes later vectors into the graph and builds it anew when many are dead', async () => {
+    const vectors = clusteredVectors(600, DIMENSION, 10, seeded(1))
+    const index = await built(vectors)
+    index.put(entries(clusteredVectors(400, DIMENSION, 10, seeded(2)), 1_001), false)
+    await until(() => index.graphCount === 1_000)
+    index.remove(Array.from({ length: 300 }, (_, i) => i + 1))
+    await until(() => index.graphCount === 700 && index.graphDead === 0)
+    await until(() => readdirSync(dir).length === 1)
+    index.put(entries(vectors.slice(0, 250)), false)
+    await until(() => index.graphCount === 950)
+    expect(index.rows.end).toBeLessThanOrEqual(1_000)
+  })
+
+  it('is used again after a restart, with the vectors the source still has', async () => {
+    const vectors = clusteredVectors(600, DIMENSION, 10, seeded(4))
+    const { next, messages } = await reload(vectors, async () => {})
+    expect(messages).toEqual([])
+    expect(next.graphCount).toBe(600)
+    expect(next.count).toBe(0)
+    const query = vectors[42] ?? new Float32Array()
+    expect((await next.search(query, 1)).keys).toEqual([43])
+    next.remove([43])
+    // The source gives half precision back; key 1 has another vector by now, and 500 to 600 are gone.
+    const rounded = entries(vectors)
+      .slice(1, 499)
+      .map((entry) => ({ ...entry, vector: entry.vector.map((v) => v + 1e-5) }))
+    next.put(rounded, true)
+    next.put([{ key: 1, doc: 1, vector: unit(new Float32Array(DIMENSION).fill(1)) }], true)
+    next.endLoad()
+    expect(next.count).toBe(498)
+    expect(next.graphCount).toBe(497)
+    expect((await next.search(query, 600)).keys).not.toContain(43)
+    expect((await next.search(query, 600)).keys).toHaveLength(498)
+    expect((await next.search(unit(new Float32Array(DIMENSION).fill(1)), 1)).keys).toEqual([1])
+  })
+
+  it('does not bring back by a late page of the source what was removed or changed meanwhile', async () => {
+    const [a, b, c] = clusteredVectors(3, DIMENSION, 3, seeded(8))
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three vectors were made')
+    const index = make(never)
+    await index.beginLoad()
+    index.remove([1])
+    index.put([{ key: 2, doc: 1, vector: c }], false)
+    index.put(entries([a, b]), true)
+    index.endLoad()
+    expect(index.count).toBe(1)
+    expect(index.cosine(c, 2)).toBeCloseTo(1, 5)
+    expect(index.cosine(a, 1)).toBeUndefined()
+  })
+
+  it.each([
+    ['one flipped bit', 'graph.hnsw', async (path: string) => flip(path, 0.5)],
+    ['a flipped bit in the head', 'graph.hnsw', async (path: string) => flip(path, 0)],
+    ['a cut file', 'graph.hnsw', async (path: string) => truncate(path, 1_000)],
+    ['an empty file', 'graph.hnsw', async (path: string) => truncate(path, 0)],
+    ['a missing file', 'graph.hnsw', async (path: string) => rm(path)],
+    ['a flipped bit in the table of points', 'points.bin', async (path: string) => flip(path, 0.3)],
+    ['a manifest that is no JSON', 'MANIFEST.json', async (path: string) => truncate(path, 20)],
+  ])('is not loaded with %s: search stays exact', async (_, file, damage) => {
+    const vectors = clusteredVectors(520, DIMENSION, 10, seeded(6))
+    const { next, messages } = await reload(vectors, async () => damage(await graphPath(file)))
+    expect(messages).toHaveLength(1)
+    expect(next.graphCount).toBe(0)
+    next.put(entries(vectors), true)
+    next.endLoad()
+    expect(await next.search(vectors[3] ?? new Float32Array(), 1)).toEqual({ keys: [4], method: 'exact' })
+  })
+})
+
+async function flip(path: string, at: number): Promise<void> {
+  const bytes = await readFile(path)
+  const position = Math.floor(bytes.length * at) + 20
+  bytes[position] = (bytes[position] ?? 0) ^ 4
+  await writeFile(path, bytes)
+}
