@@ -54,7 +54,8 @@ export function cutNodes(document: Assembled): CompiledNode[] {
   const sections = new Map<string, CompiledOutlineNode>()
   indexSections(document.outline, sections)
   const nodes: CompiledNode[] = []
-  for (const group of groups) {
+  for (const [index, group] of groups.entries()) {
+    if (isTitleOnly(group, groups[index + 1])) continue
     for (const draft of packGroup(group)) {
       const node = finish(draft, nodes.length, document, sections)
       if (node !== undefined) nodes.push(node)
@@ -97,6 +98,12 @@ function splitGroups(units: Unit[]): Unit[][] {
     last.push(unit)
   }
   return groups
+}
+
+/** Headings without text of their own are in the titles of what follows, when that is inside their sections. */
+function isTitleOnly(group: Unit[], next: Unit[] | undefined): boolean {
+  const inside = next?.[0]?.owner
+  return inside !== undefined && group.every((unit) => unit.heading && isWithin(inside, unit.owner))
 }
 
 /** Pages show a few words in large type as sections of their own; those stay with what follows on the page. */

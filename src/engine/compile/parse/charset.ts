@@ -67,7 +67,10 @@ function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
 
 /** A file cut within a character, or with a few bytes of another encoding, is still UTF-8. */
 function isMostlyUtf8(bytes: Buffer): boolean {
-  const text = bytes.subarray(0, SAMPLE).toString('utf8')
+  const text = bytes
+    .subarray(0, SAMPLE)
+    .toString('utf8')
+    .replace(/\uFFFD{1,3}$/, '')
   let broken = 0
   let multibyte = 0
   for (let i = 0; i < text.length; i++) {

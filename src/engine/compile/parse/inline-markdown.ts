@@ -211,8 +211,7 @@ class InlineReader {
     const before = this.#source.charAt(this.#at - 1)
     const after = this.#source.charAt(this.#at + length)
     const marker = char.repeat(length)
-    const opens = after !== '' && !/\s/.test(after)
-    const closes = before !== '' && !/\s/.test(before)
+    const [opens, closes] = flanks(before, after)
     const inWord = char !== '*' && /[\p{L}\p{N}]/u.test(before) && /[\p{L}\p{N}]/u.test(after)
     if (length <= 3 && !inWord && closes) {
       const opener = this.#emphasis.at(-1)
@@ -227,6 +226,18 @@ class InlineReader {
     if (candidate) this.#emphasis.push({ slot: this.#out.length, marker, position: this.#at })
     this.#take(marker, length)
   }
+}
+
+/** Whether a run of marks between two characters can open and can close emphasis (CommonMark 0.31, section 6.2). */
+function flanks(before: string, after: string): [boolean, boolean] {
+  const spaceBefore = before === '' || /\s/.test(before)
+  const spaceAfter = after === '' || /\s/.test(after)
+  const markBefore = /[\p{P}\p{S}]/u.test(before)
+  const markAfter = /[\p{P}\p{S}]/u.test(after)
+  return [
+    !spaceAfter && (!markAfter || spaceBefore || markBefore),
+    !spaceBefore && (!markBefore || spaceAfter || markAfter),
+  ]
 }
 
 function runLength(source: string, start: number): number {

@@ -69,8 +69,9 @@ class XmlReader implements MarkupHandler {
   text(text: string): void {
     const top = this.#open[this.#open.length - 1]
     if (top === undefined) return
-    if (text.trim() !== '' && this.#open.length > 1) top.mixed = true
-    top.parts.push({ text, lines: [] })
+    const outside = this.#open.length === 1 && text.trim() !== ''
+    if (text.trim() !== '' && !outside) top.mixed = true
+    top.parts.push({ text, lines: outside ? [text.trim()] : [] })
   }
 
   finish(): Block[] {

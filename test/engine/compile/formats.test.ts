@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest'
+import { makeDocx, makeZip, read, readFixture, wordParagraph, words } from './read.js'
+
+describe('HTML', () => {
+  it('gives title, language, headings, lists, tables and code; scripts and styles go', async () => {
+    const document = await read(
+      'page.html',
+      `<!doctype html><html lang=fr><head><title>The &amp; Page</title><style>p{}</style><script>var x="<p>no</p>"</script></head>
+       <body><h1>Top</h1><p>One<br>two<p>three &eacute;<ul><li>a<ul><li>b</ul><li>c</ul>
+       <table><tr><th>K<th>V<tr><td>x<td>1</table><pre><code class="language-js">let a = 1
+  b()</code></pre><h2>Next</h2>tail`,
+    )
+    expect([document.title, document.language, document.parser]).toEqual(['The & Page', 'fr', 'native-html'])
+    expect(document.elements.map((element) => [element.type, element.text])).toEqual([
+      ['heading', 'Top'],
+      ['paragraph', 'One\ntwo'],
+      ['paragraph', 'three é'],
+      ['list', '- a\n  - b\n- c'],
+      ['table', 'K | V\nx | 1'],
+      ['code', 'let a = 1\n  b()'],
+      ['heading', 'Next'],
+      ['paragraph', 'tail'],
+    ])
+    expect(document.elements[5]?.metadata.language).toBe('js')
+  })
+
+  it('takes tables that only lay out a page apart, and joins currency signs to figures', async () => {
+    const layout = await read(
+      'a.html',
+      `<table><tr><td><table><tr><td>Nav</td></tr></table></td><td>${words(200)}<br><br>End.</td></tr></table>`,
+    )
+    expect(layout.elements.map((element) => element.type)).toEqual(['paragraph', 'paragraph', 'paragraph'])
+    const filing = await read(
+      'b.html',
+      '<table><tr><td>Item</td><td></td><td></td><td>2021</td></tr><tr><td>Cash</td><td></td><td>$</td><td>5</td></tr><tr><td>Debt</td><td></td><td>(</td><td>7</td><td>)</td></tr></table>',
+    )
+    expect(filing.text).toBe('Item |  | 2021\nCash | $5\nDebt | (7)')
+  })
+
+  it('drops navigation only where there is a text beside it', async () => {
+    const body = `<nav><a href=/>Home</a></nav>`
+    expect((await read('a.html', `<html>${body}<p>${words(80)}</p></html>`)).text).not.toContain('Home')
+    expect((await read('b.html', `<html>${body}<p>Short.</p></html>`)).text).toContain('Home')
+  })
+
+  it('reads a long pre as prose', async () => {
+    const lines = Array.from({ length: 100 }, (_, index) => (index % 5 === 4 ? '' : `line ${index} of the law`))
+    const document = await read('law.html', `<html><body><pre>${lines.join('\n')}</pre>`)
+    expect(document.elements.every((element) => element.type === 'paragraph')).toBe(true)
+    expect(document.elements.length).toBe(20)
+  })
+
+  it('keeps data pictures as bytes and points to the others', async () => {
+    const document = await read(
+      'p.html',
+      '<html><p>x</p><img alt=dot src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><img src="a.png"><img width=1 src="t.gif">',
+    )
+    expect(document.items.map((item) => [item.caption, item.asset?.contentType, item.externalUri])).toEqual([
+      ['dot', 'image/gif', undefined],
+      [undefined, undefined, 'a.png'],
+    ])
+  })
+
+  it('of the samples keeps header, footer and the characters of Windows-1252', async () => {
+    expect((await readFixture('fake-html-with-footer-and-header.html')).text).toBe(
+      'Header\n\nMy First Heading\n\nMy first paragraph.\n\nFooter',
+    )
+    expect((await readFixture('fake-html-cp1252.html')).text).toContain('CP1252-specific characters')
+  })
+})
+
+describe('PDF', () => {
+  it('gives text with page numbers', async () => {
+    const memo = await readFixture('fake-memo.pdf')
+    expect(memo.mediaType).toBe('application/pdf')
+    expect(memo.text).toContain('A total of 3 trucks were used for 15 hours.')
+    const list = await readFixture('list-item-example.pdf')
+    expect(list.metadata.pageCount).toBe(2)
+    expect(new Set(list.nodes.map((node) => node.pageNumber))).toEqual(new Set([1, 2]))
+    expect(list.elements.some((element) => element.type === 'list')).toBe(true)
+    expect(list.outline.map((node) => [node.title, node.tocSource, node.startPage])).toEqual([
+      ['Page 1', 'page', 1],
+      ['Page 2', 'page', 2],
+    ])
+  })
+
+  it('joins hyphenated words, takes bookmarks as sections and leaves no node on two pages', async () => {
+    const paper = await readFixture('layout-parser-paper-fast.pdf')
+    expect(paper.title).toMatch(/^LayoutParser|layout-parser-paper-fast/)
+    expect(paper.outline[0]?.tocSource).toBe('bookmark')
+    expect(paper.outline[0]?.children[0]?.title).toBe('1 Introduction')
+    expect(paper.text).toContain('off-the-shelf')
+    const pageOf = new Map(paper.elements.map((element) => [element.id, element.pageNumber]))
+    for (const node of paper.nodes) {
+      expect(new Set(node.sourceElementIds.map((id) => pageOf.get(id)))).toEqual(new Set([node.pageNumber]))
+    }
+  })
+})
+
+describe('DOCX', () => {
+  it('gives headings, tables with merged cells, headers and footers', async () => {
+    const tables = await readFixture('docx-tables.docx')
+    expect(tables.text).toContain('Table with merged cells')
+    expect(tables.items.filter((item) => item.modality === 'table').length).toBeGreaterThan(0)
+    const margins = await readFixture('docx-hdrftr.docx')
+    expect(margins.text).toContain('Main document')
+    expect(margins.elements.some((element) => element.metadata.role === 'header')).toBe(true)
+    expect((await readFixture('simple.docx')).text).toContain('This is my first thought.')
+    expect((await readFixture('hlink-meta.docx')).text).toContain('Five with link to foo.com introduction section.')
+  })
+
+  it('keeps embedded pictures as inline bytes', async () => {
+    const document = await readFixture('contains-pictures.docx')
+    const pictures = document.items.filter((item) => item.modality === 'image')
+    expect(pictures.length).toBeGreaterThan(0)
+    for (const picture of pictures) {
+      expect(picture.asset?.contentType).toMatch(/^image\//)
+      expect(picture.asset?.bytes.byteLength).toBeGreaterThan(100)
+    }
+  })
+
+  it('never follows an external relationship or expands an entity', async () => {
+    const dtd =
+      '<!DOCTYPE w:document [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    const word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    const body = `${dtd}<w:document ${word}><w:body><w:p><w:r><w:t>before &x;&b; after</w:t></w:r></w:p></w:body></w:document>`
+    const outcome = await read('x.docx', makeDocx(body)).then(
+      (document) => document.text,
+      (error: Error) => error.message,
+    )
+    expect(outcome).not.toContain('root:')
+    expect(outcome).not.toContain('aaaaaaaaaa')
+  })
+
+  it('is recognised by its parts, whatever it is called', async () => {
+    const document = await read('renamed.bin', makeDocx(wordParagraph('Hello there.')))
+    expect(document.text).toBe('Hello there.')
+    expect(document.mediaType).toContain('wordprocessingml')
+  })
+})
+
+describe('Tables of values', () => {
+  it('sniff the delimiter and repeat the header on every part', async () => {
+    const rows = Array.from({ length: 1200 }, (_, index) => `name${index};${index};"a; b"`)
+    const document = await read('big.csv', ['name;number;note', ...rows].join('\n'))
+    expect(document.metadata).toMatchObject({ delimiter: ';', rowCount: 1200 })
+    expect(document.elements).toHaveLength(3)
+    expect(document.elements.every((element) => element.text?.startsWith('name | number | note\n'))).toBe(true)
+    expect(
+      document.nodes.every((node) => node.text.startsWith('name | number | note\n') && node.kind === 'table'),
+    ).toBe(true)
+    expect(document.nodes[5]?.text).toContain('a; b')
+  })
+
+  it('of the samples are read in every encoding', async () => {
+    expect((await readFixture('stanley-cups-utf-16.csv')).text).toContain('Maple Leafs | TOR | 13')
+    expect((await readFixture('stanley-cups.tsv')).text).toContain('Maple Leafs | TOR | 13')
+    expect((await readFixture('semicolon-delimited.csv')).text).toContain('dolore')
+  })
+
+  it('with broken quotes are read line by line', async () => {
+    const document = await read('broken.csv', 'a,b\n1,"unclosed\n2,x\n')
+    expect(document.text).toContain('unclosed')
+  })
+})
+
+describe('Structured text', () => {
+  it('has keys as sections', async () => {
+    const document = await read(
+      'c.json',
+      JSON.stringify({ name: 'x', server: { port: 80, hosts: ['a', 'b'] }, list: [{ id: 1 }, { id: 2 }] }),
+    )
+    expect(document.contentType).toBe('structured')
+    expect(document.outline.map((node) => [node.title, node.tocSource])).toEqual([
+      ['c', 'document'],
+      ['server', 'key'],
+      ['list', 'key'],
+    ])
+    expect(document.text).toBe('name: x\n\nserver\n\nport: 80\nhosts:\n  - a\n  - b\n\nlist\n\nid: 1\n\nid: 2')
+  })
+
+  it('that is not valid is still found by its words', async () => {
+    const document = await read('bad.json', '{"a": "needle", ')
+    expect(document.text).toContain('needle')
+    expect(document.metadata.warnings).toEqual(['not valid JSON; read as text'])
+    const deep = await read('deep.json', `${'['.repeat(50_000)}1${']'.repeat(50_000)}`)
+    expect(deep.metadata.warnings).toEqual(['nested too deeply; read as text'])
+  })
+
+  it('in lines is one element a line', async () => {
+    const document = await readFixture('simple.ndjson')
+    expect(document.mediaType).toBe('application/x-ndjson')
+    expect(document.text).toContain('These are a few of my favorite things:')
+  })
+
+  it('in YAML keeps comments and opens a section per key', async () => {
+    const document = await read('c.yaml', '# top\nname: x\n\n# the ports\nports:\n  - 80 # web\n')
+    expect(document.outline.map((node) => node.title)).toEqual(['c', 'ports'])
+    expect(document.text.startsWith('# top\nname: x')).toBe(true)
+    expect(document.text).toContain('# the ports\nports:\n  - 80 # web')
+  })
+
+  it('in XML is name and text, inline markup joined, entities left alone', async () => {
+    expect((await readFixture('factbook.xml')).text).toContain('name: Trinidad & Tobado\ncapital: Port of Spain')
+    const mixed = await read(
+      'd.xml',
+      '<?xml version="1.0"?><doc><p id="7">some <b>bold</b> text</p><q><![CDATA[a < b]]></q></doc>',
+    )
+    expect(mixed.text).toBe('p: some bold text\np id: 7\n\nq: a < b')
+    const bomb = '<?xml version="1.0"?><!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><d><t>x &b; y</t></d>'
+    expect((await read('b.xml', bomb)).text).not.toContain('aaaa')
+  })
+})
+
+describe('Other text', () => {
+  it('of a plain file is split at blank lines; plain headings are seen', async () => {
+    const document = await read('book.txt', 'CHAPTER I\n\nWell, Prince.\nSo it is.\n\nPART TWO\n\nTitle\n=====\nmore\n')
+    expect(document.elements.map((element) => [element.type, element.text])).toEqual([
+      ['title', 'CHAPTER I'],
+      ['paragraph', 'Well, Prince.\nSo it is.'],
+      ['heading', 'PART TWO'],
+      ['heading', 'Title'],
+      ['paragraph', 'more'],
+    ])
+  })
+
+  it('of source code is split where declarations start', async () => {
+    const functions = Array.from({ length: 30 }, (_, index) => `export function f${index}() {\n  return ${index}\n}\n`)
+    const document = await read('many.ts', functions.join('\n'))
+    expect(document.mediaType).toBe('text/x-typescript')
+    expect(document.elements.length).toBeGreaterThan(2)
+    expect(document.elements.every((element) => element.type === 'code' && element.text?.startsWith('export'))).toBe(
+      true,
+    )
+    expect(document.nodes.every((node) => node.kind === 'code')).toBe(true)
+    expect(document.elements[0]?.metadata.language).toBe('typescript')
+  })
+
+  it('of reStructuredText and Org has headings and code', async () => {
+    for (const name of ['README.rst', 'README.org']) {
+      const document = await readFixture(name)
+      expect(document.title).toBe('Example Docs')
+      expect(document.outline[0]?.children.map((node) => node.title)).toEqual(['XBRL 10-K'])
+      expect(document.elements.some((element) => element.type === 'code' && element.text?.includes('curl'))).toBe(true)
+      expect(document.text).toContain('example-10k.html - A 10-K SEC filing')
+    }
+  })
+})
+
+describe('The type of a file', () => {
+  it('is decided by its content', async () => {
+    expect((await read('page.txt', '<!doctype html><p>hi')).mediaType).toBe('text/html')
+    expect((await read('data.txt', '{"a": [1, 2]}')).mediaType).toBe('application/json')
+    expect((await read('note', 'plain', { declaredType: 'text/markdown; charset=utf-8' })).mediaType).toBe(
+      'text/markdown',
+    )
+    expect((await read('note.md', 'x', { declaredType: 'application/pdf' })).mediaType).toBe('text/markdown')
+    expect((await read('page.md', '<div align="center">\n\n# T\n</div>')).mediaType).toBe('text/markdown')
+    expect((await read('archive.docx', 'just text')).mediaType).toBe('text/plain')
+    await expect(read('a.txt', makeZip([{ name: 'x', content: 'y' }]))).rejects.toThrow(
+      'a.txt is an archive (application/zip)',
+    )
+  })
+
+  it('is text in any encoding', async () => {
+    const text = 'Grüße aus Köln, wo es schön ist und viele Häuser stehen.'
+    const wide = Buffer.from(text, 'utf16le')
+    expect((await read('a.txt', Buffer.concat([Buffer.from([0xff, 0xfe]), wide]))).text).toBe(text)
+    expect((await read('b.txt', wide)).text).toBe(text)
+    expect((await read('c.txt', Buffer.from(wide).swap16())).text).toBe(text)
+    expect((await read('d.txt', Buffer.from(text, 'latin1'))).text).toBe(text)
+    expect((await read('e.txt', Buffer.from(`\ufeff${text}`))).text).toBe(text)
+    expect((await readFixture('fake-text-utf-16.txt')).text).toContain('Dogs are the best')
+    const russian = Buffer.from([
+      0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x2c, 0x20, 0xea, 0xe0, 0xea, 0x20, 0xe4, 0xe5, 0xeb, 0xe0, 0x3f, 0x20, 0xcf,
+      0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x20, 0xe2, 0xf1, 0xe5, 0xec,
+    ])
+    expect((await read('f.txt', russian)).text).toContain('Привет')
+  })
+
+  it('never leaves NUL or half a character in the text', async () => {
+    const document = await read('a.json', '{"a": "x\\ud800y\\u0000z"}')
+    expect(document.text).toBe('a: x\ufffdy\ufffdz')
+    expect((await read('cut.txt', Buffer.from('Straße für alle, Größe').subarray(0, -2))).text).toContain(
+      'Straße für alle',
+    )
+  })
+})

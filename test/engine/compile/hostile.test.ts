@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/compile/parse/limits.js'
+import { openZip } from '../../../src/engine/compile/parse/zip.js'
+import { failureOf, fixturePath, makeDocx, makeZip, read, wordParagraph } from './read.js'
+
+const MIB = 1024 * 1024
+
+describe('Archives', () => {
+  it('that inflate too far are refused by what they claim', async () => {
+    const bomb = makeDocx(wordParagraph('x'), [{ name: 'word/media/a.bin', content: Buffer.alloc(40 * MIB) }])
+    expect(bomb.length).toBeLessThan(100_000)
+    expect(await failureOf(read('bomb.docx', bomb))).toEqual({
+      code: 'limit-exceeded',
+      message: 'bomb.docx inflates to more than 200 times its size, which is past the decompression limit',
+    })
+    expect((await failureOf(read('bomb.txt', bomb))).code).toBe('limit-exceeded')
+  })
+
+  it('that lie about their sizes are stopped while they inflate', async () => {
+    const body = `${wordParagraph('x')}<!--${' '.repeat(60 * MIB)}-->`
+    const honest = makeDocx(body)
+    const lying = Buffer.from(honest)
+    for (
+      let at = lying.indexOf('PK\x01\x02', 0, 'latin1');
+      at !== -1;
+      at = lying.indexOf('PK\x01\x02', at + 4, 'latin1')
+    ) {
+      lying.writeUInt32LE(100, at + 24)
+    }
+    expect((await failureOf(read('liar.docx', lying))).code).toBe('limit-exceeded')
+    const small = await failureOf(read('big.docx', honest, { limits: { inflatedBytes: 20 * MIB, inflateRatio: 1e9 } }))
+    expect(small.message).toBe('big.docx inflates to more than the limit of 20 MiB')
+  })
+
+  it('with too many entries, passwords or holes are refused', async () => {
+    const parts = Array.from({ length: 50 }, (_, index) => ({ name: `p${index}`, content: 'x' }))
+    const many = await failureOf(
+      read('many.docx', makeDocx(wordParagraph('x'), parts), { limits: { archiveEntries: 40 } }),
+    )
+    expect(many).toEqual({ code: 'limit-exceeded', message: 'many.docx has more archive entries than the limit of 40' })
+    const locked = makeZip([{ name: 'word/document.xml', content: '<a/>', flags: 1 }])
+    expect((await failureOf(read('locked.docx', locked))).code).toBe('encrypted')
+    const holes = makeZip([{ name: 'word/document.xml', content: '<a/>' }])
+    holes.fill(0, 0, 4)
+    holes.write('PK\x03\x04', 0, 'latin1')
+    holes.fill(0xff, 48, 52)
+    expect((await failureOf(read('holes.docx', holes))).code).toBe('malformed')
+  })
+
+  it('give back what was packed', () => {
+    const zip = openZip(
+      makeZip([
+        { name: 'a', content: 'hello' },
+        { name: 'b', content: '' },
+      ]),
+      'x.zip',
+      DEFAULT_LIMITS,
+    )
+    expect([...zip.entries.keys()]).toEqual(['a', 'b'])
+    expect(zip.read('a').toString()).toBe('hello')
+    expect(() => zip.read('c')).toThrow(ReadError)
+  })
+})
+
+/** Time of the faster of two readings, in milliseconds. */
+async function timeOf(name: string, content: string): Promise<number> {
+  let best = Number.POSITIVE_INFINITY
+  for (let run = 0; run < 2; run++) {
+    const start = performance.now()
+    await read(name, content).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+
+describe('Hostile markup', () => {
+  const cases: [string, string, (n: number) => string][] = [
+    ['nested divs', 'a.html', (n) => `<html>${'<div>'.repeat(n)}x`],
+    ['divs closed as spans', 'a.html', (n) => `<html>${'<div>'.repeat(n)}${'</span>'.repeat(n)}`],
+    ['nested tables', 'a.html', (n) => `<html>${'<table><tr><td>a'.repeat(n / 4)}`],
+    ['nested lists', 'a.html', (n) => `<html>${'<ul><li>a'.repeat(n / 4)}`],
+    ['breaks', 'a.html', (n) => `<html>${'<br> <br>'.repeat(n)}x`],
+    ['open scripts', 'a.html', (n) => `<html>${'<script>'.repeat(n)}`],
+    ['quotes', 'a.md', (n) => `${'> '.repeat(n)}x`],
+    ['brackets', 'a.md', (n) => `${'['.repeat(n)}${']'.repeat(n)}`],
+    ['open links', 'a.md', (n) => '[a]('.repeat(n / 4)],
+    ['emphasis', 'a.md', (n) => '*a _b **c '.repeat(n / 4)],
+    ['backticks', 'a.md', (n) => Array.from({ length: Math.sqrt(n) * 2 }, (_, i) => '`'.repeat(i)).join(' ')],
+    ['comments', 'a.md', (n) => '<!-- a\n'.repeat(n)],
+    ['fences', 'a.md', (n) => '```\n~~~\n'.repeat(n / 2)],
+    ['blanks before a rule', 'a.md', (n) => `a|b\n${' '.repeat(n)}-x`],
+    ['wide tables', 'a.md', (n) => `${'a|'.repeat(n)}\n${'-|'.repeat(n)}`],
+    ['nested JSON', 'a.json', (n) => `${'{"a":'.repeat(n)}1${'}'.repeat(n)}`],
+    ['nested XML', 'a.xml', (n) => `<?xml version="1.0"?>${'<a>t'.repeat(n)}`],
+    ['one long line', 'a.txt', (n) => 'x'.repeat(n * 4)],
+    ['combining marks', 'a.txt', (n) => `a${'\u0301'.repeat(n)}`],
+    ['open quotes in values', 'a.csv', (n) => '"a,'.repeat(n)],
+    ['roles', 'a.rst', (n) => ':a:`b <c '.repeat(n / 4)],
+    ['marks', 'a.org', (n) => ' *a [[b'.repeat(n / 4)],
+  ]
+
+  it.each(cases)('%s cost linear time', async (_label, name, make) => {
+    await timeOf(name, make(2000))
+    const half = await timeOf(name, make(50_000))
+    const whole = await timeOf(name, make(100_000))
+    // Twice the input, at most a few times the time; small times are noise on a shared machine.
+    expect(whole).toBeLessThan(Math.max(600, half * 4))
+  })
+})
+
+describe('Damaged files', () => {
+  it.each(['simple.docx', 'fake-memo.pdf', 'header-test-doc.pdf', 'docx-tables.docx', 'stanley-cups-utf-16.csv'])(
+    '%s cut off or with flipped bits is read or refused, never an accident',
+    async (name) => {
+      const bytes = readFileSync(fixturePath(name))
+      await fc.assert(
+        fc.asyncProperty(
+          fc.nat(bytes.length),
+          fc.array(fc.nat(bytes.length - 1), { maxLength: 20 }),
+          async (cut, flips) => {
+            const damaged = Buffer.from(bytes)
+            for (const at of flips) damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
+            for (const sample of [bytes.subarray(0, cut), damaged]) {
+              const outcome = await read(name, sample).then(
+                () => 'read',
+                (error: unknown) => error,
+              )
+              if (outcome !== 'read') expect(outcome).toBeInstanceOf(ReadError)
+            }
+          },
+        ),
+        { numRuns: 12 },
+      )
+    },
+  )
+})

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { inlineText } from '../../../src/engine/compile/parse/inline-markdown.js'
+import { read, readFixture } from './read.js'
+
+async function blocks(source: string): Promise<[string, string][]> {
+  const document = await read('note.md', source)
+  return document.elements.map((element) => [element.type, element.text ?? ''])
+}
+
+describe('Markdown blocks', () => {
+  it('are read with their section paths and the first heading as the title', async () => {
+    const document = await read(
+      'note.md',
+      '# Harbour\n\nIntro.\n\n## Ships\n\nOne.\n\n### Crew\n\nTwo.\n\n## Cranes\nThree.\n',
+    )
+    expect(document.title).toBe('Harbour')
+    expect(document.mediaType).toBe('text/markdown')
+    expect(document.parser).toBe('native-markdown')
+    expect(document.elements.map((element) => [element.type, element.text, element.sectionPath.join('/')])).toEqual([
+      ['title', 'Harbour', 'Harbour'],
+      ['paragraph', 'Intro.', 'Harbour'],
+      ['heading', 'Ships', 'Harbour/Ships'],
+      ['paragraph', 'One.', 'Harbour/Ships'],
+      ['heading', 'Crew', 'Harbour/Ships/Crew'],
+      ['paragraph', 'Two.', 'Harbour/Ships/Crew'],
+      ['heading', 'Cranes', 'Harbour/Cranes'],
+      ['paragraph', 'Three.', 'Harbour/Cranes'],
+    ])
+    expect(document.outline).toHaveLength(1)
+    expect(document.outline[0]?.children.map((node) => [node.id, node.title, node.level])).toEqual([
+      ['s1.1', 'Ships', 2],
+      ['s1.2', 'Cranes', 2],
+    ])
+  })
+
+  it('may have setext headings, closing hashes and no space after seven hashes', async () => {
+    expect(await blocks('Top\n===\n\nSub\n---\n\n### Third ###\n\n####### no heading\n')).toEqual([
+      ['title', 'Top'],
+      ['heading', 'Sub'],
+      ['heading', 'Third'],
+      ['paragraph', '####### no heading'],
+    ])
+  })
+
+  it('keep fenced and indented code as it is, comments and hashes included', async () => {
+    const source =
+      'Text\n\n```py title\n# not a heading\n<!-- kept -->\n  x = 1\n```\n\n    indented();\n    more();\n\n~~~\nopen to the end'
+    expect(await blocks(source)).toEqual([
+      ['paragraph', 'Text'],
+      ['code', '# not a heading\n<!-- kept -->\n  x = 1'],
+      ['code', 'indented();\nmore();'],
+      ['code', 'open to the end'],
+    ])
+    const document = await read('note.md', source)
+    expect(document.elements[1]?.metadata.language).toBe('py')
+    expect(document.items.map((item) => item.modality)).toEqual(['code', 'code', 'code'])
+  })
+
+  it('read tables with and without outer bars', async () => {
+    expect(await blocks('a | b\n--|:-:\n1 | **2**\n3 | x \\| y\n\n| c |\n|---|\n| 4 |\n')).toEqual([
+      ['table', 'a | b\n1 | 2\n3 | x | y'],
+      ['table', 'c\n4'],
+    ])
+  })
+
+  it('read lists with nesting, tasks and lazy lines as one element', async () => {
+    expect(await blocks('- one\n  - two\n  still two\n- [x] done\n\n  more\n\n1. first\n2. second\n\nafter')).toEqual([
+      ['list', '- one\n  - two\nstill two\n- [x] done\n  more\n1. first\n2. second'],
+      ['paragraph', 'after'],
+    ])
+  })
+
+  it('drop comments, also over several lines, and link definitions', async () => {
+    expect(
+      await blocks('a <!-- x --> b\n\n<!--\nhidden\n\nhidden\n-->\nshown\n\n[id]: http://x.y "t"\n\n`<!-- code -->`'),
+    ).toEqual([
+      ['paragraph', 'a  b'],
+      ['paragraph', 'shown'],
+      ['paragraph', '<!-- code -->'],
+    ])
+    expect(await blocks('a <!-- never closed\n\nb')).toEqual([
+      ['paragraph', 'a <!-- never closed'],
+      ['paragraph', 'b'],
+    ])
+  })
+
+  it('take title and keys from front matter', async () => {
+    const document = await read('note.md', '---\ntitle: "Quoted: title"\ntags: [a, b]\n---\nBody.\n')
+    expect(document.title).toBe('Quoted: title')
+    expect(document.metadata.frontMatter).toEqual({ title: 'Quoted: title', tags: ['a', 'b'] })
+    expect(document.text).toBe('Body.')
+    expect((await read('note.md', '---\ntitle: plain words\n---\n\n# H\n')).title).toBe('plain words')
+    expect((await read('rule.md', '---\nno mapping here\n---\nBody.')).text).toContain('no mapping here')
+  })
+
+  it('read quotes and callouts as text', async () => {
+    expect(await blocks('> quoted\n> > deeper\n\n> [!note] Mind\n> the gap')).toEqual([
+      ['paragraph', 'quoted deeper'],
+      ['paragraph', 'Mind the gap'],
+    ])
+  })
+
+  it('list pictures as items that are only pointed to', async () => {
+    const document = await read('note.md', 'See ![a crane](img/crane.png) there.\n\n![alone](https://x.y/z.png)\n')
+    expect(document.elements.map((element) => [element.type, element.text])).toEqual([
+      ['paragraph', 'See a crane there.'],
+      ['image', undefined],
+      ['image', 'alone'],
+    ])
+    expect(document.items.map((item) => item.externalUri)).toEqual(['img/crane.png', 'https://x.y/z.png'])
+    expect(document.contentType).toBe('mixed')
+  })
+
+  it('of the sample documents come out whole', async () => {
+    expect((await readFixture('simple-table.md')).text).toBe(
+      'Item | Price | # In stock\nJuicy Apples | 1.99 | 739\nBananas | 1.89 | 6',
+    )
+    expect((await readFixture('umlauts-utf8.md')).text).toContain('äöüß')
+    const code = await readFixture('codeblock.md')
+    expect(code.elements.filter((element) => element.type === 'code')).toHaveLength(3)
+  })
+})
+
+describe('Markdown inline text', () => {
+  it.each([
+    ['**bold** *it* __b__ _i_ ~~gone~~', 'bold it b i gone'],
+    ['snake_case_name and 2 * 3 * 4', 'snake_case_name and 2 * 3 * 4'],
+    ['***both*** and **a *b* c**', 'both and a b c'],
+    ['[link](http://x.y/a(b)c "t") and [ref][id]', 'link and ref'],
+    ['[plain] and [x](', '[plain] and [x]('],
+    ['![alt *text*](p.png)', 'alt text'],
+    ['[[Page]] and [[Page|shown]]', 'Page and shown'],
+    ['`code *x*` and `` a`b ``', 'code *x* and a`b'],
+    ['un`closed', 'un`closed'],
+    ['\\*no\\* &amp; &#65;&#x42; &unknown;', '*no* & AB &unknown;'],
+    ['<https://a.b> <me@x.y> <b>t</b> 1 < 2', 'https://a.b me@x.y t 1 < 2'],
+    ['a<br>b', 'a\nb'],
+    ['all *.ts files, x * y', 'all *.ts files, x * y'],
+    ['a**bold**b', 'aboldb'],
+  ])('of %j is %j', (source, text) => {
+    expect(inlineText(source)).toBe(text)
+  })
+})

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createCompiler } from '../../../src/engine/compile/compiler.js'
+
+const shared = process.env.KS_SHARED_DATA ?? resolve(import.meta.dirname, '../../../../shared/data')
+const list = join(shared, 'mixed-docs-needles.jsonl')
+
+/** Formats that are read today; the others fail with a reason. */
+const READ = new Set([
+  'md',
+  'txt',
+  'html',
+  'htm',
+  'pdf',
+  'docx',
+  'csv',
+  'tsv',
+  'json',
+  'ndjson',
+  'xml',
+  'rst',
+  'org',
+  'eml',
+])
+
+interface Needle {
+  file: string
+  format: string
+  needle: string
+  method: string
+}
+
+const bare = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()
+
+describe('Needles in real documents', () => {
+  const present = existsSync(list)
+  if (!present) console.log(`skipped: ${list} is not there`)
+
+  it.skipIf(!present)('are found in the text of their files', { timeout: 120_000 }, async () => {
+    const lines = readFileSync(list, 'utf8').trim().split('\n')
+    const needles: Needle[] = lines.map((line) => JSON.parse(line))
+    const wanted = needles.filter((one) => READ.has(one.format) && one.method === 'text')
+    const files = [...new Set(wanted.map((one) => one.file))]
+    const compiler = createCompiler({ children: 2 })
+    const results = await compiler.compile(
+      files.map((file) => ({
+        path: join(shared, 'mixed-docs', file),
+        filename: file.slice(file.lastIndexOf('/') + 1),
+      })),
+    )
+    await compiler.close()
+    const texts = new Map(
+      files.map((file, index) => [file, results[index]?.ok === true ? bare(results[index].document.text) : '']),
+    )
+    const byFormat: Record<string, { found: number; of: number }> = {}
+    const missing: string[] = []
+    for (const { file, format, needle } of wanted) {
+      const counts = byFormat[format] ?? { found: 0, of: 0 }
+      byFormat[format] = counts
+      counts.of++
+      if (texts.get(file)?.includes(bare(needle)) === true) counts.found++
+      else missing.push(`${file}: ${needle}`)
+    }
+    console.table(byFormat)
+    expect(missing.length / wanted.length, missing.join('\n')).toBeLessThanOrEqual(0.05)
+  })
+})
