@@ -53,7 +53,7 @@ async function main(data: string): Promise<void> {
       const text = await textLegAlone(join(home.path, name), set)
       hybrid.push(measured.quality)
       lexical.push(text)
-      figures.push(...figuresOf(name, measured.quality, measured.latencies, text, measured.ingestSeconds))
+      figures.push(...figuresOf(name, measured, text))
     }
   } finally {
     await daemon.stop()
@@ -73,7 +73,7 @@ async function overHttp(client: Client, set: Dataset) {
     filename: `${document.id}.md`,
     text: `# ${document.title}\n\n${document.text}\n`,
   }))
-  const { spaceId, documents } = await fillSpace(client, set.name, files)
+  const { spaceId, documents, failed } = await fillSpace(client, set.name, files)
   const ingestSeconds = (performance.now() - started) / 1000
   const idOf = new Map([...documents].map(([filename, documentId]) => [documentId, filename.slice(0, -'.md'.length)]))
   const path = { id: spaceId }
@@ -90,7 +90,7 @@ async function overHttp(client: Client, set: Dataset) {
       rankedDocuments(answer.bundle).flatMap((documentId) => idOf.get(documentId) ?? []),
     )
   }
-  return { quality: quality(runs, set), latencies, ingestSeconds }
+  return { quality: quality(runs, set), latencies, ingestSeconds, failed }
 }
 
 /** The model of a space is trained behind publication: quality is that of the trained space. */
@@ -142,21 +142,16 @@ function quality(runs: ReadonlyMap<string, string[]>, set: Dataset): Measured {
   return { ndcg10: mean('ndcg10'), recall10: mean('recall10'), recall50: mean('recall50'), mrr: mean('mrr') }
 }
 
-function figuresOf(
-  name: RetrievalSet,
-  measured: Measured,
-  latencies: number[],
-  text: Measured,
-  seconds: number,
-): Figure[] {
+function figuresOf(name: RetrievalSet, run: Awaited<ReturnType<typeof overHttp>>, text: Measured): Figure[] {
+  const measured = run.quality
   return [
     { name: `${name} nDCG@10`, value: measured.ndcg10, unit: '', bar: { atLeast: BARS[name] } },
     { name: `${name} recall@10`, value: measured.recall10, unit: '' },
     { name: `${name} recall@50`, value: measured.recall50, unit: '' },
     { name: `${name} MRR`, value: measured.mrr, unit: '' },
     { name: `${name} text leg alone nDCG@10`, value: text.ndcg10, unit: '', note: 'in process, whole documents' },
-    { name: `${name} query p95`, value: percentile(latencies, 0.95), unit: 'ms' },
-    { name: `${name} ingest`, value: seconds, unit: 's' },
+    { name: `${name} query p95`, value: percentile(run.latencies, 0.95), unit: 'ms' },
+    { name: `${name} ingest`, value: run.ingestSeconds, unit: 's', note: `${run.failed} entries without text` },
   ]
 }
 

@@ -16,7 +16,9 @@ try {
   })
   if (compiled.status !== 0) throw new Error('the benches do not compile')
   if (!existsSync(program)) throw new Error(`there is no bench ${JSON.stringify(name)}`)
-  process.exitCode = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' }).status ?? 1
+  const shared = process.env.KS_SHARED_DATA ?? join(ROOT, '..', 'shared', 'data')
+  const env = existsSync(shared) ? { ...process.env, KS_SHARED_DATA: shared } : process.env
+  process.exitCode = spawnSync(process.execPath, [program, ...args], { env, stdio: 'inherit' }).status ?? 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1

@@ -12,12 +12,16 @@ const IN_FLIGHT = 4
 const BUSY_PAUSE_MS = 200
 const POLL_MS = 200
 
-/** Creates a space and uploads files through the API. @returns the space's id and the document id of each file name */
+/**
+ * Creates a space and uploads files through the API, and waits until all are published or failed.
+ *
+ * @returns the space's id, the document id of each file name, and how many failed (empty entries of a set do)
+ */
 export async function fillSpace(
   client: Client,
   slug: string,
   files: readonly UploadFile[],
-): Promise<{ spaceId: string; documents: Map<string, string> }> {
+): Promise<{ spaceId: string; documents: Map<string, string>; failed: number }> {
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
   const documents = new Map<string, string>()
   let next = 0
@@ -29,8 +33,9 @@ export async function fillSpace(
     }
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
-  await waitUntilPublished(client, id)
-  return { spaceId: id, documents }
+  await waitUntilIdle(client)
+  const { commits } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id } })
+  return { spaceId: id, documents, failed: commits.failedTerminal }
 }
 
 async function uploadBulk(client: Client, id: string, batch: readonly UploadFile[]) {
@@ -55,12 +60,10 @@ async function uploadBulk(client: Client, id: string, batch: readonly UploadFile
 }
 
 /** Waits until no job runs or waits anywhere in the daemon. */
-export async function waitUntilPublished(client: Client, spaceId: string): Promise<void> {
+async function waitUntilIdle(client: Client): Promise<void> {
   for (;;) {
     const { activity } = await client.request('GET /daemon/status', {})
-    if (activity.activeJobs === 0 && activity.waitingJobs === 0) break
+    if (activity.activeJobs === 0 && activity.waitingJobs === 0) return
     await sleep(POLL_MS)
   }
-  const { commits } = await client.request('GET /knowledge-spaces/{id}/stats', { path: { id: spaceId } })
-  if (commits.failedTerminal > 0) throw new Error(`${commits.failedTerminal} documents failed to compile`)
 }
