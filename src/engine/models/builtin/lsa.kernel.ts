@@ -129,12 +129,19 @@ function randomSigns(length: number, seed: number): Float32Array {
   return signs
 }
 
+function identity(rows: number, k: number): Float32Array {
+  const m = new Float32Array(rows * k)
+  for (let row = 0; row < rows; row++) m[row * k + row] = 1
+  return m
+}
+
 /**
  * Orthonormal basis, columns x k, of the subspace that the k largest right singular vectors of A span, nearly.
  *
  * @param iterations power iterations; each sharpens the subspace and costs two passes over A
  */
 export function dominantBasis(a: SparseRows, k: number, seed: number, iterations: number): Float32Array {
+  if (k >= a.columns) return identity(a.columns, k)
   let y = multiply(a, randomSigns(a.columns * k, seed), k)
   for (let i = 0; i < iterations; i++) {
     orthonormalise(y, a.rows, k)

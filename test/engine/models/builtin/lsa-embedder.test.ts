@@ -1,0 +1,98 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { LsaEmbedding } from '../../../../src/engine/models/builtin/lsa-embedder.js'
+import { trainLsa } from '../../../../src/engine/models/builtin/lsa-trainer.js'
+import { topicTexts } from './texts.js'
+
+function batchesOf(texts: string[]): string[][] {
+  return Array.from({ length: Math.ceil(texts.length / 16) }, (_, i) => texts.slice(i * 16, (i + 1) * 16))
+}
+
+async function trainedBytes(count: number): Promise<Uint8Array> {
+  const model = await trainLsa(batchesOf(topicTexts(count)))
+  if (model === undefined) throw new Error('no model')
+  return model.bytes
+}
+
+describe('the training thread', () => {
+  it('trains a model of texts that come in batches', async () => {
+    const model = await trainLsa(batchesOf(topicTexts(60)))
+    expect(model).toMatchObject({ documents: 60, dimension: 15 })
+  })
+
+  it('gives none when there are too few', async () => {
+    expect(await trainLsa(batchesOf(topicTexts(10)))).toBeUndefined()
+    expect(await trainLsa([])).toBeUndefined()
+  })
+
+  it('ends when its caller gives up', async () => {
+    const controller = new AbortController()
+    async function* endless(): AsyncGenerator<string[]> {
+      for (let i = 0; ; i++) {
+        if (i === 3) controller.abort(new Error('enough'))
+        yield topicTexts(4)
+      }
+    }
+    await expect(trainLsa(endless(), controller.signal)).rejects.toThrow('enough')
+  })
+
+  it('passes on the failure of its source', async () => {
+    async function* failing(): AsyncGenerator<string[]> {
+      yield topicTexts(4)
+      throw new Error('no more rows')
+    }
+    await expect(trainLsa(failing())).rejects.toThrow('no more rows')
+  })
+})
+
+describe('the embedding thread', () => {
+  const embedding = new LsaEmbedding()
+  afterAll(() => embedding.close())
+
+  it('embeds documents and queries of a loaded model, in order', async () => {
+    await embedding.load('a', await trainedBytes(60))
+    expect(embedding.has('a')).toBe(true)
+    expect(embedding.facts('a')).toMatchObject({ dimension: 15, documents: 60 })
+    const { vectors, hitRate } = await embedding.embed('a', ['piston valve', 'unheard', 'violin tempo'], 'document')
+    expect(vectors.map((vector) => vector?.length)).toEqual([15, undefined, 15])
+    expect(hitRate).toBeCloseTo(4 / 5)
+    const [query] = (await embedding.embed('a', ['what is a piston valve?'], 'query')).vectors
+    expect(Array.from(query ?? [])).toEqual(Array.from(vectors[0] ?? []))
+  })
+
+  it('tells how telling terms are', async () => {
+    const weights = await embedding.idf('a', ['piston', 'nowhere', 'piston'])
+    expect([...weights.keys()]).toEqual(['piston', 'nowhere'])
+    expect(weights.get('nowhere')).toBeGreaterThan(weights.get('piston') ?? 0)
+  })
+
+  it('lets a query overtake documents', async () => {
+    const order: string[] = []
+    const many = Array.from({ length: 20 }, () => topicTexts(200)).flat()
+    const documents = embedding.embed('a', many, 'document').then(() => order.push('documents'))
+    const query = embedding.embed('a', ['piston'], 'query').then(() => order.push('query'))
+    await Promise.all([documents, query])
+    expect(order).toEqual(['query', 'documents'])
+  })
+
+  it('refuses what it has not loaded, and damaged models', async () => {
+    await expect(embedding.embed('b', ['x'], 'query')).rejects.toMatchObject({ code: 'internal' })
+    await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)
+    expect(embedding.has('b')).toBe(false)
+  })
+
+  it('forgets a model, and finishes what was asked of it before', async () => {
+    await embedding.load('c', await trainedBytes(40))
+    const asked = embedding.embed('c', topicTexts(300), 'document')
+    embedding.unload('c')
+    expect((await asked).vectors).toHaveLength(300)
+    await expect(embedding.embed('c', ['piston'], 'query')).rejects.toThrow(/not loaded/)
+  })
+
+  it('tells those who wait when it is closed', async () => {
+    const other = new LsaEmbedding()
+    await other.load('a', await trainedBytes(40))
+    const asked = other.embed('a', topicTexts(3000), 'document')
+    await Promise.all([expect(asked).rejects.toMatchObject({ code: 'unavailable' }), other.close()])
+    await expect(other.embed('a', ['x'], 'query')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fuse, minMax } from '../../../src/engine/query/fuse.js'
+import type { SearchHit } from '../../../src/engine/search/ports.js'
+
+describe('fusion', () => {
+  it('scales values to 0 to 1 and counts what is missing as nothing', () => {
+    expect(minMax([2, 4, 3, undefined])).toEqual([0, 1, 0.5, 0])
+    expect(minMax([5, 5])).toEqual([1, 1])
+    expect(minMax([])).toEqual([])
+  })
+
+  it('gives the text leg three quarters', () => {
+    const fused = fuse([
+      { key: 1, bm25: 10, cosine: 0 },
+      { key: 2, bm25: 0, cosine: 1 },
+    ])
+    expect(fused.map(({ key, fused }) => [key, fused])).toEqual([
+      [1, 0.75],
+      [2, 0.25],
+    ])
+  })
+
+  it('does not take the last hit of the text leg for one that it did not find', () => {
+    const fused = fuse([
+      { key: 1, bm25: 10, cosine: 0.5 },
+      { key: 2, bm25: 8, cosine: 0.5 },
+      { key: 3, cosine: 0.5 },
+    ])
+    expect(fused.map(({ key }) => key)).toEqual([1, 2, 3])
+    expect(fused[1]!.fused).toBeGreaterThan(fused[2]!.fused + 0.5)
+  })
+
+  it('ranks by one leg when the other is absent', () => {
+    expect(
+      fuse([
+        { key: 1, bm25: 1 },
+        { key: 2, bm25: 3 },
+      ]).map(({ key }) => key),
+    ).toEqual([2, 1])
+    expect(
+      fuse([
+        { key: 1, cosine: 0.1 },
+        { key: 2, cosine: 0.3 },
+      ]).map(({ key }) => key),
+    ).toEqual([2, 1])
+    expect(fuse([])).toEqual([])
+  })
+
+  it('breaks ties by key', () => {
+    expect(
+      fuse([
+        { key: 9, bm25: 1 },
+        { key: 3, bm25: 1 },
+        { key: 5, bm25: 1 },
+      ]).map(({ key }) => key),
+    ).toEqual([3, 5, 9])
+  })
+
+  it('keeps every hit once, in falling order, from 0 to 1, whatever the legs say', () => {
+    const score = fc.option(fc.double({ min: -10, max: 100, noNaN: true }), { nil: undefined })
+    const hits = fc.uniqueArray(fc.record({ key: fc.integer({ min: 1, max: 500 }), bm25: score, cosine: score }), {
+      selector: (hit) => hit.key,
+      maxLength: 50,
+    })
+    fc.assert(
+      fc.property(hits, (values) => {
+        const found: SearchHit[] = values.map(({ key, bm25, cosine }) => ({
+          key,
+          ...(bm25 === undefined ? {} : { bm25 }),
+          ...(cosine === undefined ? {} : { cosine }),
+        }))
+        const fused = fuse(found)
+        expect(new Set(fused.map(({ key }) => key))).toEqual(new Set(found.map(({ key }) => key)))
+        fused.forEach((item, i) => {
+          expect(item.fused).toBeGreaterThanOrEqual(0)
+          expect(item.fused).toBeLessThanOrEqual(1)
+          if (i > 0) expect(item.fused).toBeLessThanOrEqual(fused[i - 1]!.fused)
+        })
+      }),
+    )
+  })
+})

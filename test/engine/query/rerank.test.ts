@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { analysePassage, PassageCache } from '../../../src/engine/query/passage.js'
+import { measure, prepareQuery, weighedLength } from '../../../src/engine/query/rerank.js'
+import { analyzeQuery } from '../../../src/lib/text/analyze.js'
+
+function featuresOf(query: string, title: string, body: string, idf: (term: string) => number = () => 1) {
+  const passage = analysePassage({ key: 1, title, body })
+  return measure(prepareQuery(analyzeQuery(query), idf), passage, weighedLength(passage))
+}
+
+describe('comparing a passage with a query', () => {
+  it('measures how much of the query title, body and best sentence hold', () => {
+    const features = featuresOf('red engine valve pump', 'Engine', 'A red valve. The pump was red and large.')
+    expect(features).toMatchObject({ coverage: 1, titleCoverage: 0.25, bodyCoverage: 0.75, sentenceCoverage: 0.5 })
+  })
+
+  it('weighs terms by how telling they are', () => {
+    const idf = (term: string): number => (term === 'zebra' ? 9 : 1)
+    expect(featuresOf('zebra walk', '', 'We walk.', idf).coverage).toBeCloseTo(0.1)
+    expect(featuresOf('zebra walk', '', 'A zebra.', idf).coverage).toBeCloseTo(0.9)
+  })
+
+  it('sees neighbouring query terms as neighbours, over dropped stop words', () => {
+    const near = featuresOf('speed of light', '', 'The speed of light is constant.')
+    const far = featuresOf('speed of light', '', 'Light bulbs and speed limits.')
+    expect(near.pairs).toBeGreaterThan(0.6)
+    expect(far.pairs).toBe(0)
+    expect(featuresOf('light', '', 'Light bulbs.').pairs).toBe(1)
+  })
+
+  it('counts repeated terms for more, with less for each, and long passages for less', () => {
+    const once = featuresOf('engine', '', 'engine').strength
+    const twice = featuresOf('engine', '', 'engine engine').strength
+    expect(twice).toBeGreaterThan(once)
+    expect(twice).toBeLessThan(2 * once)
+    const long = analysePassage({ key: 1, title: '', body: `engine ${'word '.repeat(50)}` })
+    const query = prepareQuery(['engin'], () => 1)
+    expect(measure(query, long, 10).strength).toBeLessThan(measure(query, long, 60).strength)
+  })
+
+  it('prefers an early first match', () => {
+    expect(featuresOf('engine', '', `engine ${'word '.repeat(30)}`).earliness).toBe(1)
+    expect(featuresOf('engine', '', `${'word '.repeat(20)} engine`).earliness).toBeCloseTo(0.5)
+    expect(featuresOf('engine', 'engine', 'nothing').earliness).toBe(0)
+  })
+
+  it('works on Chinese', () => {
+    expect(featuresOf('法国首都', '法国', '法国首都是巴黎。')).toMatchObject({ coverage: 1, sentenceCoverage: 1 })
+  })
+
+  it('gives nothing for an empty query or passage', () => {
+    expect(Object.values(featuresOf('', '', 'text here'))).toEqual(Object.values(featuresOf('', '', '')))
+    expect(featuresOf('engine', '', '').coverage).toBe(0)
+  })
+
+  it('remembers passages up to a size in bytes', () => {
+    const cache = new PassageCache(5000)
+    for (let key = 1; key <= 100; key++) cache.set(key, analysePassage({ key, title: 'a title', body: 'some words' }))
+    expect(cache.get(1)).toBeUndefined()
+    expect(cache.get(100)).toBeDefined()
+    cache.clear()
+    expect(cache.get(100)).toBeUndefined()
+  })
+})

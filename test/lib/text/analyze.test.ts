@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { analyzeDocument, analyzeQuery, forEachTerm } from '../../../src/lib/text/analyze.js'
+
+describe('the text analyser', () => {
+  it('lower-cases, stems English words and drops stop words of documents', () => {
+    expect(analyzeDocument('The Engines are running, and the engine ran')).toEqual(['engin', 'run', 'engin', 'ran'])
+  })
+
+  it('folds accents, ligatures and full-width letters', () => {
+    expect(analyzeDocument('Café ﬁne ＡＢＣ')).toEqual(analyzeDocument('cafe fine abc'))
+  })
+
+  it('keeps words of other alphabets whole', () => {
+    expect(analyzeDocument('Привет мир')).toEqual(['привет', 'мир'])
+  })
+
+  it('cuts possessives and contractions off', () => {
+    expect(analyzeDocument("Darcy's wasn’t")).toEqual(['darci', 'wasn'])
+  })
+
+  it('reads a number with thousands separators as one term', () => {
+    expect(analyzeDocument('1,577 and 12,345,678 but 1,5777')).toEqual(['1577', '12345678', '1', '5777'])
+  })
+
+  it('gives identifiers whole and in parts', () => {
+    expect(analyzeDocument('getUserName')).toEqual(['getusernam', 'get', 'user', 'name'])
+    expect(analyzeDocument('max_retry_count')).toEqual(['maxretrycount', 'max', 'retri', 'count'])
+    expect(analyzeDocument('HTTPServer')).toEqual(['httpserver', 'http', 'server'])
+  })
+
+  it('takes no brand or plural acronym for an identifier', () => {
+    expect(analyzeDocument('iPhone DNAs mRNA')).toEqual(['iphon', 'dna', 'mrna'])
+  })
+
+  it('pairs the characters of unspaced scripts and adds the single ones for one-character queries', () => {
+    expect(analyzeDocument('中国首都')).toEqual(['中国', '国首', '首都', '中', '国', '首', '都'])
+    expect(analyzeQuery('首')).toEqual(['首'])
+    expect(analyzeDocument('𠀀𠀁x')).toEqual(['𠀀𠀁', 'x', '𠀀', '𠀁'])
+  })
+
+  it('gives embedding and reranking pairs only', () => {
+    const terms: string[] = []
+    forEachTerm('中国首都', (term) => terms.push(term))
+    expect(terms).toEqual(['中国', '国首', '首都'])
+  })
+
+  it('keeps repeated query terms and drops question words', () => {
+    expect(analyzeQuery('What is the capital of France, the capital?')).toEqual(['capit', 'franc', 'capit'])
+    expect(analyzeQuery('法国的首都是什么？')).toEqual(['法国', '国的', '的首', '首都'])
+  })
+
+  it('keeps all words of a query that has only stop words', () => {
+    expect(analyzeQuery('The Who')).toEqual(['the', 'who'])
+    expect(analyzeQuery('为什么')).toEqual(['为什', '什么'])
+    expect(analyzeQuery(' ?! ')).toEqual([])
+  })
+
+  it('cuts endless runs', () => {
+    expect(analyzeDocument('x'.repeat(10_000))).toEqual(['x'.repeat(64)])
+  })
+
+  it('gives terms without white space, the same for the same text, for any text', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom(..."aB_'1,. 中ー\u0301\ud840") }),
+    )
+    fc.assert(
+      fc.property(text, (value) => {
+        const terms = analyzeDocument(value)
+        expect(terms).toEqual(analyzeDocument(value))
+        expect([...terms, ...analyzeQuery(value)].filter((term) => !/^\S+$/u.test(term))).toEqual([])
+      }),
+    )
+  })
+
+  it('lets a query find the words of a document, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(..."abAB_1zé'中国") }), (word) => {
+        const document = new Set(analyzeDocument(`${word} x`))
+        for (const term of analyzeQuery(`${word} x`)) expect(document.has(term) || term.length < 4).toBe(true)
+      }),
+    )
+  })
+})
