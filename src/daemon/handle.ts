@@ -13,6 +13,7 @@ import { readJson } from './http/body.js'
 import { type Guard, type Listener, repeatedHeader } from './http/guard.js'
 import { isGuardedPath } from './http/guarded-path.js'
 import { fingerprint, idempotencyKey, underKey } from './http/idempotency.js'
+import { lingerBeforeClose } from './http/linger.js'
 import { multipartReceiver, type UploadLimits } from './http/multipart.js'
 import { permitOrigin, preflightReply } from './http/origin.js'
 import { checked, queryText, readParams, readQuery } from './http/query.js'
@@ -101,7 +102,7 @@ async function answered(exchange: Exchange): Promise<Response> {
   try {
     return await answer(exchange)
   } catch (error) {
-    return toResponse(errorReply(asKsError(exchange, error)), exchange.base)
+    return refusal(exchange, asKsError(exchange, error))
   } finally {
     if (!exchange.streaming) exchange.release()
   }
@@ -122,11 +123,18 @@ async function answer(exchange: Exchange): Promise<Response> {
   if (path === undefined) throw new KsError('not-found', `no route ${quote(exchange.pathname)} here`)
   if (operation === undefined) {
     const rule = `the method must be one of ${path.allow}, received ${quote(request.method)}`
-    return toResponse(errorReply(new KsError('method-not-allowed', rule), { allow: path.allow }), base)
+    return refusal(exchange, new KsError('method-not-allowed', rule), { allow: path.allow })
   }
   const { scope } = operation.route
   if (session !== undefined && scope !== 'public') requireScope(session, scope)
   return operate(exchange, operation, session)
+}
+
+/** The response to a request that is refused, perhaps while its body still arrives. */
+function refusal({ incoming, base }: Exchange, error: KsError, headers: Record<string, string> = {}): Response {
+  if (incoming === undefined || incoming.complete) return toResponse(errorReply(error, headers), base)
+  lingerBeforeClose(incoming)
+  return toResponse(errorReply(error, { ...headers, connection: 'close' }), base)
 }
 
 /** Host, origin, and headers that must be single. @returns a listed foreign origin */

@@ -66,7 +66,7 @@ async function readBytes(request: Request, incoming: IncomingMessage | undefined
       else chunks.push(chunk)
     }
     const onEnd = () => finish()
-    const onCut = () => finish(new KsError('invalid-request', 'the connection closed before the body was complete'))
+    const onCut = () => finish(cutOff())
     const finish = (error?: Error) => {
       clearTimeout(idle)
       source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
@@ -82,6 +82,11 @@ async function readBytes(request: Request, incoming: IncomingMessage | undefined
 /** The sentence for a body that stopped arriving. */
 export function stalled(): KsError {
   return new KsError('invalid-request', `no part of the body arrived for ${BODY_IDLE_MS / 1000} seconds`)
+}
+
+/** The sentence for a body whose connection closed; nobody hears it, but nothing of ours is at fault. */
+export function cutOff(): KsError {
+  return new KsError('invalid-request', 'the connection closed before the body was complete')
 }
 
 function tooLarge(): KsError {

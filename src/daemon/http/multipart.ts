@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable, Transform } from 'node:stream'
 import busboy, { type Busboy, type FileInfo } from 'busboy'
 import pLimit from 'p-limit'
 import { KsError } from '../../contract/errors.js'
@@ -8,7 +8,7 @@ import { quote, refusal } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { MultipartDefinition } from '../../contract/route.js'
 import type { UploadFile } from '../../engine/api.js'
-import { BODY_IDLE_MS, bodyStream, refuseEncodedBody, stalled } from './body.js'
+import { BODY_IDLE_MS, bodyStream, cutOff, refuseEncodedBody, stalled } from './body.js'
 
 export interface UploadLimits {
   uploadBytes: number
@@ -71,7 +71,7 @@ function openParser(type: string, form: MultipartDefinition, limits: UploadLimit
         fieldSize: MAX_FIELD_BYTES,
         fields: MAX_FIELDS,
         files: form.file.many ? limits.bulkFiles : 1,
-        fileSize: limits.uploadBytes,
+        fileSize: limits.uploadBytes + 1, // busboy calls a file cut off that just reaches its limit
         headerPairs: MAX_PART_HEADERS,
       },
     })
@@ -90,6 +90,7 @@ class Reception {
   readonly #adds: Promise<void>[] = []
   readonly #texts = new Map<string, string>()
   readonly #failed: Promise<never>
+  #fileBytes = 0
   #fail: (error: unknown) => void = () => {}
   #failure: { error: unknown } | undefined
 
@@ -142,8 +143,7 @@ class Reception {
     const finished = once(parser, 'close')
     finished.catch(() => {})
     let size = 0
-    // leaving the loop must not close the socket: the refusal still has to go out on it
-    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of chunksOf(source)) {
       if (this.#failure !== undefined) return
       idle.refresh()
       size += chunk.length
@@ -189,9 +189,23 @@ class Reception {
       this.#fail(error)
       stream.destroy(error)
     })
-    const add = this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content: stream }))
+    const content = this.#form.file.many ? this.#counted(stream) : stream
+    const add = this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content }))
     add.catch((error: unknown) => this.#fail(error))
     this.#adds.push(add)
+  }
+
+  /** The same bytes, up to what all files of the upload may hold together. */
+  #counted(stream: Readable): Readable {
+    const { bulkBytes } = this.#limits
+    const counter = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        this.#fileBytes += chunk.length
+        if (this.#fileBytes > bulkBytes) done(tooLarge(bulkBytes))
+        else done(null, chunk)
+      },
+    })
+    return pipeline(stream, counter, () => {}) // an error reaches whoever reads the counter
   }
 
   #tooMany(): KsError {
@@ -202,6 +216,15 @@ class Reception {
 
   #refuse(sentence: string): void {
     this.#fail(new KsError('invalid-request', sentence))
+  }
+}
+
+/** Leaves the source open when the loop ends early: the refusal still has to go out on its socket. */
+async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* source.iterator({ destroyOnReturn: false })
+  } catch {
+    throw cutOff()
   }
 }
 
