@@ -30,6 +30,8 @@ export abstract class BaseCommand extends Command {
     options?: Input<F, B, A>,
     argv?: string[],
   ): Promise<ParserOutput<F, B, A>> {
+    // oclif would take an absent argument from stdin; ours come from there only where `-` asks for it.
+    for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
     const parsed = await super.parse(options, argv)
     const common = readCommon({ ...parsed.flags }, process.env)
     this.parsedCommon = common

@@ -10,11 +10,26 @@ export const commandNotFound: Hook<'command_not_found'> = async ({ id, config })
 /** The refusal of words that name no command. */
 export function unknownCommand(words: string[], commandIds: string[]): CliError {
   const typed = words.join(' ')
-  const names = commandIds.map((id) => id.replaceAll(':', ' '))
-  const close = nearest(typed, names)
+  const close = nearestCommand(words, commandIds)
   return new CliError(`unknown command \`ks ${typed}\``, {
     code: 'usage',
     exit: 2,
     hint: close === undefined ? '`ks --help` lists the commands' : `did you mean \`ks ${close}\`?`,
   })
+}
+
+/** Where the first words are right, only the last one is looked at. */
+function nearestCommand(words: string[], commandIds: string[]): string | undefined {
+  const topic = words.slice(0, -1).join(':')
+  const siblings = commandIds.filter((id) => topic !== '' && id.startsWith(`${topic}:`))
+  if (siblings.length === 0) return nearest(words.join(' '), commandIds.map(spaced))
+  const close = nearest(
+    words.at(-1) ?? '',
+    siblings.map((id) => id.slice(topic.length + 1)),
+  )
+  return close === undefined ? undefined : spaced(`${topic}:${close}`)
+}
+
+function spaced(id: string): string {
+  return id.replaceAll(':', ' ')
 }

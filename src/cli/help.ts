@@ -1,7 +1,15 @@
 import { CommandHelp, Help } from '@oclif/core/help'
 
-/** Help of one command: examples come right after the usage, because they are what people look for. */
+/** Help of one command: a short usage line, then examples, because they are what people look for. */
 class ExamplesFirst extends CommandHelp {
+  protected override defaultUsage(): string {
+    const words = Object.values(this.command.args ?? {}).map((arg) => {
+      const name = arg.name.toUpperCase() + (this.command.strict === false ? '...' : '')
+      return arg.required === true ? name : `[${name}]`
+    })
+    return [this.command.id.replaceAll(':', ' '), ...words, '[FLAGS]'].join(' ')
+  }
+
   protected override sections() {
     const all = super.sections()
     const examples = all.filter((section) => section.header === 'EXAMPLES')

@@ -1,10 +1,10 @@
 /**
- * The candidate that a mistyped word most likely meant, or undefined when none is close: at most a third of the
- * word's letters differ (one for short words), or the word begins it.
+ * The candidate that a mistyped word most likely meant, or undefined when none is close: a third of the word's
+ * letters differ at most, rounded up, or the word begins it.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
-  const most = Math.max(1, Math.floor(wanted.length / 3))
+  const most = Math.ceil(wanted.length / 3)
   let best: string | undefined
   let bestDistance = most + 1
   for (const candidate of candidates) {

@@ -69,6 +69,10 @@ export class Output {
     return this.err.isTTY === true
   }
 
+  get isQuiet(): boolean {
+    return this.options.quiet
+  }
+
   /** json or jsonl was asked for */
   get isJson(): boolean {
     return this.format === 'json' || this.format === 'jsonl'

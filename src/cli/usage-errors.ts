@@ -24,7 +24,7 @@ export function reword(error: unknown, commandIds: string[]): CliError | undefin
     const hint = close === undefined ? `\`${command} --help\` lists the flags` : `did you mean \`--${close}\`?`
     return usageError(`unknown flag \`${flag}\` for \`${command}\``, hint)
   }
-  const help = `\`${command} --help\``
+  const help = failure.id === '' ? '`ks --help`' : `\`${command} --help\``
   if (/^Unexpected argument/.test(failure.message)) {
     const isTopic = commandIds.some((id) => id.startsWith(`${failure.id}:`))
     if (isTopic) return unknownCommand([...failure.id.split(':'), failure.args[0] ?? ''], commandIds)
@@ -37,8 +37,9 @@ export function reword(error: unknown, commandIds: string[]): CliError | undefin
 }
 
 function readFailure(error: unknown): ParseFailure | undefined {
-  if (!(error instanceof Error) || !('parse' in error)) return undefined
-  const parse = error.parse
+  // Flags that read their own value fail with a plain error of oclif, which knows nothing of the command line.
+  if (!(error instanceof Error) || !('oclif' in error)) return undefined
+  const parse = 'parse' in error ? error.parse : undefined
   const input = isObject(parse) && isObject(parse.input) ? parse.input : {}
   const id = isObject(input.context) && typeof input.context.id === 'string' ? input.context.id : ''
   return {
@@ -68,7 +69,14 @@ function sentence(message: string): string {
     .trim()
   const options = /^Expected (--[\w-]+)=(.*) to be one of: (.*)$/.exec(text)
   if (options !== null) return `${options[1]} must be one of ${options[3]}, received ${JSON.stringify(options[2])}`
+  const integer = /^Parsing (--[\w-]+) ?; ?Expected an? (.*) but received: (.*)$/.exec(text)
+  if (integer !== null) return `${integer[1]} must be ${rule(integer[2] ?? '')}, received ${JSON.stringify(integer[3])}`
   const argument = /^Expected (.*) to be one of: (.*)$/.exec(text)
   if (argument !== null) return `${JSON.stringify(argument[1])} must be one of ${argument[2]}`
   return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+/** `integer` or `integer greater than or equal to 1` */
+function rule(text: string): string {
+  return `an ${text.replace('greater than or equal to', 'of at least').replace('less than or equal to', 'of at most')}`
 }

@@ -71,9 +71,11 @@ export class Client {
     input: CallInput<K> & object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string> },
     onBytes?: (bytes: number) => void,
   ): Promise<CallResult<K>> {
-    const { contentType, body } = multipartBody(input.field, input.files, input.fields, onBytes)
+    const { contentType, length, body } = multipartBody(input.field, input.files, input.fields, onBytes)
     const [method, path] = this.line(key, input)
-    const response = await this.exchange({ method, path, headers: { 'content-type': contentType }, body })
+    const headers: Record<string, string> = { 'content-type': contentType }
+    if (length !== undefined) headers['content-length'] = String(length)
+    const response = await this.exchange({ method, path, headers, body })
     return JSON.parse(await readText(response))
   }
 

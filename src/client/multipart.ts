@@ -7,17 +7,21 @@ export interface UploadPart {
   /** relative path with `/` between folders, as the service shall call the file */
   filename: string
   mimeType?: string
-  content: { path: string } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
+  /** of a file, exactly `size` bytes are sent */
+  content: { path: string; size: number } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
 }
 
 /** A file of an upload could not be read; the request that carried it was given up. */
 export class UploadReadError extends Error {
   readonly filename: string
+  /** it became shorter while it was sent */
+  readonly changed: boolean
 
-  constructor(filename: string, cause: unknown) {
+  constructor(filename: string, cause: unknown, changed = false) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     this.name = 'UploadReadError'
     this.filename = filename
+    this.changed = changed
   }
 }
 
@@ -34,12 +38,14 @@ export function multipartBody(
   parts: UploadPart[],
   fields: Record<string, string> = {},
   onBytes: (bytes: number) => void = () => undefined,
-): { contentType: string; body: BodyWriter } {
+): { contentType: string; length: number | undefined; body: BodyWriter } {
   const boundary = `ks-${randomBytes(18).toString('hex')}`
+  const heads = Object.entries(fields).map(([name, value]) => {
+    return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  })
+  const end = `--${boundary}--\r\n`
   const body: BodyWriter = async (write) => {
-    for (const [name, value] of Object.entries(fields)) {
-      await write(Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`))
-    }
+    for (const head of heads) await write(Buffer.from(head))
     for (const part of parts) {
       await write(Buffer.from(partHead(boundary, field, part)))
       for await (const chunk of bytesOf(part)) {
@@ -48,9 +54,23 @@ export function multipartBody(
       }
       await write(Buffer.from('\r\n'))
     }
-    await write(Buffer.from(`--${boundary}--\r\n`))
+    await write(Buffer.from(end))
   }
-  return { contentType: `multipart/form-data; boundary=${boundary}`, body }
+  const sizes = parts.map((part) => sizeOf(part.content))
+  const length = sizes.reduce<number | undefined>(
+    (sum, size, index) => {
+      const part = parts[index]
+      if (sum === undefined || size === undefined || part === undefined) return undefined
+      return sum + Buffer.byteLength(partHead(boundary, field, part)) + size + 2
+    },
+    Buffer.byteLength(heads.join('') + end),
+  )
+  return { contentType: `multipart/form-data; boundary=${boundary}`, length, body }
+}
+
+function sizeOf(content: UploadPart['content']): number | undefined {
+  if ('bytes' in content) return content.bytes.byteLength
+  return 'size' in content ? content.size : undefined
 }
 
 function partHead(boundary: string, field: string, part: UploadPart): string {
@@ -75,27 +95,25 @@ async function* bytesOf(part: UploadPart): AsyncGenerator<Uint8Array> {
   } else if ('stream' in part.content) {
     for await (const chunk of part.content.stream) yield chunk
   } else {
-    yield* fileBytes(part.filename, part.content.path)
+    yield* fileBytes(part.filename, part.content.path, part.content.size)
   }
 }
 
-async function* fileBytes(filename: string, path: string): AsyncGenerator<Uint8Array> {
+async function* fileBytes(filename: string, path: string, size: number): AsyncGenerator<Uint8Array> {
   let handle: FileHandle | undefined
   try {
-    handle = await open(path, 'r').catch((error: unknown) => {
-      throw new UploadReadError(filename, error)
-    })
-    for (;;) {
+    handle = await open(path, 'r')
+    for (let sent = 0; sent < size; ) {
+      const wanted = Math.min(READ_BYTES, size - sent)
       // A fresh buffer each time: the one before may still be on its way out.
-      const { bytesRead, buffer } = await handle
-        .read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES)
-        .catch((error: unknown) => {
-          throw new UploadReadError(filename, error)
-        })
-      if (bytesRead === 0) return
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted)
+      if (bytesRead === 0) throw new UploadReadError(filename, 'shorter than it was', true)
       yield buffer.subarray(0, bytesRead)
-      if (bytesRead < READ_BYTES) return
+      sent += bytesRead
     }
+  } catch (error) {
+    // Errors of the one who reads these pieces do not come through here.
+    throw error instanceof UploadReadError ? error : new UploadReadError(filename, error)
   } finally {
     await handle?.close()
   }

@@ -1,0 +1,74 @@
+import { bar, type ProgressView } from '../progress.js'
+import type { Symbols } from '../terminal.js'
+import { bytes, duration } from '../units.js'
+
+/** How far an ingest is; the display reads it, the work writes it. */
+export interface Counts {
+  total: number
+  /** looked at, hashed and compared with what the space holds */
+  checked: number
+  unchanged: number
+  toSend: number
+  sent: number
+  bytesToSend: number
+  bytesSent: number
+  published: number
+  /** ended, in bulk jobs that still run */
+  endedElsewhere: number
+  failed: number
+  waiting: number
+  startedAt: number
+}
+
+export function newCounts(total: number): Counts {
+  return {
+    total,
+    checked: 0,
+    unchanged: 0,
+    toSend: 0,
+    sent: 0,
+    bytesToSend: 0,
+    bytesSent: 0,
+    published: 0,
+    endedElsewhere: 0,
+    failed: 0,
+    waiting: 0,
+    startedAt: Date.now(),
+  }
+}
+
+const BAR = 18
+/** A speed is not worth telling before this. */
+const SPEED_AFTER_MS = 1000
+
+/** The lines of the live display, and the plain one for logs. */
+export function ingestView(counts: Counts, marks: Symbols, now = Date.now()): ProgressView {
+  const lines: string[] = []
+  if (counts.checked < counts.total) {
+    lines.push(
+      `Checking   ${bar(counts.checked / counts.total, BAR, marks)}  ${counts.checked} of ${counts.total} files`,
+    )
+  }
+  if (counts.toSend > 0 && counts.sent < counts.toSend) {
+    const share = counts.bytesSent / Math.max(1, counts.bytesToSend)
+    const size = `${bytes(counts.bytesSent)} of ${bytes(counts.bytesToSend)}`
+    const parts = [`${counts.sent} of ${counts.toSend} files`, size, ...speed(counts, now)]
+    lines.push(`Uploading  ${bar(share, BAR, marks)}  ${parts.join(' · ')}`)
+  }
+  if (counts.waiting > 0) {
+    const done = counts.published + counts.endedElsewhere
+    lines.push(`Compiling  ${bar(done / counts.waiting, BAR, marks)}  ${done} of ${counts.waiting}`)
+  }
+  if (counts.failed > 0) lines.push(`${marks.warn} ${counts.failed} failed`)
+  const failed = counts.failed > 0 ? `, ${counts.failed} failed` : ''
+  const published = counts.waiting > 0 ? `, ${counts.published + counts.endedElsewhere} published` : ''
+  const plain = `ingest: ${counts.sent}/${counts.toSend} uploaded, ${counts.unchanged} unchanged${published}${failed}`
+  return { lines, plain }
+}
+
+function speed(counts: Counts, now: number): string[] {
+  const took = now - counts.startedAt
+  if (took < SPEED_AFTER_MS || counts.bytesSent === 0) return []
+  const perMs = counts.bytesSent / took
+  return [`${bytes(perMs * 1000)}/s`, `${duration((counts.bytesToSend - counts.bytesSent) / perMs)} left`]
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../../client/client.js'
+import { BACKOFF } from '../wait.js'
+
+/** A document whose compilation goes on. */
+export interface Awaited {
+  index: number
+  documentId: string
+  jobId: string
+  bulkJobId?: string
+}
+
+export type Outcome = { status: 'published' } | { status: 'failed'; reason: string }
+
+export interface FollowOptions {
+  client: Client
+  signal: AbortSignal
+  /** called once for each document */
+  onEnded: (index: number, outcome: Outcome) => void
+  /** documents that have ended, of those whose end was not told yet */
+  onProgress: (ended: number) => void
+}
+
+/** As many bulk jobs are asked for in one round; jobs run in the order they came, so later ones can wait. */
+const ASKED_AT_ONCE = 4
+
+/**
+ * Follows compilations to their end with few requests: documents of one bulk job are asked for together, the oldest
+ * bulk jobs first, with growing pauses while nothing changes.
+ */
+export async function followJobs(waiting: readonly Awaited[], options: FollowOptions): Promise<void> {
+  let groups = groupsOf(waiting)
+  let pause: number = BACKOFF.firstMs
+  const partly = new Map<Group, number>()
+  while (groups.length > 0) {
+    let changed = false
+    for (const group of groups.slice(0, ASKED_AT_ONCE)) {
+      const ended = await ask(group, options)
+      changed ||= ended !== (partly.get(group) ?? 0)
+      if (ended === group.documents.length) partly.delete(group)
+      else partly.set(group, ended)
+      if (ended === group.documents.length) groups = groups.filter((other) => other !== group)
+    }
+    options.onProgress([...partly.values()].reduce((sum, ended) => sum + ended, 0))
+    if (groups.length === 0) return
+    pause = changed ? BACKOFF.firstMs : Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
+    await sleep(pause, undefined, { signal: options.signal })
+  }
+}
+
+/** Documents that one request speaks of: those of a bulk job, or a single one. */
+interface Group {
+  bulkJobId: string | undefined
+  documents: Awaited[]
+}
+
+function groupsOf(waiting: readonly Awaited[]): Group[] {
+  const byBulk = new Map<string, Group>()
+  for (const document of waiting) {
+    const key = document.bulkJobId ?? document.jobId
+    const group = byBulk.get(key) ?? { bulkJobId: document.bulkJobId, documents: [] }
+    group.documents.push(document)
+    byBulk.set(key, group)
+  }
+  return [...byBulk.values()]
+}
+
+/** @returns how many documents of the group have ended */
+async function ask(group: Group, options: FollowOptions): Promise<number> {
+  const { client } = options
+  const [first] = group.documents
+  if (group.bulkJobId === undefined && first !== undefined) {
+    const job = await client.request('GET /jobs/{id}', { path: { id: first.jobId } })
+    if (job.stage === 'published') options.onEnded(first.index, { status: 'published' })
+    else if (job.stage === 'failed' || job.stage === 'canceled') options.onEnded(first.index, failure(job))
+    else return 0
+    return 1
+  }
+  const bulk = await client.request('GET /bulk-jobs/{id}', { path: { id: group.bulkJobId ?? '' } })
+  if (bulk.status === 'running') return Math.min(group.documents.length - 1, bulk.completedItems + bulk.failedItems)
+  const failed = new Set(bulk.failedItemIds)
+  for (const document of group.documents) {
+    if (!failed.has(document.documentId)) {
+      options.onEnded(document.index, { status: 'published' })
+    } else {
+      const job = await client.request('GET /jobs/{id}', { path: { id: document.jobId } })
+      options.onEnded(document.index, failure(job))
+    }
+  }
+  return group.documents.length
+}
+
+function failure(job: { stage: string; error?: string | undefined }): Outcome {
+  const reason = job.error ?? (job.stage === 'canceled' ? 'its compilation was canceled' : 'its compilation failed')
+  return { status: 'failed', reason }
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { type BigIntStats, createReadStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isObject } from '../json-file.js'
+
+/** What a file looked like when it was hashed: bytes, times in nanoseconds as text, sha256 in hex. */
+type Entry = [size: number, mtimeNs: string, ctimeNs: string, sha256: string]
+
+const VERSION = 1
+/** A change within the same tick of the file system's clock leaves the times as they were: such entries are not kept. */
+const TICK_MS = 100
+/** Larger files are hashed in pieces, so that the terminal stays alive. */
+const WHOLE_BYTES = 1024 * 1024
+
+/**
+ * Hashes of files that were ingested, so that a second run over unchanged files reads none of them. It is a cache: the
+ * service decides what is unchanged, by hash.
+ */
+export class HashCache {
+  private readonly path: string
+  private readonly entries: Map<string, Entry>
+  private readonly seen = new Map<string, Entry>()
+  private changed = false
+
+  constructor(stateDir: string, key: string) {
+    this.path = join(stateDir, 'ingest', `${createHash('sha256').update(key).digest('hex').slice(0, 16)}.json`)
+    this.entries = readEntries(this.path)
+  }
+
+  /** The file's sha256 if it has not changed since it was hashed. */
+  recall(path: string, stats: BigIntStats): string | undefined {
+    const entry = this.entries.get(path)
+    if (entry === undefined) return undefined
+    const [size, mtimeNs, ctimeNs, sha256] = entry
+    const same = size === Number(stats.size) && mtimeNs === String(stats.mtimeNs) && ctimeNs === String(stats.ctimeNs)
+    return same ? sha256 : undefined
+  }
+
+  /** Remembers a hash that was made at `hashedAt` (milliseconds since the epoch). */
+  remember(path: string, stats: BigIntStats, sha256: string, hashedAt: number): void {
+    if (hashedAt - Number(stats.mtimeMs) < TICK_MS || hashedAt - Number(stats.ctimeMs) < TICK_MS) return
+    this.seen.set(path, [Number(stats.size), String(stats.mtimeNs), String(stats.ctimeNs), sha256])
+    this.changed = true
+  }
+
+  /** Writes the cache if it changed. Losing it costs time only, so a failure is not worth a word. */
+  save(): void {
+    if (!this.changed) return
+    try {
+      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
+      const files = Object.fromEntries([...this.entries, ...this.seen])
+      const temporary = `${this.path}.${process.pid}.tmp`
+      writeFileSync(temporary, JSON.stringify({ version: VERSION, files }), { mode: 0o600 })
+      renameSync(temporary, this.path)
+    } catch {
+      // The next run hashes again.
+    }
+  }
+}
+
+function readEntries(path: string): Map<string, Entry> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return new Map()
+    return new Map(Object.entries(value.files).flatMap(([name, entry]) => (isEntry(entry) ? [[name, entry]] : [])))
+  } catch {
+    return new Map()
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (!Array.isArray(value) || value.length !== 4 || typeof value[0] !== 'number') return false
+  return value.slice(1).every((part) => typeof part === 'string')
+}
+
+/** sha256 of a file in hex. @throws the system's error when it cannot be read */
+export async function hashFile(path: string, size: number): Promise<string> {
+  if (size <= WHOLE_BYTES) return createHash('sha256').update(readFileSync(path)).digest('hex')
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: WHOLE_BYTES })) hash.update(chunk)
+  return hash.digest('hex')
+}

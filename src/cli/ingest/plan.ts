@@ -1,0 +1,129 @@
+import { type BigIntStats, statSync } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Client } from '../../client/client.js'
+import { LIMITS } from '../../contract/limits.js'
+import { bytes } from '../units.js'
+import { type HashCache, hashFile } from './hash-cache.js'
+import type { IngestRecord } from './records.js'
+import { type FoundFile, readFailure } from './walk.js'
+
+/** A file whose bytes the space does not hold yet. */
+export interface FileToSend extends FoundFile {
+  index: number
+  size: number
+}
+
+/** A file that needs no upload, or cannot have one. */
+export interface Settled {
+  index: number
+  record: IngestRecord
+  /** held, but its compilation has not ended: what to ask for later */
+  pending?: Pending
+}
+
+export interface Pending {
+  index: number
+  filename: string
+  sha256: string
+}
+
+export interface PlanOptions {
+  client: Client
+  spaceId: string
+  cache: HashCache
+  sourceId: string | undefined
+  maxSize: number | undefined
+  onHashed: () => void
+}
+
+/** As many files as one question to the service may name. */
+export const CHUNK = LIMITS.checkItems
+/** Reading small files is not interrupted for longer than this. */
+const TURN_MS = 50
+
+interface Known extends FileToSend {
+  sha256: string
+}
+
+/** Decides for a chunk of files which ones to send: stat, hash what is not known, ask the service. */
+export async function planChunk(
+  files: readonly FoundFile[],
+  firstIndex: number,
+  options: PlanOptions,
+): Promise<{ send: FileToSend[]; settled: Settled[] }> {
+  const settled: Settled[] = []
+  const known: Known[] = []
+  let lastTurn = performance.now()
+  for (const [offset, file] of files.entries()) {
+    const looked = await look(file, firstIndex + offset, options)
+    if ('record' in looked) settled.push(looked)
+    else known.push(looked)
+    options.onHashed()
+    if (performance.now() - lastTurn > TURN_MS) {
+      await turn()
+      lastTurn = performance.now()
+    }
+  }
+  const send = await ask(known, options, settled)
+  return { send, settled }
+}
+
+async function look(file: FoundFile, index: number, options: PlanOptions): Promise<Known | Settled> {
+  const { filename } = file
+  const settle = (status: 'failed' | 'skipped', reason: string): Settled => ({
+    index,
+    record: { filename, status, reason },
+  })
+  let stats: BigIntStats
+  try {
+    stats = statSync(file.path, { bigint: true })
+  } catch (error) {
+    return settle('failed', readFailure(error))
+  }
+  const size = Number(stats.size)
+  if (filename.length > LIMITS.filename) return settle('failed', `its name is over ${LIMITS.filename} characters`)
+  if (options.maxSize !== undefined && size > options.maxSize) {
+    return settle('skipped', `${bytes(size)} is over --max-size ${bytes(options.maxSize)}`)
+  }
+  try {
+    let sha256 = options.cache.recall(file.path, stats)
+    if (sha256 === undefined) {
+      const hashedAt = Date.now()
+      sha256 = await hashFile(file.path, size)
+      options.cache.remember(file.path, stats, sha256, hashedAt)
+    }
+    return { ...file, index, size, sha256 }
+  } catch (error) {
+    return settle('failed', readFailure(error))
+  }
+}
+
+/** Asks which of the files the space holds already; those that it does not hold are returned. */
+async function ask(known: Known[], options: PlanOptions, settled: Settled[]): Promise<FileToSend[]> {
+  if (known.length === 0) return []
+  const answer = await options.client.request('POST /knowledge-spaces/{id}/documents/check', {
+    path: { id: options.spaceId },
+    body: {
+      items: known.map(({ filename, sha256 }) => ({ filename, sha256 })),
+      ...(options.sourceId === undefined ? {} : { sourceId: options.sourceId }),
+    },
+  })
+  const send: FileToSend[] = []
+  for (const [position, file] of known.entries()) {
+    const state = answer.items[position]
+    const documentId = state?.documentId === undefined ? {} : { documentId: state.documentId }
+    if (state?.status === 'unchanged') {
+      const record: IngestRecord = { filename: file.filename, status: 'unchanged', ...documentId }
+      const { index, filename, sha256 } = file
+      const pending = state.parserStatus === 'pending' ? { pending: { index, filename, sha256 } } : {}
+      settled.push({ index, record, ...pending })
+    } else if (state?.status === 'failed') {
+      // The same bytes would fail again.
+      const reason = state.error ?? 'an earlier compilation failed'
+      settled.push({ index: file.index, record: { filename: file.filename, status: 'failed', reason, ...documentId } })
+    } else {
+      send.push(file)
+    }
+  }
+  return send
+}

@@ -1,0 +1,85 @@
+import type { Output } from '../output.js'
+import { ttyLine } from '../terminal.js'
+import { plural } from '../units.js'
+
+export const STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
+export type Status = (typeof STATUSES)[number]
+
+/** What became of one file. */
+export interface IngestRecord {
+  filename: string
+  status: Status
+  documentId?: string
+  jobId?: string
+  /** why it was skipped or failed */
+  reason?: string
+}
+
+const SHOWN_NAMES = 5
+
+/** Prints records in the order of the files, each as soon as it and those before it are known. */
+export class RecordPrinter {
+  readonly all: IngestRecord[] = []
+  private readonly known: (IngestRecord | undefined)[] = []
+  private readonly out: Output
+  private next = 0
+
+  constructor(out: Output) {
+    this.out = out
+  }
+
+  set(index: number, record: IngestRecord): void {
+    this.known[index] = record
+    for (;;) {
+      const ready = this.known[this.next]
+      if (ready === undefined) return
+      this.known[this.next] = undefined
+      this.next += 1
+      this.print(ready)
+    }
+  }
+
+  private print(record: IngestRecord): void {
+    this.all.push(record)
+    if (this.out.format === 'jsonl') {
+      this.out.event('ingest.file', record)
+    } else if (this.out.format === 'tsv') {
+      const cells = [record.status, record.filename, record.documentId ?? '', record.reason ?? '']
+      this.out.raw(`${cells.map((cell) => ttyLine(cell)).join('\t')}\n`)
+    }
+  }
+}
+
+/** `12 queued, 200 unchanged` */
+export function summary(records: readonly IngestRecord[]): string {
+  const parts = STATUSES.flatMap((status) => {
+    const number = records.filter((record) => record.status === status).length
+    return number === 0 ? [] : `${number} ${status}`
+  })
+  return parts.length === 0 ? 'nothing to ingest' : `${plural(records.length, 'file')}: ${parts.join(', ')}`
+}
+
+/** Names under their common reason, the largest group first, at most five names each. */
+export function groupByReason(records: readonly IngestRecord[]): string[] {
+  const groups = new Map<string, string[]>()
+  for (const { reason = 'no reason given', filename } of records) {
+    const general = withoutName(reason, filename)
+    groups.set(general, [...(groups.get(general) ?? []), filename])
+  }
+  return [...groups]
+    .sort((a, b) => b[1].length - a[1].length)
+    .map(([reason, names]) => {
+      const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : ''
+      return ttyLine(`  ${reason}: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`).replace(/^/, '  ')
+    })
+}
+
+/** A sentence that begins with the file's own name groups with the same sentence about other files. */
+function withoutName(reason: string, filename: string): string {
+  for (const name of [filename, filename.split('/').at(-1) ?? filename]) {
+    for (const start of [`${name} `, `${name}: `, `"${name}" `, `"${name}": `]) {
+      if (reason.startsWith(start)) return reason.slice(start.length)
+    }
+  }
+  return reason
+}

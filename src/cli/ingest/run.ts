@@ -1,0 +1,209 @@
+import pLimit from 'p-limit'
+import type { Client } from '../../client/client.js'
+import { poll } from '../wait.js'
+import type { Counts } from './counts.js'
+import { type Awaited, followJobs } from './follow.js'
+import type { HashCache } from './hash-cache.js'
+import { CHUNK, type FileToSend, type Pending, planChunk, type Settled } from './plan.js'
+import type { IngestRecord, RecordPrinter } from './records.js'
+import { batches, type Sent, sendBatch } from './upload.js'
+import type { FoundFile } from './walk.js'
+
+export interface IngestOptions {
+  client: Client
+  spaceId: string
+  sourceId?: string | undefined
+  cache: HashCache
+  printer: RecordPrinter
+  counts: Counts
+  maxSize?: number | undefined
+  mimeType?: string | undefined
+  concurrency: number
+  /** follow every document until it is published or failed */
+  wait: boolean
+  failFast: boolean
+  dryRun: boolean
+  signal: AbortSignal
+}
+
+/** What goes on in the service after the command has ended. */
+export interface IngestResult {
+  /** jobs that had not ended */
+  open: number
+}
+
+/**
+ * Brings files into a space: looks at them in chunks, sends what the space does not hold while later chunks are looked
+ * at, and follows the compilations where that was asked for.
+ *
+ * @throws the signal's reason when it aborts; ApiError when the space or the token is refused
+ */
+export async function ingest(files: readonly FoundFile[], options: IngestOptions): Promise<IngestResult> {
+  const run = new IngestRun(files, options)
+  try {
+    await run.send()
+  } finally {
+    options.cache.save()
+  }
+  if (options.wait) await run.follow()
+  return { open: run.open }
+}
+
+class IngestRun {
+  private readonly files: readonly FoundFile[]
+  private readonly options: IngestOptions
+  private readonly waiting = new Map<number, Awaited>()
+  /** held by the space, sent by an earlier run, not compiled yet */
+  private readonly pending: Pending[] = []
+  private ended = 0
+  private stopped = false
+  private failure: unknown
+
+  constructor(files: readonly FoundFile[], options: IngestOptions) {
+    this.files = files
+    this.options = options
+  }
+
+  get open(): number {
+    return this.waiting.size + this.pending.length - this.ended
+  }
+
+  async send(): Promise<void> {
+    const { options } = this
+    const limit = pLimit(options.concurrency)
+    const uploads: Promise<void>[] = []
+    for (let start = 0; start < this.files.length && !this.stopped; start += CHUNK) {
+      options.signal.throwIfAborted()
+      for (const batch of batches(await this.plan(start))) {
+        uploads.push(limit(() => this.sendBatch(batch)).catch((error: unknown) => this.fail(error)))
+      }
+    }
+    await Promise.all(uploads)
+    if (this.failure !== undefined) throw this.failure
+  }
+
+  async follow(): Promise<void> {
+    const { client, signal, counts } = this.options
+    counts.waiting = this.open
+    const documents = [...this.waiting.values()]
+    await followJobs(documents, {
+      client,
+      signal,
+      onProgress: (ended) => {
+        counts.endedElsewhere = ended
+      },
+      onEnded: (index, outcome) => {
+        const job = this.waiting.get(index)
+        const ids = job === undefined ? {} : { documentId: job.documentId, jobId: job.jobId }
+        this.ended += 1
+        this.record(index, { filename: this.nameOf(index), ...outcome, ...ids })
+      },
+    })
+    for (let start = 0; start < this.pending.length; start += CHUNK) {
+      await this.followPending(this.pending.slice(start, start + CHUNK))
+    }
+  }
+
+  /** Looks at a chunk of files. @returns those to send */
+  private async plan(start: number): Promise<FileToSend[]> {
+    const { options } = this
+    const plan = await planChunk(this.files.slice(start, start + CHUNK), start, {
+      client: options.client,
+      spaceId: options.spaceId,
+      cache: options.cache,
+      sourceId: options.sourceId,
+      maxSize: options.maxSize,
+      onHashed: () => {
+        options.counts.checked += 1
+      },
+    })
+    for (const settled of plan.settled) this.settle(settled)
+    if (options.dryRun) {
+      for (const { index, filename } of plan.send) this.record(index, { filename, status: 'queued' })
+      return []
+    }
+    options.counts.toSend += plan.send.length
+    options.counts.bytesToSend += plan.send.reduce((sum, file) => sum + file.size, 0)
+    return plan.send
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= error
+    this.stopped = true
+  }
+
+  private async sendBatch(batch: FileToSend[]): Promise<void> {
+    if (this.stopped) return
+    const { client, spaceId, sourceId, signal, mimeType, counts } = this.options
+    let handed = 0
+    const onBytes = (bytes: number) => {
+      handed += bytes
+      counts.bytesSent += bytes
+    }
+    const sent = await sendBatch(batch, { client, spaceId, sourceId, signal, mimeType, onBytes })
+    // What was sent twice, or not to its end, does not count twice.
+    counts.bytesSent += batch.reduce((sum, file) => sum + file.size, 0) - handed
+    counts.sent += batch.length
+    for (const result of sent) this.took(result)
+  }
+
+  private took(result: Sent): void {
+    const { index, filename } = result.file
+    if ('failed' in result) {
+      this.record(index, { filename, status: 'failed', reason: result.failed })
+      return
+    }
+    const { documentId } = result
+    if (!('jobId' in result) || result.stage === 'published') {
+      this.record(index, { filename, status: 'published', documentId })
+      return
+    }
+    const { jobId, bulkJobId } = result
+    this.waiting.set(index, { index, documentId, jobId, ...(bulkJobId === undefined ? {} : { bulkJobId }) })
+    if (!this.options.wait) this.record(index, { filename, status: 'queued', documentId, jobId })
+  }
+
+  private settle({ index, record, pending }: Settled): void {
+    if (record.status === 'unchanged') this.options.counts.unchanged += 1
+    if (pending !== undefined && this.options.wait && !this.options.dryRun) this.pending.push(pending)
+    else this.record(index, record)
+  }
+
+  /** Asks about documents of an earlier run until none of them is pending. */
+  private async followPending(documents: Pending[]): Promise<void> {
+    const { client, spaceId, sourceId, signal } = this.options
+    let left = documents
+    await poll(async () => {
+      const { items } = await client.request('POST /knowledge-spaces/{id}/documents/check', {
+        path: { id: spaceId },
+        body: {
+          items: left.map(({ filename, sha256 }) => ({ filename, sha256 })),
+          ...(sourceId === undefined ? {} : { sourceId }),
+        },
+      })
+      left = left.filter((document, position) => {
+        const state = items[position]
+        if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
+        const { index, filename } = document
+        this.ended += 1
+        if (state?.status === 'unchanged') this.record(index, { filename, status: 'unchanged' })
+        else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
+        return false
+      })
+      return left.length === 0 ? true : undefined
+    }, signal)
+  }
+
+  private record(index: number, record: IngestRecord): void {
+    if (record.status === 'published') this.options.counts.published += 1
+    if (record.status === 'failed') {
+      this.options.counts.failed += 1
+      if (this.options.failFast) this.stopped = true
+    }
+    this.options.printer.set(index, record)
+  }
+
+  private nameOf(index: number): string {
+    return this.files[index]?.filename ?? ''
+  }
+}

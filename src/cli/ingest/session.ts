@@ -1,0 +1,117 @@
+import type { Client } from '../../client/client.js'
+import { EXIT } from '../../contract/errors.js'
+import { CliError } from '../cli-error.js'
+import type { Place } from '../contexts.js'
+import { Interrupted, onInterrupt } from '../interrupt.js'
+import type { Output } from '../output.js'
+import { Progress } from '../progress.js'
+import { plural } from '../units.js'
+import { ingestView, newCounts } from './counts.js'
+import { HashCache } from './hash-cache.js'
+import { groupByReason, type IngestRecord, RecordPrinter, summary } from './records.js'
+import { ingest } from './run.js'
+import type { Found } from './walk.js'
+
+export interface SessionOptions {
+  client: Client
+  out: Output
+  spaceId: string
+  stateDir: string
+  place: Place
+  sourceId?: string | undefined
+  mimeType?: string | undefined
+  maxSize?: number | undefined
+  concurrency: number
+  wait: boolean
+  failFast: boolean
+  dryRun: boolean
+  deadline: AbortSignal
+}
+
+const SHOWN_SKIPPED = 5
+
+/**
+ * Ingests files with progress, prints what became of each, and ends as the command should.
+ *
+ * @throws CliError exit 3 when some files failed, 1 when all did, 130 when Ctrl-C left the rest to the service
+ */
+export async function ingestFiles(found: Found, options: SessionOptions): Promise<IngestRecord[]> {
+  const { out } = options
+  const counts = newCounts(found.files.length)
+  const printer = new RecordPrinter(out)
+  const progress = new Progress({
+    stream: process.stderr,
+    live: out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
+    width: process.stderr.columns ?? 80,
+    view: () => ingestView(counts, out.symbols),
+  })
+  const interrupt = onInterrupt(options.deadline)
+  const place = options.place.kind === 'local' ? options.place.dataDir : options.place.url
+  const cache = new HashCache(options.stateDir, `${place}\n${options.spaceId}`)
+  if (!out.isQuiet) progress.start()
+  let open = 0
+  try {
+    open = (await ingest(found.files, { ...options, cache, printer, counts, signal: interrupt.signal })).open
+  } catch (error) {
+    if (!interrupt.wasInterrupted()) throw error
+    progress.stop()
+    throw detached(counts.sent, counts.toSend)
+  } finally {
+    progress.stop()
+    interrupt.done()
+  }
+  return conclude(found, printer.all, { ...options, open })
+}
+
+function detached(sent: number, toSend: number): Interrupted {
+  const unsent = toSend > sent ? `, ${toSend - sent} were not sent` : ''
+  return new Interrupted(
+    `interrupted: ${plural(sent, 'file')} sent${unsent}; what was sent is compiled all the same`,
+    'the same `ks ingest` goes on where this one stopped; with `--wait` it follows the rest',
+  )
+}
+
+/** Says how it went, names what was left out, and fails when files failed. */
+function conclude(
+  found: Found,
+  records: IngestRecord[],
+  options: { out: Output; open: number; dryRun: boolean },
+): IngestRecord[] {
+  const { out } = options
+  const passed: IngestRecord[] = [
+    ...found.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
+    ...found.failed.map((file): IngestRecord => ({ ...file, status: 'failed' })),
+  ]
+  const all = [...records, ...passed]
+  if (out.format === 'jsonl') for (const record of passed) out.event('ingest.file', record)
+  if (out.format === 'json') out.json(all)
+  const said = `${options.dryRun ? 'would ingest ' : ''}${summary(all)}`
+  if (out.format === 'table') out.line(said)
+  else out.note(`ks: ${said}`)
+  nameSkipped(all, out)
+  if (options.open > 0 && out.format === 'table') {
+    out.note('hint: compiling goes on; `--wait` follows it')
+  }
+  failWithReasons(all)
+  return all
+}
+
+function nameSkipped(all: IngestRecord[], out: Output): void {
+  const skipped = all.filter((record) => record.status === 'skipped')
+  for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED)) out.note(`skipped ${filename}: ${reason ?? ''}`)
+  if (skipped.length > SHOWN_SKIPPED) out.note(`skipped ${skipped.length - SHOWN_SKIPPED} more`)
+}
+
+function failWithReasons(all: IngestRecord[]): void {
+  const failed = all.filter((record) => record.status === 'failed')
+  if (failed.length === 0) return
+  throw new CliError(
+    `${failed.length} of ${plural(all.length, 'file')} ${failed.length === 1 ? 'was' : 'were'} not ingested`,
+    {
+      code: 'partly-failed',
+      exit: failed.length === all.length ? EXIT.failed : EXIT.partial,
+      details: groupByReason(failed),
+      hint: '`ks ingest … --format jsonl` lists every file',
+    },
+  )
+}

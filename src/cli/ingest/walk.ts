@@ -1,0 +1,164 @@
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, isAbsolute, join, normalize, resolve, sep } from 'node:path'
+import createIgnore from 'ignore'
+import { errnoOf } from '../../client/errors.js'
+import { usageError } from '../cli-error.js'
+import { IGNORE_FILES, isIgnored, type Layers, rootLayers, withRulesOf } from './ignore-rules.js'
+
+export interface WalkOptions {
+  /** patterns to leave out, in the language of .gitignore */
+  ignore: readonly string[]
+  /** only files that one of these patterns names; all when empty */
+  glob: readonly string[]
+  /** heed .gitignore and .ksignore */
+  ignoreFiles: boolean
+  /** enter folders and take files whose names begin with a dot */
+  hidden: boolean
+}
+
+/** A file to ingest. */
+export interface FoundFile {
+  path: string
+  /** what the service shall call it: relative path with `/`, behind the name of the given folder */
+  filename: string
+}
+
+export interface PassedFile {
+  filename: string
+  reason: string
+}
+
+export interface Found {
+  files: FoundFile[]
+  /** left out on purpose, and worth a word */
+  skipped: PassedFile[]
+  /** could not be read */
+  failed: PassedFile[]
+}
+
+/**
+ * The files behind the given paths, in a stable order: folders are walked by name, files and lists stay as given.
+ * Symbolic links that leave the given folder are passed over, so are hidden files and what ignore files name.
+ *
+ * @throws CliError exit 2 when a path does not exist or two files would get the same name
+ */
+export function walk(paths: readonly string[], options: WalkOptions): Found {
+  const found: Found = { files: [], skipped: [], failed: [] }
+  const only = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
+  for (const path of paths) {
+    const absolute = resolve(path)
+    const stats = statSync(absolute, { throwIfNoEntry: false })
+    if (stats === undefined) throw usageError(`${JSON.stringify(path)} does not exist`)
+    if (stats.isDirectory()) {
+      const root = realpathSync(absolute)
+      const walker: Walker = { root, name: basename(absolute), options, only, found }
+      walkFolder(walker, '', rootLayers(root, options.ignore, options.ignoreFiles))
+    } else if (stats.isFile()) {
+      found.files.push({ path: absolute, filename: nameOf(path, paths.length > 1) })
+    } else {
+      found.skipped.push({ filename: path, reason: 'not a regular file' })
+    }
+  }
+  refuseSameNames(found.files)
+  return found
+}
+
+/** One file goes by its own name; several keep the folders they were given with, so that they stay apart. */
+function nameOf(path: string, oneOfMany: boolean): string {
+  const tidy = normalize(path)
+  const name = oneOfMany && !isAbsolute(tidy) && !tidy.startsWith('..') ? tidy : basename(tidy)
+  return name.split(sep).join('/').normalize('NFC')
+}
+
+interface Walker {
+  /** real path of the folder that was given */
+  root: string
+  /** its name as it was given */
+  name: string
+  options: WalkOptions
+  only: ReturnType<typeof createIgnore> | undefined
+  found: Found
+}
+
+/** @param folder path from the root, `` for the root itself */
+function walkFolder(walker: Walker, folder: string, above: Layers): void {
+  const absolute = folder === '' ? walker.root : join(walker.root, folder)
+  let entries: Dirent[]
+  try {
+    entries = readdirSync(absolute, { withFileTypes: true })
+  } catch (error) {
+    walker.found.failed.push({ filename: sentName(walker, folder), reason: readFailure(error) })
+    return
+  }
+  const own = walker.options.ignoreFiles ? ruleFiles(entries) : []
+  const layers = own.length === 0 ? above : withRulesOf(above, absolute, folder, own)
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const entry of entries) {
+    if (entry.name === '.git' || (!walker.options.hidden && entry.name.startsWith('.'))) continue
+    visit(walker, entry, folder === '' ? entry.name : `${folder}/${entry.name}`, layers)
+  }
+}
+
+function visit(walker: Walker, entry: Dirent, path: string, layers: Layers): void {
+  if (entry.isDirectory()) {
+    if (!isIgnored(layers, `${path}/`)) walkFolder(walker, path, layers)
+    return
+  }
+  if (isIgnored(layers, path)) return
+  if (walker.only !== undefined && !walker.only.ignores(path)) return
+  if (entry.isFile()) take(walker, path)
+  else if (entry.isSymbolicLink()) visitLink(walker, path)
+  else walker.found.skipped.push({ filename: sentName(walker, path), reason: 'not a regular file' })
+}
+
+/** A link may stand for a file inside the root. Folders inside are walked where they stand, not again through links. */
+function visitLink(walker: Walker, path: string): void {
+  let target: string
+  try {
+    target = realpathSync(join(walker.root, path))
+  } catch {
+    walker.found.skipped.push({ filename: sentName(walker, path), reason: 'a symbolic link that leads nowhere' })
+    return
+  }
+  const inside =
+    target === walker.root || target.startsWith(walker.root.endsWith(sep) ? walker.root : walker.root + sep)
+  if (!inside) {
+    walker.found.skipped.push({ filename: sentName(walker, path), reason: 'a symbolic link that leaves the folder' })
+  } else if (statSync(target, { throwIfNoEntry: false })?.isFile() === true) {
+    take(walker, path)
+  }
+}
+
+function take(walker: Walker, path: string): void {
+  walker.found.files.push({ path: join(walker.root, path), filename: sentName(walker, path) })
+}
+
+function sentName(walker: Walker, path: string): string {
+  return (walker.name === '' ? path : path === '' ? walker.name : `${walker.name}/${path}`).normalize('NFC')
+}
+
+function ruleFiles(entries: Dirent[]): string[] {
+  return IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.isFile()))
+}
+
+/** What to say of a file or folder that the system would not give. */
+export function readFailure(error: unknown): string {
+  const errno = errnoOf(error)
+  if (errno === 'EACCES' || errno === 'EPERM') return 'permission denied'
+  if (errno === 'ENOENT') return 'is gone'
+  return `cannot be read (${errno ?? String(error)})`
+}
+
+function refuseSameNames(files: FoundFile[]): void {
+  const paths = new Map<string, string>()
+  for (const { path, filename } of files) {
+    const other = paths.get(filename)
+    if (other !== undefined && other !== path) {
+      throw usageError(
+        `${other} and ${path} would both be called ${JSON.stringify(filename)}`,
+        'ingest the folder that holds both, or one after the other into two spaces',
+      )
+    }
+    paths.set(filename, path)
+  }
+}

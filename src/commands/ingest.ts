@@ -1,0 +1,87 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { usageError } from '../cli/cli-error.js'
+import { spaceFlag } from '../cli/common-flags.js'
+import { gatherFiles } from '../cli/ingest/gather.js'
+import { ingestFiles } from '../cli/ingest/session.js'
+import { parseSize } from '../cli/units.js'
+
+export default class Ingest extends BaseCommand {
+  static override summary = 'upload files and folders into a space; what it holds already is not sent again'
+  static override examples = [
+    '<%= config.bin %> ingest ./docs --space example-space --wait',
+    '<%= config.bin %> ingest - --name note.md --type text/markdown --space example-space < note.md',
+    'git ls-files -z "*.md" | <%= config.bin %> ingest -0 - --space example-space',
+  ]
+  static override strict = false
+  static override args = { path: Args.string({ required: true, description: 'files and folders; - for stdin' }) }
+  static override flags = {
+    ...spaceFlag,
+    create: Flags.boolean({ description: 'create the space when it does not exist' }),
+    source: Flags.string({ helpValue: 'id', description: 'source the documents belong to' }),
+    name: Flags.string({ helpValue: 'name', description: 'name of the document that comes from stdin' }),
+    type: Flags.string({ helpValue: 'mime', description: 'media type of the file' }),
+    glob: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'pattern',
+      description: 'only files it names',
+    }),
+    ignore: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'pattern',
+      description: 'leave these out',
+    }),
+    'no-ignore': Flags.boolean({ description: 'do not heed .gitignore and .ksignore' }),
+    hidden: Flags.boolean({ description: 'also files and folders that begin with a dot' }),
+    'max-size': Flags.string({ helpValue: '20M', description: 'skip larger files' }),
+    concurrency: Flags.integer({ min: 1, max: 8, default: 4, description: 'uploads at once' }),
+    null: Flags.boolean({ description: 'also -0: the list on stdin is separated by NUL' }),
+    'files-from-stdin': Flags.boolean({ description: 'stdin is a list of paths, one a line' }),
+    'dry-run': Flags.boolean({ description: 'only say what would be sent' }),
+    wait: Flags.boolean({ description: 'wait until every document is published or failed' }),
+    'fail-fast': Flags.boolean({ description: 'stop at the first file that fails' }),
+  }
+
+  async run(): Promise<void> {
+    // oclif's own one-letter flags are letters.
+    const words = this.argv.map((word) => (word === '-0' ? '--null' : word))
+    const { argv, flags } = await this.parse(Ingest, words)
+    const paths = argv.map(String)
+    if (flags.name !== undefined && !paths.includes('-'))
+      throw usageError('--name names what comes from stdin: give `-`')
+    const gathered = await gatherFiles(paths, {
+      listOnStdin: flags.null || flags['files-from-stdin'],
+      nul: flags.null,
+      name: flags.name,
+      glob: flags.glob ?? [],
+      ignore: [...this.settings.ignore, ...(flags.ignore ?? [])],
+      ignoreFiles: !flags['no-ignore'],
+      hidden: flags.hidden,
+    })
+    try {
+      const client = await this.client()
+      const { ensureSpace } = await import('../cli/ensure-space.js')
+      const space = flags.create ? await ensureSpace(client, this.settings.space?.value) : await this.space()
+      await ingestFiles(gathered, {
+        client,
+        out: this.out,
+        spaceId: space.id,
+        stateDir: this.dirs.state,
+        place: this.settings.place.value,
+        sourceId: flags.source,
+        mimeType: flags.type,
+        maxSize: flags['max-size'] === undefined ? undefined : parseSize(flags['max-size'], '--max-size'),
+        concurrency: flags.concurrency,
+        wait: flags.wait,
+        failFast: flags['fail-fast'],
+        dryRun: flags['dry-run'],
+        deadline: this.deadline.signal,
+      })
+    } finally {
+      gathered.cleanUp()
+    }
+  }
+}
