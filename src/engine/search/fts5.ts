@@ -2,7 +2,15 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
-import { DamagedIndexError, type TextHits, type TextIndex, type TextNode, weighTerms } from './text-index.js'
+import {
+  DamagedIndexError,
+  type TextHits,
+  type TextIndex,
+  type TextNode,
+  type TextOptions,
+  weighTerms,
+} from './text-index.js'
+import { LaggedWatermark } from './watermark.js'
 
 /**
  * SQLite's own text index, where the Tantivy binding does not load. Terms come analysed, so the tokenizer must split
@@ -21,14 +29,14 @@ const CHECK_LIMIT_BYTES = 256 * 1024 * 1024
  *
  * @throws DamagedIndexError when the file is not what was written
  */
-export async function openFts5(dir: string): Promise<TextIndex> {
+export async function openFts5(dir: string, options: TextOptions): Promise<TextIndex> {
   await mkdir(dir, { recursive: true })
   const path = join(dir, 'index.sqlite')
   let db: Database.Database | undefined
   try {
     db = new Database(path)
     prepare(db)
-    return new Fts5Text(db, new Database(path, { readonly: true }))
+    return new Fts5Text(db, new Database(path, { readonly: true }), options)
   } catch (error) {
     db?.close()
     if (error instanceof DamagedIndexError) throw error
@@ -72,12 +80,20 @@ class Fts5Text implements TextIndex {
   readonly #deleteWords: Database.Statement<[number]>
   readonly #insertNode: Database.Statement<[number, number]>
   readonly #deleteNode: Database.Statement<[number]>
+  readonly #watermarks: LaggedWatermark
   #watermark: number
   #count: number
 
-  constructor(db: Database.Database, reader: Database.Database) {
+  constructor(db: Database.Database, reader: Database.Database, { log, watermarkLagMs }: TextOptions) {
     this.#db = db
     this.#reader = reader
+    this.#watermarks = new LaggedWatermark({
+      lagMs: watermarkLagMs,
+      store: (seq) => {
+        db.prepare('UPDATE state SET watermark = max(watermark, ?)').run(seq)
+      },
+      failed: (error) => log(`a watermark is behind: ${String(error)}`),
+    })
     this.#insertWords = db.prepare('INSERT INTO words(rowid, text) VALUES (?, ?)')
     this.#deleteWords = db.prepare('DELETE FROM words WHERE rowid = ?')
     this.#insertNode = db.prepare('INSERT INTO nodes(key, doc) VALUES (?, ?)')
@@ -105,15 +121,11 @@ class Fts5Text implements TextIndex {
   }
 
   commit(watermark: number): void {
-    const moved = watermark > this.#watermark
-    if (!this.#db.inTransaction) {
-      if (!moved) return
-      this.#db.exec('BEGIN IMMEDIATE')
-    }
-    if (moved) this.#db.prepare('UPDATE state SET watermark = ?').run(watermark)
-    this.#db.exec('COMMIT')
-    if (moved) this.#watermark = watermark
+    if (this.#db.inTransaction) this.#db.exec('COMMIT')
     this.#count = this.#number('SELECT count(*) FROM nodes')
+    if (watermark <= this.#watermark) return
+    this.#watermark = watermark
+    this.#watermarks.note(watermark)
   }
 
   rollback(): void {
@@ -141,8 +153,9 @@ class Fts5Text implements TextIndex {
   }
 
   async close(): Promise<void> {
-    this.#reader.close()
     this.rollback()
+    await this.#watermarks.stop()
+    this.#reader.close()
     this.#db.close()
   }
 

@@ -13,6 +13,7 @@ interface Settings {
   dir: string
   graph: Partial<GraphLimits>
   maxOpen?: number
+  watermarkLagMs: number
 }
 
 const settings: Settings = JSON.parse(process.argv[2] ?? '{}')

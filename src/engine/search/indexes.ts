@@ -19,6 +19,7 @@ import { checkBatch, checkVectorBatch } from './slices.js'
 import { SpaceSession } from './space-session.js'
 import type { TextEngine } from './text-index.js'
 import type { GraphLimits } from './vector-index.js'
+import { WATERMARK_LAG_MS } from './watermark.js'
 
 export interface SearchIndexesOptions {
   /** directory of the index files; holds nothing that cannot be rebuilt */
@@ -32,6 +33,8 @@ export interface SearchIndexesOptions {
   maxOpen?: number
   /** how long the first searches of a space wait for its replay, default 500 ms */
   graceMs?: number
+  /** how far a watermark on disk stays behind, default 2 s */
+  watermarkLagMs?: number
   /** sizes at which graphs are built; tests make them small */
   graph?: Partial<GraphLimits>
 }
@@ -70,7 +73,12 @@ class Indexes implements SearchIndexes {
   constructor(options: SearchIndexesOptions) {
     this.#options = options
     this.#process = new IndexProcess({
-      settings: { dir: options.dir, graph: options.graph ?? {}, maxOpen: options.maxOpen },
+      settings: {
+        dir: options.dir,
+        graph: options.graph ?? {},
+        maxOpen: options.maxOpen,
+        watermarkLagMs: options.watermarkLagMs ?? WATERMARK_LAG_MS,
+      },
       ...(options.textEngine === undefined ? {} : { textEngine: options.textEngine }),
       log: (message) => options.log?.(message),
       onClosed: (space) => this.#sessions.delete(space),

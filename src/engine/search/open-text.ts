@@ -4,7 +4,7 @@ import { openFts5 } from './fts5.js'
 import { putAside } from './quarantine.js'
 import { openTantivy } from './tantivy.js'
 import { loadTantivy } from './tantivy-binding.js'
-import { DamagedIndexError, type TextEngine, type TextIndex } from './text-index.js'
+import { DamagedIndexError, type TextEngine, type TextIndex, type TextOptions } from './text-index.js'
 
 /** The engine of this process: Tantivy where its binding loads, unless the environment asks for FTS5. */
 export function chooseEngine(wanted: string | undefined): { engine: TextEngine; reason: string } {
@@ -18,27 +18,24 @@ export function chooseEngine(wanted: string | undefined): { engine: TextEngine; 
  *
  * @param create whether to make one where none is; without it the answer is then `undefined`
  */
-export async function openText(options: {
-  dir: string
-  engine: TextEngine
-  create: boolean
-  log: (message: string) => void
-}): Promise<TextIndex | undefined> {
+export async function openText(
+  options: TextOptions & { dir: string; engine: TextEngine; create: boolean },
+): Promise<TextIndex | undefined> {
   const dir = join(options.dir, options.engine)
   if (!options.create && !(await stat(dir).catch(() => undefined))) return undefined
   try {
-    return await openEngine(options.engine, dir, options.log)
+    return await openEngine(options.engine, dir, options)
   } catch (error) {
     if (!(error instanceof DamagedIndexError)) throw error
     options.log(`a text index is put aside and built anew: ${error.message}`)
     await putAside(dir)
-    return openEngine(options.engine, dir, options.log)
+    return openEngine(options.engine, dir, options)
   }
 }
 
-async function openEngine(engine: TextEngine, dir: string, log: (message: string) => void): Promise<TextIndex> {
-  if (engine === 'fts5') return openFts5(dir)
+async function openEngine(engine: TextEngine, dir: string, options: TextOptions): Promise<TextIndex> {
+  if (engine === 'fts5') return openFts5(dir, options)
   const { binding, reason } = loadTantivy()
   if (binding === undefined) throw new Error(reason)
-  return openTantivy(binding, dir, log)
+  return openTantivy(binding, dir, options)
 }

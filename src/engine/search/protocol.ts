@@ -9,8 +9,8 @@ import type { TextEngine } from './text-index.js'
 export interface StageRequest {
   op: 'stage'
   space: string
-  /** the slice belongs to a batch of this sequence; a text index that has it already skips it. -1 = never skip */
-  seq: number
+  /** the text index has it from a replay already: only the vectors are taken */
+  known: boolean
   keys: Float64Array
   docs: Float64Array
   titles: string[]

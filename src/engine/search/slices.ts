@@ -7,9 +7,9 @@ import type { NodeVectors, StageRequest, VectorsRequest } from './protocol.js'
 /**
  * Cuts a batch into slices that the index process handles in a few milliseconds each.
  *
- * @param seq sequence a text index may compare with its watermark, or -1 to stage in any case
+ * @param known whether the text index has the batch already
  */
-export function* stageSlices(space: string, batch: IndexBatch, seq: number): Iterable<StageRequest> {
+export function* stageSlices(space: string, batch: IndexBatch, known: boolean): Iterable<StageRequest> {
   let start = 0
   let removed = 0
   do {
@@ -19,7 +19,7 @@ export function* stageSlices(space: string, batch: IndexBatch, seq: number): Ite
     const last = removed + REMOVALS_PER_SLICE >= batch.remove.length
     const remove = batch.remove.slice(removed, removed + REMOVALS_PER_SLICE)
     removed += remove.length
-    yield stageRequest(space, seq, last ? nodes : [], remove, batch.vectorSpace)
+    yield stageRequest(space, known, last ? nodes : [], remove, batch.vectorSpace)
     if (last) start = end
   } while (start < batch.add.length || removed < batch.remove.length)
 }
@@ -43,7 +43,7 @@ function sliceEnd(nodes: readonly IndexedNode[], start: number): number {
 
 function stageRequest(
   space: string,
-  seq: number,
+  known: boolean,
   nodes: readonly IndexedNode[],
   remove: readonly number[],
   vectorSpace: string | undefined,
@@ -52,7 +52,7 @@ function stageRequest(
   return {
     op: 'stage',
     space,
-    seq,
+    known,
     keys: Float64Array.from(nodes, (node) => node.key),
     docs: Float64Array.from(nodes, (node) => node.doc),
     titles: nodes.map((node) => node.title),

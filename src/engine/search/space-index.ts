@@ -23,6 +23,7 @@ export interface SpaceIndexOptions {
   /** the space's directory; made on the first write */
   dir: string
   engine: TextEngine
+  watermarkLagMs: number
   graph: Partial<GraphLimits>
   log: (message: string) => void
   onBuild: (running: boolean) => void
@@ -76,7 +77,7 @@ export class SpaceIndex {
     for (const vectors of this.#vectors.values()) vectors.remove(remove)
     if (request.vectors !== undefined) this.#putNodeVectors(request, request.vectors)
     const text = this.#text ?? (await this.#create())
-    if (request.seq !== -1 && request.seq <= text.watermark) return
+    if (request.known) return
     const nodes: TextNode[] = []
     request.keys.forEach((key, i) => {
       const text = joinTerms(request.titles[i] ?? '', request.bodies[i] ?? '')

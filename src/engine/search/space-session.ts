@@ -18,6 +18,8 @@ export class SpaceSession {
   readonly text: Promise<void>
   /** why the text index is behind, while it is */
   textNote: string | undefined = 'the text index is catching up'
+  /** batches up to here came with the replay; applied again, an old one could bring back what a newer one removed */
+  #replayedTo = 0
   readonly #space: string
   readonly #process: IndexProcess
   readonly #source: ReplaySource
@@ -94,7 +96,8 @@ export class SpaceSession {
   async commit(batches: readonly IndexBatch[]): Promise<void> {
     const sent: Sent[] = []
     for (const batch of batches) {
-      for (const slice of stageSlices(this.#space, batch, batch.seq)) sent.push(await this.#send(slice))
+      for (const slice of stageSlices(this.#space, batch, batch.seq <= this.#replayedTo))
+        sent.push(await this.#send(slice))
     }
     await this.#finish(sent, Math.max(...batches.map((batch) => batch.seq)))
   }
@@ -121,6 +124,7 @@ export class SpaceSession {
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
     if (from < head.seq) await this.#replay(from, head.seq)
+    this.#replayedTo = head.seq
     this.textNote = undefined
   }
 
@@ -136,7 +140,7 @@ export class SpaceSession {
     for await (const batch of this.#source.changes(this.#space, from)) {
       if (batch.seq > previous) complete = previous
       previous = Math.max(previous, batch.seq)
-      for (const slice of stageSlices(this.#space, batch, -1)) sent.push(await this.#send(slice))
+      for (const slice of stageSlices(this.#space, batch, false)) sent.push(await this.#send(slice))
       uncommitted += batch.add.length + batch.remove.length
       if (uncommitted < REPLAY_COMMIT_NODES) continue
       await this.#finish(sent, from === 0 ? 0 : Math.min(complete, head))

@@ -14,10 +14,11 @@ import {
   type TextHits,
   type TextIndex,
   type TextNode,
+  type TextOptions,
   type WeightedTerm,
   weighTerms,
 } from './text-index.js'
-import { readWatermark, WatermarkWriter } from './watermark.js'
+import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
 
 /**
  * Tantivy behind a fence. The binding ends the process on several inputs, so queries are built from objects, never
@@ -41,30 +42,28 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /**
  * Opens or creates the index of a directory.
  *
- * @param log told when a watermark could not be written
  * @throws DamagedIndexError when the files are not what was written
  */
 export async function openTantivy(
   binding: TantivyBinding,
   dir: string,
-  log: (message: string) => void,
+  { log, watermarkLagMs }: TextOptions,
 ): Promise<TextIndex> {
   await mkdir(dir, { recursive: true })
   const schema = buildSchema(binding)
   const exists = await checkTantivyFiles(dir, JSON.parse(schema.toJSON()))
-  const watermark = exists ? await readWatermark(dir) : 0
+  // Content of unknown age counts as 0: whoever opened it empties it and starts anew.
+  const watermark = (exists ? await readWatermark(dir) : 0) ?? 0
+  const watermarks = new LaggedWatermark({
+    lagMs: watermarkLagMs,
+    store: (seq) => writeWatermark(dir, seq),
+    failed: (error) => log(`a watermark is behind: ${String(error)}`),
+  })
   try {
     const handle = new binding.Index(schema, dir, true)
     handle.configReader('manual')
-    const index = new TantivyText(binding, schema, handle, dir, watermark ?? 0, log)
-    // Content whose age is unknown may hold nodes that are long gone.
-    if (watermark === undefined && index.count() > 0) {
-      await index.close()
-      throw new DamagedIndexError(`${dir} does not say what it holds`)
-    }
-    return index
+    return new TantivyText(binding, schema, handle, watermark, watermarks)
   } catch (error) {
-    if (error instanceof DamagedIndexError) throw error
     throw new DamagedIndexError(`${dir} cannot be opened: ${String(error)}`, { cause: error })
   }
 }
@@ -83,7 +82,7 @@ class TantivyText implements TextIndex {
   readonly #binding: TantivyBinding
   readonly #schema: TantivySchema
   readonly #handle: TantivyHandle
-  readonly #watermarks: WatermarkWriter
+  readonly #watermarks: LaggedWatermark
   #writer: TantivyWriter | undefined
   #searcher: TantivySearcher
   #keys = new Map<number, number>()
@@ -93,15 +92,14 @@ class TantivyText implements TextIndex {
     binding: TantivyBinding,
     schema: TantivySchema,
     handle: TantivyHandle,
-    dir: string,
     watermark: number,
-    log: (message: string) => void,
+    watermarks: LaggedWatermark,
   ) {
     this.#binding = binding
     this.#schema = schema
     this.#handle = handle
     this.watermark = watermark
-    this.#watermarks = new WatermarkWriter(dir, (error) => log(`a watermark is behind: ${String(error)}`))
+    this.#watermarks = watermarks
     handle.reload()
     this.#searcher = handle.searcher()
   }
@@ -134,7 +132,7 @@ class TantivyText implements TextIndex {
     }
     if (watermark <= this.watermark) return
     this.watermark = watermark
-    this.#watermarks.write(watermark)
+    this.#watermarks.note(watermark)
   }
 
   rollback(): void {
@@ -183,7 +181,7 @@ class TantivyText implements TextIndex {
     try {
       this.rest()
     } finally {
-      await this.#watermarks.flush()
+      await this.#watermarks.stop()
     }
   }
 

@@ -21,7 +21,10 @@ export interface TextHits {
  */
 export interface TextIndex {
   readonly engine: TextEngine
-  /** log sequence up to which the committed content is complete; never ahead of it, also after a crash */
+  /**
+   * Log sequence up to which the committed content is complete. What is found after a crash or a reopening may be
+   * older than what is there, never newer; 0 where the content's age is not known.
+   */
   readonly watermark: number
   /** committed nodes */
   count(): number
@@ -36,6 +39,12 @@ export interface TextIndex {
   /** Releases what only writing needs. */
   rest(): void
   close(): Promise<void>
+}
+
+export interface TextOptions {
+  log: (message: string) => void
+  /** see `WATERMARK_LAG_MS` */
+  watermarkLagMs: number
 }
 
 /** Content is not what was written. The directory is put aside and the index built anew. */

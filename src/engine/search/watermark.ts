@@ -23,38 +23,63 @@ export async function readWatermark(dir: string): Promise<number | undefined> {
   }
 }
 
-/** Writes watermarks behind the commits they describe, the newest only, without making anybody wait. */
-export class WatermarkWriter {
-  readonly #dir: string
-  #wanted: number | undefined
-  #running: Promise<void> | undefined
-  readonly #failed: (error: unknown) => void
+/**
+ * Changes of one moment may be applied in another order than they were logged in. A watermark is therefore written
+ * only when no earlier change can still be on its way; until then a restart replays a little more.
+ */
+export const WATERMARK_LAG_MS = 2_000
 
-  constructor(dir: string, failed: (error: unknown) => void) {
-    this.#dir = dir
-    this.#failed = failed
+/** Writes watermarks some time behind the commits they describe, without making anybody wait. */
+export class LaggedWatermark {
+  readonly #lagMs: number
+  readonly #store: (seq: number) => Promise<void> | void
+  readonly #failed: (error: unknown) => void
+  #waiting: { seq: number; due: number }[] = []
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: {
+    lagMs: number
+    store: (seq: number) => Promise<void> | void
+    failed: (error: unknown) => void
+  }) {
+    this.#lagMs = options.lagMs
+    this.#store = options.store
+    this.#failed = options.failed
   }
 
   /** Notes a watermark whose content is committed. */
-  write(seq: number): void {
-    this.#wanted = seq
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
-    })
+  note(seq: number): void {
+    this.#waiting.push({ seq, due: Date.now() + this.#lagMs })
+    if (this.#lagMs === 0) this.#storeDue()
+    else this.#arm()
   }
 
-  /** Resolves when the newest watermark is on disk. */
-  async flush(): Promise<void> {
+  /** Stops; what is not due yet is not written. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#waiting = []
     await this.#running
   }
 
-  async #run(): Promise<void> {
-    while (this.#wanted !== undefined) {
-      const seq = this.#wanted
-      this.#wanted = undefined
-      // One that could not be written is only behind: the replay after the next start is longer.
-      await writeWatermark(this.#dir, seq).catch(this.#failed)
-    }
+  #arm(): void {
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#storeDue()
+      if (this.#waiting.length > 0) this.#arm()
+    }, this.#lagMs)
+    this.#timer.unref()
+  }
+
+  #storeDue(): void {
+    const now = Date.now()
+    const due = this.#waiting.filter((entry) => entry.due <= now)
+    if (due.length === 0) return
+    this.#waiting = this.#waiting.filter((entry) => entry.due > now)
+    const seq = Math.max(...due.map((entry) => entry.seq))
+    // One that could not be written is only behind.
+    this.#running = this.#running.then(() => this.#store(seq)).catch(this.#failed)
   }
 }
 

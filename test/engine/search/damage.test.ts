@@ -30,7 +30,14 @@ afterEach(async () => {
 })
 
 function start(textEngine: TextEngine): SearchIndexes {
-  open = createSearchIndexes({ dir, source, textEngine, graceMs: 10_000, log: (message) => messages.push(message) })
+  open = createSearchIndexes({
+    dir,
+    source,
+    textEngine,
+    watermarkLagMs: 0,
+    graceMs: 10_000,
+    log: (message) => messages.push(message),
+  })
   return open
 }
 
@@ -74,13 +81,15 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     const random = seeded(21)
     let noticed = 0
     for (const name of content(await readdir(path))) {
-      // The list of managed files has no checksum; what it may do wrong is to remove too little.
-      if (name === '.managed.json' || name === 'meta.json') continue
+      // These are no segment files; a damaged watermark only makes the replay longer.
+      if (name.endsWith('.json')) continue
       const whole = await readFile(join(path, name))
       for (let round = 0; round < 6; round++) {
         await flipBit(join(path, name), random)
         if (binding === undefined) throw new Error(reason)
-        await expect(openTantivy(binding, path, () => {})).rejects.toThrow(DamagedIndexError)
+        await expect(openTantivy(binding, path, { log: () => {}, watermarkLagMs: 0 })).rejects.toThrow(
+          DamagedIndexError,
+        )
         noticed++
         await writeFile(join(path, name), whole)
       }

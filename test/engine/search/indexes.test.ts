@@ -19,7 +19,14 @@ let indexes: SearchIndexes
 let messages: string[] = []
 
 function start(options: Partial<SearchIndexesOptions> = {}): SearchIndexes {
-  indexes = createSearchIndexes({ dir, source, log: (message) => messages.push(message), graceMs: 5_000, ...options })
+  indexes = createSearchIndexes({
+    dir,
+    source,
+    log: (message) => messages.push(message),
+    graceMs: 5_000,
+    watermarkLagMs: 0,
+    ...options,
+  })
   return indexes
 }
 
@@ -200,6 +207,23 @@ describe('search indexes', () => {
     await indexes.apply(SPACE, source.commit([], [5]))
     await indexes.apply(SPACE, batch)
     expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
+  })
+
+  it('loses nothing when changes are applied in another order than they were committed in', async () => {
+    start({ watermarkLagMs: 2_000 })
+    await indexes.apply(SPACE, source.commit(nodes(1, 3)))
+    const earlier = source.commit(nodes(10, 3))
+    const later = source.commit(nodes(20, 3), [1])
+    await indexes.apply(SPACE, later)
+    await indexes.apply(SPACE, earlier)
+    const all = [2, 10, 11, 12, 20, 21, 22, 3]
+    expect(keysOf(await search(['common'], undefined, { k: 50 }))).toEqual(all.sort((a, b) => a - b))
+    const never = source.commit(nodes(30, 1))
+    expect(never.seq).toBe(4)
+    await indexes.apply(SPACE, source.commit(nodes(40, 1)))
+    killed()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
   })
 
   it('answers what is there while vectors are still coming, and says so', async () => {

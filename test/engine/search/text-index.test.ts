@@ -4,7 +4,9 @@ import { openTantivy } from '../../../src/engine/search/tantivy.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
 import { runTextIndexSuite } from './text-index.suite.js'
 
-runTextIndexSuite('fts5', openFts5)
+const options = { log: () => {}, watermarkLagMs: 0 }
+
+runTextIndexSuite('fts5', (dir) => openFts5(dir, options))
 
 const { binding, reason } = loadTantivy()
 if (binding === undefined) {
@@ -12,5 +14,5 @@ if (binding === undefined) {
     it.skip(reason, () => {})
   })
 } else {
-  runTextIndexSuite('tantivy', (dir) => openTantivy(binding, dir, () => {}))
+  runTextIndexSuite('tantivy', (dir) => openTantivy(binding, dir, options))
 }
