@@ -2,7 +2,7 @@ import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
 import { type Contradiction, contradictions } from './contradictions.js'
 import type { Features } from './rerank.js'
 
-export type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
+type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
 
 export interface JudgedItem {
   text: string
@@ -24,11 +24,11 @@ export interface Verdict {
  * Below this confidence nothing found answers. Set where 5 % of the answerable questions of four sets are refused;
  * 94 % of the questions asked of another set's documents are then refused too (bench/answerability.ts).
  */
-export const REFUSE_BELOW = 0.37
+const REFUSE_BELOW = 0.37
 /** From here on the evidence is taken to answer: 4 % of foreign questions come this far, and 91 % of the answerable. */
-export const ANSWER_FROM = 0.5
+const ANSWER_FROM = 0.5
 /** Share of the query's weight that the items must hold together; with less, some of the question is left open. */
-export const COVERED_FROM = 0.5
+const COVERED_FROM = 0.5
 /** Items looked at for coverage and contradiction. */
 const CONSIDERED = 5
 /** A contradicting item must come this near to the best score. */

@@ -2,7 +2,7 @@ import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { type AnswerType, answerType, holdsAnswerOf } from './answer-type.js'
 
-export interface AnswerSentence {
+interface AnswerSentence {
   text: string
   /** place of its passage in the evidence, from 0 */
   evidenceIndex: number

@@ -1,7 +1,7 @@
 import type { SearchHit } from '../search/ports.js'
 
 /** Share of the vector leg in the fused score. Equal shares, or ranks alone (RRF), lose against text search alone. */
-export const DENSE_SHARE = 0.25
+const DENSE_SHARE = 0.25
 
 export interface Fused {
   key: number

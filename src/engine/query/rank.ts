@@ -9,7 +9,7 @@ export const RERANK_LIMIT = 50
 const SCORED_LIMIT = 5
 
 /** What each part adds to a candidate's rank score; both search legs are min-max over the candidates. */
-export interface RankWeights {
+interface RankWeights {
   text: number
   dense: number
   titleCoverage: number
@@ -22,7 +22,7 @@ export interface RankWeights {
  * Found by random search on SciFact's training queries, SQuAD, Cranfield and CMRC, whole and in chunks, then rounded:
  * the rounded ones hold on both halves of the queries (bench/retrieval-offline.ts).
  */
-export const RANK_WEIGHTS: RankWeights = {
+const RANK_WEIGHTS: RankWeights = {
   text: 1,
   dense: 0.4,
   titleCoverage: 0.7,

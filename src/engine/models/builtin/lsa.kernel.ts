@@ -29,7 +29,7 @@ function addScaled(out: Float32Array, to: number, from: Float32Array, at: number
 }
 
 /** A X: (rows x columns) times (columns x k). */
-export function multiply(a: SparseRows, x: Float32Array, k: number): Float32Array {
+function multiply(a: SparseRows, x: Float32Array, k: number): Float32Array {
   const y = new Float32Array(a.rows * k)
   for (let row = 0; row < a.rows; row++) {
     for (let p = a.start[row]!; p < a.start[row + 1]!; p++) addScaled(y, row * k, x, a.column[p]! * k, a.value[p]!, k)
@@ -38,7 +38,7 @@ export function multiply(a: SparseRows, x: Float32Array, k: number): Float32Arra
 }
 
 /** A' Y: (columns x rows) times (rows x k). */
-export function multiplyTransposed(a: SparseRows, y: Float32Array, k: number): Float32Array {
+function multiplyTransposed(a: SparseRows, y: Float32Array, k: number): Float32Array {
   const x = new Float32Array(a.columns * k)
   for (let row = 0; row < a.rows; row++) {
     for (let p = a.start[row]!; p < a.start[row + 1]!; p++) addScaled(x, a.column[p]! * k, y, row * k, a.value[p]!, k)
