@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path'
 import type { Client } from '../src/client/client.js'
-import { openText } from '../src/engine/search/open-text.js'
-import { analyzeDocument, analyzeQuery } from '../src/lib/text/analyze.js'
+import { analyzeQuery } from '../src/lib/text/analyze.js'
 import { ask } from './lib/ask.js'
+import { bareTextIndex } from './lib/bare-text.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { type Figure, percentile, report } from './lib/report.js'
 import { fillSpace } from './lib/upload.js'
@@ -81,19 +81,7 @@ async function underIngest(client: Client, spaceId: string): Promise<number[]> {
 }
 
 async function bareSearch(dir: string): Promise<number[]> {
-  const index = await openText({ dir, engine: 'tantivy', create: true, log: () => undefined })
-  if (index === undefined) throw new Error('the text index was not made')
-  for (let start = 0; start < NODES; start += 1000) {
-    const batch = sections.slice(start, start + 1000)
-    const nodes = batch.map((text, place) => ({
-      key: start + place + 1,
-      doc: Math.floor((start + place) / SECTIONS_A_FILE) + 1,
-      text: analyzeDocument(text).join(' '),
-    }))
-    index.stage(nodes, [])
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  index.commit(1)
+  const index = await bareTextIndex(dir, sections)
   const times: number[] = []
   for (const query of queries) {
     const terms = analyzeQuery(query)

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path'
 import type { Client } from '../src/client/client.js'
-import { openText } from '../src/engine/search/open-text.js'
-import { analyzeDocument, analyzeQuery } from '../src/lib/text/analyze.js'
+import { analyzeQuery } from '../src/lib/text/analyze.js'
 import { ask, rankedDocuments } from './lib/ask.js'
+import { bareTextIndex } from './lib/bare-text.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { type Dataset, dataFolder, loadDataset, RETRIEVAL_SETS, type RetrievalSet } from './lib/datasets.js'
 import { type Figure, percentile, report } from './lib/report.js'
@@ -107,15 +107,8 @@ async function waitForVectors(client: Client, spaceId: string): Promise<void> {
 
 /** The same sets on the text index alone, a document an entry, in this process. */
 async function textLegAlone(dir: string, set: Dataset): Promise<Measured> {
-  const index = await openText({ dir, engine: 'tantivy', create: true, log: () => undefined })
-  if (index === undefined) throw new Error('the text index was not made')
-  const nodes = set.documents.map((document, key) => ({
-    key: key + 1,
-    doc: key + 1,
-    text: analyzeDocument(`${document.title}\n${document.title}\n${document.text}`).join(' '),
-  }))
-  index.stage(nodes, [])
-  index.commit(1)
+  const texts = set.documents.map((document) => `${document.title}\n${document.title}\n${document.text}`)
+  const index = await bareTextIndex(dir, texts)
   const runs = new Map<string, string[]>()
   for (const query of set.queries) {
     const { keys } = await index.search(analyzeQuery(query.text), TOP_K)
