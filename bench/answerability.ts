@@ -1,6 +1,6 @@
 /**
  * How often evidence is judged enough: questions asked of their own documents, of another set's, and of the half of the
- * articles without the answer. Run with `npx jiti bench/answerability.ts`.
+ * articles without the answer. Run with `node scripts/bench.js answerability`.
  */
 import { evidenceState } from '../src/engine/query/answerability.js'
 import { type Dataset, dataFolder, loadDataset, RETRIEVAL_SETS } from './lib/datasets.js'

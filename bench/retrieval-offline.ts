@@ -1,5 +1,5 @@
 /**
- * Retrieval quality of the embedded default, without daemon or index files: run with `npx jiti bench/retrieval-offline.ts`.
+ * Retrieval quality of the embedded default, without daemon or index files: run with `node scripts/bench.js retrieval-offline`.
  * SciFact's test queries are for the last look; weights are tuned with `--train`.
  */
 import { dataFolder, loadDataset, RETRIEVAL_SETS } from './lib/datasets.js'
