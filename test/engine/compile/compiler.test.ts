@@ -181,6 +181,19 @@ describe('The compiler', () => {
     expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/--(?:experimental-)?permission/)
   })
 
+  it('switches the network off in its processes', () => {
+    const url = new URL('../../../dist/engine/compile/parse/no-network.js', import.meta.url)
+    const script = `
+      const { switchOffNetwork } = await import(${JSON.stringify(url.href)})
+      switchOffNetwork()
+      const net = await import('node:net'), dns = await import('node:dns'), http = await import('node:http')
+      const tries = [() => net.connect(9), () => new net.Socket().connect(9), () => http.get('http://127.0.0.1:9'),
+        () => dns.lookup('localhost', () => {}), () => fetch('http://127.0.0.1:9'), () => net.createServer().listen(0)]
+      for (const attempt of tries) { try { await attempt(); console.log('open') } catch (error) { console.log(error.message) } }`
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    expect(new Set(said.trim().split('\n'))).toEqual(new Set(['the reading process has no network']))
+  })
+
   it('reads thousands of small notes through one process quickly', { timeout: 60_000 }, async () => {
     const body = `Some ordinary words of a note that goes on for a while. `.repeat(15)
     const requests = Array.from({ length: 3000 }, (_, index) =>

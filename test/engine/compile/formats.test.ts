@@ -247,6 +247,45 @@ describe('Other text', () => {
   })
 })
 
+describe('E-mail', () => {
+  it('has its subject as title, its people and dates as text, and the plainest of its versions', async () => {
+    const family = await readFixture('family-day.eml')
+    expect(family.title).toBe('Family Day')
+    expect(family.text).toContain('From: Mallori Harrell <mallori@unstructured.io>')
+    expect(family.text.split('There will be face painting')).toHaveLength(2)
+    expect((await readFixture('mime-different-plain-html.eml')).text).toContain('This is the text/plain part.')
+  })
+
+  it('is decoded: words of headers, quoted-printable, base64 and charsets', async () => {
+    const source = [
+      'From: =?iso-8859-1?Q?Andr=E9?= <a@b.c>',
+      'Subject: =?utf-8?B?R3LDvMOfZQ==?=',
+      ' =?utf-8?Q?_aus_K=C3=B6ln?=',
+      'Content-Type: multipart/mixed; boundary="x"',
+      '',
+      'preamble',
+      '--x',
+      'Content-Type: text/plain; charset=iso-8859-1',
+      'Content-Transfer-Encoding: quoted-printable',
+      '',
+      'Sch=F6ne Gr=FC=',
+      '=DFe',
+      '--x',
+      'Content-Type: text/csv; name="list.csv"',
+      'Content-Disposition: attachment',
+      'Content-Transfer-Encoding: base64',
+      '',
+      Buffer.from('a,b').toString('base64'),
+      '--x--',
+    ].join('\r\n')
+    const document = await read('m.eml', source)
+    expect(document.title).toBe('Grüße aus Köln')
+    expect(document.text).toContain('From: André <a@b.c>')
+    expect(document.text).toContain('Schöne Grüße')
+    expect(document.text.endsWith('Attachment: list.csv\n\na,b')).toBe(true)
+  })
+})
+
 describe('The type of a file', () => {
   it('is decided by its content', async () => {
     expect((await read('page.txt', '<!doctype html><p>hi')).mediaType).toBe('text/html')

@@ -49,6 +49,7 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): P
       exists: (name: string) => zip.entries.has(name),
       read: async (name: string, encoding?: BufferEncoding | 'utf-8') => {
         const bytes = zip.read(name)
+        if (/\.(?:xml|rels)$/.test(name)) checkXml(bytes.toString('utf8'), name, filename)
         return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding)
       },
     },
@@ -70,6 +71,34 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): P
       cause: error,
     })
   }
+}
+
+/** Tags in Word documents nest some tens deep; thousands are an attack on whoever walks the tree. */
+const MAX_XML_DEPTH = 1000
+
+/**
+ * Refuses XML whose tags do not match, that is nested past reason, or that brings a DTD: mammoth's XML parser would
+ * take minutes over the first, overflow its stack over the second, and Word never writes the third.
+ */
+function checkXml(xml: string, name: string, filename: string): void {
+  const open: string[] = []
+  let sound = !/<!DOCTYPE/i.test(xml)
+  readMarkup(
+    xml,
+    {
+      open(tag) {
+        if (open.length < MAX_XML_DEPTH) open.push(tag)
+        else sound = false
+      },
+      close(tag) {
+        if (open.pop() !== tag) sound = false
+      },
+      text: () => undefined,
+    },
+    true,
+  )
+  if (sound && open.length === 0) return
+  throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not sound XML`)
 }
 
 /** Text of headers and footers, each once, and only where the body does not say it already. */

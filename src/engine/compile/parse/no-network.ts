@@ -2,6 +2,7 @@ import dgram from 'node:dgram'
 import dns from 'node:dns'
 import http from 'node:http'
 import https from 'node:https'
+import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 
 /**
@@ -19,12 +20,14 @@ export function switchOffNetwork(): void {
     [http, ['request', 'get']],
     [https, ['request', 'get']],
     [dgram.Socket.prototype, ['bind', 'send', 'connect']],
-    [dns, ['lookup', 'resolve', 'resolve4', 'resolve6', 'reverse']],
-    [dns.promises, ['lookup', 'resolve', 'resolve4', 'resolve6', 'reverse']],
+    [dns, ['Resolver', 'lookup', 'resolve', 'resolve4', 'resolve6', 'reverse']],
+    [dns.promises, ['Resolver', 'lookup', 'resolve', 'resolve4', 'resolve6', 'reverse']],
     [globalThis, ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']],
   ]
   for (const [target, names] of targets) {
     for (const name of names)
       Object.defineProperty(target, name, { value: refuse, configurable: false, writable: false })
   }
+  // Named imports of built-in modules follow only when told.
+  syncBuiltinESMExports()
 }

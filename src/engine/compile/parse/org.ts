@@ -47,7 +47,7 @@ class OrgReader {
     const begin = BEGIN.exec(line)
     if (heading !== null) {
       this.#flush()
-      const text = (heading[2] ?? '').replace(/\s+:[\w@:]+:\s*$/, '')
+      const text = (heading[2] ?? '').trimEnd().replace(/(?<=\s):[\w@:]+:$/, '')
       this.#blocks.push({ type: 'heading', text: inline(text), level: heading[1]?.length ?? 1 })
     } else if (begin !== null) {
       this.#flush()

@@ -37,6 +37,7 @@ const PARSERS: readonly Entry[] = [
   lazily(is('application/json', 'application/x-ndjson'), async () => (await import('./json.js')).jsonParser),
   lazily(is('application/yaml'), async () => (await import('./yaml.js')).yamlParser),
   lazily(is('text/x-rst'), async () => (await import('./rst.js')).rstParser),
+  lazily(is('message/rfc822'), async () => (await import('./eml.js')).emlParser),
   lazily(is('text/x-org'), async () => (await import('./org.js')).orgParser),
   lazily(
     (mediaType) => mediaType === 'application/xml' || mediaType.endsWith('+xml'),

@@ -129,7 +129,7 @@ function withoutOptions(body: string[]): string[] {
 function inline(text: string): string {
   return text
     .replace(/:[\w:+.-]{1,40}:`([^`]*)`/g, '`$1`')
-    .replace(/`([^`<]*?)\s*<[^>`]*>`_{0,2}/g, '$1')
+    .replace(/`([^`<]*)<[^>`]*>`_{0,2}/g, (_whole, label: string) => label.trim())
     .replace(/``([^`]*)``/g, '$1')
     .replace(/`([^`]*)`_{0,2}/g, '$1')
     .replace(/\*\*([^*\n]+)\*\*/g, '$1')

@@ -1,4 +1,4 @@
-import { inflateRawSync } from 'node:zlib'
+import { crc32, inflateRawSync } from 'node:zlib'
 import { bytesInWords, ReadError, type ReadLimits } from './limits.js'
 
 // Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.16.
@@ -23,6 +23,7 @@ export interface ZipEntry {
   /** as the archive claims; `ZipArchive.read` believes only what comes out */
   size: number
   offset: number
+  checksum: number
 }
 
 /** An archive in memory, whose entries are inflated one at a time against one shared budget. */
@@ -55,6 +56,9 @@ export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): Zi
       const content = inflate(bytes, entry, filename, limits, inflated)
       inflated += content.length
       checkInflated(inflated, bytes.length, filename, limits)
+      if (crc32(content) !== entry.checksum) {
+        throw new ReadError('malformed', `${filename} is damaged: ${name} does not match its checksum`)
+      }
       cache.set(name, content)
       return content
     },
@@ -134,6 +138,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map
       packedSize: bytes.readUInt32LE(at + 20),
       size: bytes.readUInt32LE(at + 24),
       offset: bytes.readUInt32LE(at + 42),
+      checksum: bytes.readUInt32LE(at + 16),
     }
     if (entry.size === ZIP64 || entry.packedSize === ZIP64) {
       throw new ReadError('limit-exceeded', `${filename} holds an entry of 4 GiB or more`)
