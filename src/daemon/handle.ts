@@ -139,10 +139,15 @@ function refusal({ incoming, base }: Exchange, error: KsError, headers: Record<s
 
 /** Host, origin, and headers that must be single. @returns a listed foreign origin */
 function admitSource({ options, request, incoming, listener }: Exchange): string | undefined {
-  const origin = options.guard.check(request.headers, incoming?.url ?? '/', listener)
   const repeated = incoming && repeatedHeader(incoming, SINGLE_HEADERS)
-  if (repeated !== undefined) throw new KsError('invalid-request', `the header ${repeated} is given more than once`)
+  if (repeated === 'host') throw givenTwice(repeated)
+  const origin = options.guard.check(request.headers, incoming?.url ?? '/', listener)
+  if (repeated !== undefined) throw givenTwice(repeated)
   return origin
+}
+
+function givenTwice(header: string): KsError {
+  return new KsError('invalid-request', `the header ${header} is given more than once`)
 }
 
 /** A route says itself whether it needs a token; a path without a route needs one under a guarded prefix. */

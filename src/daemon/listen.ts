@@ -33,6 +33,7 @@ const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
   requestTimeout: 0, // a large upload takes as long as it takes; bodies that stop arriving are given up on their own
   keepAliveTimeout: 60_000,
+  requireHostHeader: false, // it is required, but refused in our own words
 }
 
 /** @throws KsError `invalid-request` for an address that needs TLS, `unavailable` for one that is taken */

@@ -19,7 +19,10 @@ const MAX_DECODES = 3
  */
 export function isGuardedPath(path: string): boolean {
   const segments: string[] = []
-  for (const raw of decoded(path).replaceAll('\\', '/').split('/')) {
+  for (const raw of decoded(path)
+    .replace(/\p{Cc}/gu, '')
+    .replaceAll('\\', '/')
+    .split('/')) {
     const segment = raw.replace(/[;?#].*$/, '').trim()
     if (segment === '..') segments.pop()
     else if (segment !== '' && segment !== '.') segments.push(segment.toLowerCase())

@@ -1,0 +1,321 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listenSocket, listenTcp, type TcpServer } from '../../src/daemon/listen.js'
+import { startEdge, type TestEdge } from '../helpers/daemon.js'
+
+let edge: TestEdge
+let tcp: TcpServer
+let port = 0
+
+beforeAll(async () => {
+  edge = await startEdge({ settings: { allowedOrigins: ['https://app.example'], allowedHosts: ['ks.example'] } })
+  tcp = await listenTcp(edge.app, { listen: '127.0.0.1:0', insecure: false, anyPort: false })
+  port = Number(new URL(tcp.url).port)
+})
+afterAll(async () => {
+  tcp.server.closeAllConnections()
+  tcp.server.close()
+  await edge.end()
+})
+
+interface RawAnswer {
+  status: number
+  headers: Headers
+  body: string
+}
+
+/** Sends bytes as they are. @returns the first answer */
+function raw(request: string | Buffer): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (data) => {
+      text += data
+      const answer = parse(text)
+      if (answer === undefined) return
+      socket.destroy()
+      resolve(answer)
+    })
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error(`closed after ${JSON.stringify(text)}`)))
+    socket.write(request)
+  })
+}
+
+function parse(text: string): RawAnswer | undefined {
+  const end = text.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const [first = '', ...lines] = text.slice(0, end).split('\r\n')
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  )
+  const body = text.slice(end + 4)
+  if (body.length < Number(headers.get('content-length') ?? 0)) return undefined
+  return { status: Number(first.split(' ')[1]), headers, body }
+}
+
+const get = (target: string, headers: string[] = []) =>
+  raw(
+    [
+      `GET ${target} HTTP/1.1`,
+      ...(headers.some((each) => /^host:/i.test(each)) ? [] : [`host: 127.0.0.1:${port}`]),
+      ...headers,
+      '',
+      '',
+    ].join('\r\n'),
+  )
+const bearer = (token: string) => `authorization: Bearer ${token}`
+
+describe('the Host header', () => {
+  test.each(['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])('may be %s with the bound port', async (name) => {
+    expect((await get('/health', [`host: ${name}:${port}`])).status).toBe(200)
+  })
+
+  test('may be a listed name, with or without a port', async () => {
+    for (const host of ['ks.example', 'KS.example:8443'])
+      expect((await get('/health', [`host: ${host}`])).status).toBe(200)
+  })
+
+  test.each([
+    'evil.example',
+    'localhost',
+    '127.0.0.1:1',
+    'localhost.evil.example:PORT',
+    '192.168.0.1:PORT',
+    '127.0.0.1.nip.io:PORT',
+    '0.0.0.0:PORT',
+  ])('may not be %s', async (host) => {
+    const answer = await get('/health', [`host: ${host.replace('PORT', String(port))}`])
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('x-error-code')).toBe('host-refused')
+    expect(answer.headers.get('x-trace-id')).toBeTruthy()
+  })
+
+  test('may not be missing, empty, doubled or malformed', async () => {
+    expect((await raw('GET /health HTTP/1.1\r\n\r\n')).status).toBe(400)
+    expect((await raw('GET /health HTTP/1.0\r\n\r\n')).status).toBe(400)
+    expect([400, 403]).toContain((await get('/health', ['host: '])).status)
+    expect((await get('/health', [`host: 127.0.0.1:${port}`, 'host: evil.example'])).status).toBe(400)
+    expect([400, 403]).toContain((await get('/health', ['host: a b'])).status)
+    expect([400, 403]).toContain((await get('/health', ['host: user@127.0.0.1'])).status)
+  })
+
+  test('does not outweigh the host of an absolute target', async () => {
+    expect((await get('http://evil.example/health')).status).toBe(403)
+    expect((await get(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+    expect((await get(`http://127.0.0.1:${port}/health`, ['host: evil.example'])).status).toBe(403)
+  })
+})
+
+describe('a request that a page of another site makes', () => {
+  test.each<string[]>([
+    ['origin: https://evil.example'],
+    ['origin: null'],
+    ['origin: file://'],
+    ['origin: http://localhost:3000'],
+    ['origin: http://127.0.0.1:1'],
+    ['sec-fetch-site: cross-site'],
+    ['sec-fetch-site: same-site'],
+  ])('is refused with %s, and gets no permission to read', async (...headers) => {
+    const answer = await get('/health', headers)
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('is refused as a preflight too', async () => {
+    const preflight = `OPTIONS /queries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\norigin: https://evil.example\r\naccess-control-request-method: POST\r\n\r\n`
+    const answer = await raw(preflight)
+    expect(answer.status).toBe(403)
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  test('is taken from the same origin and from a listed one', async () => {
+    const same = await get('/health', [`origin: http://127.0.0.1:${port}`, 'sec-fetch-site: same-origin'])
+    expect(same.status).toBe(200)
+    expect(same.headers.get('access-control-allow-origin')).toBeNull()
+    const listed = await get('/knowledge-spaces', ['origin: https://app.example', 'sec-fetch-site: cross-site'])
+    expect(listed.status).toBe(401)
+    expect(listed.headers.get('access-control-allow-origin')).toBe('https://app.example')
+    expect(listed.headers.get('access-control-allow-credentials')).toBeNull()
+    const preflight = await raw(
+      `OPTIONS /queries HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\norigin: https://app.example\r\naccess-control-request-method: POST\r\n\r\n`,
+    )
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization')
+  })
+})
+
+describe('a guarded path however it is spelled', () => {
+  test.each([
+    ...[
+      '//knowledge-spaces',
+      '/./knowledge-spaces',
+      '/x/../knowledge-spaces',
+      '/%6bnowledge-spaces',
+      '/%256bnowledge-spaces',
+    ],
+    ...[
+      '/knowledge-spaces/',
+      '/knowledge-spaces/.',
+      '/knowledge-spaces;a=b',
+      '/KNOWLEDGE-SPACES',
+      '/knowledge-spaces%2f',
+    ],
+    ...[
+      '/queries/%2e%2e/jobs',
+      '/daemon/status',
+      '/daemon',
+      '/jobs/..%2fhealth',
+      '/knowledge-spaces%00',
+      '/%2fknowledge-spaces',
+    ],
+  ])('%s tells nothing without a token', async (path) => {
+    expect((await get(path)).status).toBe(401)
+  })
+
+  test.each(['/\\knowledge-spaces', '/knowledge-spaces\\x', '*', 'knowledge-spaces'])(
+    '%s is no path at all',
+    async (target) => {
+      expect([400, 401]).toContain((await get(target)).status)
+    },
+  )
+
+  test.each(['/', '/nothing', '/v2', '/healthz', '/health/'])('%s is not guarded and not there', async (path) => {
+    expect((await get(path)).status).toBe(404)
+  })
+})
+
+describe('a token', () => {
+  test('counts in the Authorization header only, and only one of them', async () => {
+    const { ada, bob } = edge.tokens
+    expect((await get('/knowledge-spaces', [bearer(ada)])).status).toBe(200)
+    expect((await get(`/knowledge-spaces?token=${ada}&access_token=${ada}`)).status).toBe(401)
+    for (const header of [
+      `cookie: token=${ada}`,
+      `x-authorization: Bearer ${ada}`,
+      `proxy-authorization: Bearer ${ada}`,
+    ])
+      expect((await get('/knowledge-spaces', [header])).status).toBe(401)
+    expect((await get('/knowledge-spaces', [bearer(ada), bearer(ada)])).status).toBe(401)
+    expect((await get('/knowledge-spaces', [bearer(ada), bearer(bob)])).status).toBe(401)
+    expect(JSON.stringify(edge.log)).not.toContain(ada)
+  })
+
+  test('of great length is refused', async () => {
+    expect((await get('/knowledge-spaces', [bearer('a'.repeat(8_192))])).status).toBe(401)
+    for (const size of [17_000, 1_000_000]) {
+      const answer = await get('/knowledge-spaces', [bearer('a'.repeat(size))]).catch(() => undefined)
+      if (answer !== undefined) expect(answer.status).toBe(431)
+    }
+  })
+})
+
+describe('headers', () => {
+  test('past their limit are refused in the shape of every failure', async () => {
+    const answer = await get('/health', [`x-long: ${'a'.repeat(17_000)}`])
+    expect(answer.status).toBe(431)
+    expect(Object.keys(JSON.parse(answer.body))).toEqual(['error'])
+  })
+
+  test.each(['a\tb', 'x'.repeat(129), 'ü', 'a b', '<script>'])(
+    'do not carry the correlation id %j back',
+    async (id) => {
+      const answer = await get('/health', [`x-trace-id: ${id}`])
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
+    },
+  )
+
+  test('carry a good correlation id back, also of a refusal', async () => {
+    for (const id of ['x', 'a.B_c-9', 'y'.repeat(128)]) {
+      expect((await get('/health', [`x-trace-id: ${id}`])).headers.get('x-trace-id')).toBe(id)
+      expect((await get('/nothing', [`x-trace-id: ${id}`])).headers.get('x-trace-id')).toBe(id)
+    }
+  })
+
+  test('that name the body twice are refused', async () => {
+    const request = (extra: string[]) =>
+      raw(
+        [`POST /queries HTTP/1.1`, `host: 127.0.0.1:${port}`, bearer(edge.tokens.ada), ...extra, '', '{}'].join('\r\n'),
+      )
+    const types = ['content-type: application/json', 'content-type: text/plain']
+    expect((await request([...types, 'content-length: 2'])).status).toBe(400)
+    expect((await request(['content-type: application/json', 'content-length: 2', 'content-length: 3'])).status).toBe(
+      400,
+    )
+    expect(
+      (await request(['content-type: application/json', 'content-length: 2', 'transfer-encoding: chunked'])).status,
+    ).toBe(400)
+  })
+})
+
+describe('what is not HTTP', () => {
+  test('is told so', async () => {
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      'GET  /health HTTP/1.1\r\n\r\n',
+      Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0]),
+    ]) {
+      const answer = await raw(bytes)
+      expect(answer.status).toBe(400)
+      expect(Object.keys(JSON.parse(answer.body))).toEqual(['error'])
+    }
+  })
+
+  test.each(['TRACE', 'CONNECT', 'PROPFIND', 'QUERY', 'get'])('%s is no method of ours', async (method) => {
+    const answer = await raw(`${method} /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`).catch(() => undefined)
+    if (answer !== undefined) expect([400, 405]).toContain(answer.status)
+  })
+})
+
+describe('listening', () => {
+  const listen = (address: string) => listenTcp(edge.app, { listen: address, insecure: false, anyPort: false })
+
+  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])('on %s needs TLS or a word', async (address) => {
+    await expect(listen(address)).rejects.toThrow(
+      `listen ${address} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
+    )
+  })
+
+  test('on a port that is taken fails, or takes another where that is wanted', async () => {
+    const address = `127.0.0.1:${port}`
+    await expect(listen(address)).rejects.toThrow(`${address} is already in use by another program`)
+    const other = await listenTcp(edge.app, { listen: address, insecure: false, anyPort: true })
+    expect(new URL(other.url).port).not.toBe(String(port))
+    other.server.close()
+  })
+
+  test('on a unix socket is not tried where its path is too long', async () => {
+    expect(await listenSocket(edge.app, `/tmp/${'x'.repeat(101)}`)).toBeUndefined()
+  })
+})
+
+test('a request rate past the limit is refused with the time to wait', async () => {
+  const limited = await startEdge({ settings: { rateLimit: 3 }, engine: edge.engine })
+  const ask = (token: string) => limited.send('GET', '/knowledge-spaces', { token })
+  expect((await Promise.all([1, 2, 3].map(() => ask(limited.tokens.ada)))).map(({ status }) => status)).toEqual([
+    200, 200, 200,
+  ])
+  const refused = await ask(limited.tokens.ada)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  expect((await ask(limited.tokens.bob)).status).toBe(200)
+  await limited.end()
+})
+
+test('only the operator revokes tokens, and a revoked one is refused at once', async () => {
+  const { operator, ada, readOnly } = edge.tokens
+  const jti = JSON.parse(Buffer.from(readOnly.split('.')[1] ?? '', 'base64url').toString()).jti
+  expect((await edge.send('GET', '/knowledge-spaces', { token: readOnly })).status).toBe(200)
+  expect((await edge.send('DELETE', `/daemon/tokens/${jti}`, { token: ada })).status).toBe(403)
+  expect((await edge.send('DELETE', `/daemon/tokens/${jti}`, { token: operator })).status).toBe(204)
+  expect((await edge.send('GET', '/knowledge-spaces', { token: readOnly })).status).toBe(401)
+})
+
+test('a daemon that is stopping says so and when to come back', async () => {
+  const stopping = await startEdge({ engine: edge.engine })
+  stopping.work.stop()
+  const answer = await stopping.send('GET', '/health')
+  expect({ status: answer.status, wait: answer.headers.get('retry-after') }).toEqual({ status: 503, wait: '5' })
+  await stopping.end()
+})
