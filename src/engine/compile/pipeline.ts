@@ -38,16 +38,11 @@ export async function compileBatch(
 ): Promise<void> {
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
-  const built = [
-    ...(await buildNodes(context, space, fresh, signal)),
-    ...resumed.flatMap((work) => reload(context, work)),
-  ]
+  const reloaded = resumed.flatMap((work) => reload(context, work))
+  const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
   if (built.length === 0) return
   const nodes = built.flatMap((item) => item.nodes)
-  const [embedded] = await Promise.all([
-    embedNodes(context, space, nodes, signal),
-    resumed.length > 0 ? reapply(context, space, built) : undefined,
-  ])
+  const [embedded] = await Promise.all([embedNodes(context, space, nodes, signal), reapply(context, space, reloaded)])
   signal.throwIfAborted()
   await smokeTest(context, space, built)
   await publishBatch(context, space, built, embedded)
@@ -154,6 +149,7 @@ function reload(context: EngineContext, work: Work): Built[] {
 
 /** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
 async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
+  if (built.length === 0) return
   const head = context.db.get<{ seq: number | null }>(
     'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
     space.key,

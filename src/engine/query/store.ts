@@ -21,13 +21,17 @@ export interface PassageRow {
   published_at: number
 }
 
-/** Keys of nodes that the snapshot shows: every index hit passes through here before it is used for anything. */
+/**
+ * Keys of nodes that the snapshot shows: every index hit passes through here before it is used for anything. A document
+ * that was deleted after the snapshot is left out when its text is loaded.
+ */
 export function visibleKeys(db: Database, spaceKey: number, snapshot: Snapshot, keys: number[]): Set<number> {
   const rows = db.all<{ key: number }>(
-    `SELECT nodes.key FROM json_each(?) wanted JOIN nodes ON nodes.key = wanted.value
-     JOIN versions ON versions.key = nodes.version_key JOIN documents ON documents.key = nodes.doc_key
+    `SELECT nodes.key FROM json_each(?) wanted
+     CROSS JOIN nodes INDEXED BY nodes_place ON nodes.key = wanted.value
+     CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      WHERE nodes.space_key = ? AND versions.from_revision <= ?
-       AND (versions.until_revision IS NULL OR versions.until_revision > ?) AND documents.deleted_at IS NULL`,
+       AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
     ...[JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
   return new Set(rows.map((row) => row.key))

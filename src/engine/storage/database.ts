@@ -41,6 +41,11 @@ export class Database {
     this.#migrate()
   }
 
+  /** Whether the disk reported an error, after which nothing is written any more. */
+  get broken(): boolean {
+    return this.#broken !== undefined
+  }
+
   /** @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. */
   get<T>(sql: string, ...values: Bindable[]): T | undefined {
     // The row type is the caller's word for the columns of its own SQL text.

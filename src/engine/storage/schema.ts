@@ -104,6 +104,7 @@ CREATE TABLE versions (
   artifact BLOB NOT NULL,
   UNIQUE (doc_key, version)
 ) STRICT;
+CREATE INDEX versions_at ON versions (key, from_revision, until_revision);
 CREATE INDEX versions_live ON versions (space_key, until_revision, from_revision, node_count);
 
 CREATE TABLE nodes (
@@ -125,6 +126,8 @@ CREATE TABLE nodes (
   row_hash BLOB NOT NULL
 ) STRICT;
 CREATE INDEX nodes_version ON nodes (version_key, ordinal);
+-- answers whether a hit is visible without touching the rows of text; so does versions_at
+CREATE INDEX nodes_place ON nodes (key, space_key, version_key);
 
 -- unit vectors as 16-bit floats
 CREATE TABLE vectors (
