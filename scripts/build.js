@@ -1,6 +1,6 @@
 /**
- * Builds `dist`: TypeScript and the oclif manifest; by hand also `docs/openapi.json`. A stamp of the sources makes a second build free;
- * a lock file lets several test runs share one checkout.
+ * Builds `dist`: TypeScript and the oclif manifest; by hand also `docs/openapi.json` and the tables of `docs/cli.md`. A
+ * stamp of the sources makes a second build free; a lock file lets several test runs share one checkout.
  *
  * Plain JavaScript on Node built-ins alone: `scripts/ensure.js` loads it before anything is installed.
  */
@@ -122,8 +122,9 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
     withLock(() => {
       build()
-      // a committed file: a test compares it, so only a build by hand may change it
+      // committed files: tests compare them, so only a build by hand may change them
       runNode(['scripts/openapi.js'], { tolerant: false })
+      runNode(['scripts/cli-reference.js'], { tolerant: false })
     })
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`)

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { withReference } from '../../scripts/cli-reference.js'
+import { ENVIRONMENT } from '../../src/cli/environment.js'
 import { ERRORS, EXIT } from '../../src/contract/errors.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import { openApi } from '../../src/contract/openapi.js'
@@ -48,13 +50,21 @@ test('every environment variable that the code reads stands in the documentation
     .filter((path) => path.endsWith('.md'))
     .map(readFile)
     .join('\n')
-  const read = new Set([...source.matchAll(/\b(?:KS|KCHAT)_[A-Z][A-Z_]+[A-Z]\b/g)].map((match) => match[0]))
+  const read = new Set(
+    [...source.matchAll(/env(?:\.|\['|, ')((?:KS|KCHAT)_[A-Z_]+)\b/g)].map((match) => match[1] ?? ''),
+  )
+  for (const [name] of ENVIRONMENT) read.add(name)
   expect([...read].filter((name) => !text.includes(name))).toEqual([])
 })
 
 test('docs/openapi.json is that of the contract (npm run build writes it)', () => {
   const { version } = JSON.parse(readFile('package.json'))
   expect(JSON.parse(readFile('docs/openapi.json'))).toEqual(JSON.parse(JSON.stringify(openApi(gatewayRoutes, version))))
+})
+
+test('docs/cli.md shows the commands as they are (npm run build writes it)', () => {
+  const page = readFile('docs/cli.md')
+  expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json'))))
 })
 
 test('every dependency has a line in docs/dependencies.md', () => {
