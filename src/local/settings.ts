@@ -234,9 +234,18 @@ const PROVIDER_KEYS: readonly string[] = [
 ]
 
 function providers(value: unknown): readonly ProviderSetting[] {
-  const list: unknown = typeof value === 'string' ? JSON.parse(value) : value
+  const list: unknown = typeof value === 'string' ? parseJson(value) : value
   if (!Array.isArray(list)) throw new Error('a list of providers (in the environment: as JSON)')
   return list.map(provider)
+}
+
+/** @returns undefined for text that is no JSON: the parser's own message would repeat it, keys and all */
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
 }
 
 function provider(value: unknown): ProviderSetting {
