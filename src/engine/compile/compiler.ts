@@ -178,12 +178,15 @@ class ProcessCompiler implements Compiler {
       for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
     })
     if (ended.end === 'done') {
+      this.#failedStarts = 0
       if (ended.rss <= this.#limits.memoryBytes * RECYCLE_SHARE) return
       child.kill()
     }
     if (lane.child === child) lane.child = undefined
     const unread = batch.filter((index) => job.results[index] === undefined)
-    if (!alone) job.again.push(...unread)
+    const innocent = ended.end === 'died' && !ended.started
+    if (innocent) this.#countFailedStart(ended.detail)
+    if (!alone || innocent) job.again.push(...unread)
     else for (const index of unread) record(job, index, { ok: false, failure: this.#failure(job, index, ended) })
   }
 
@@ -192,7 +195,6 @@ class ProcessCompiler implements Compiler {
     for (;;) {
       try {
         const child = await startChild(this.#limits)
-        this.#failedStarts = 0
         if (this.#closed) {
           child.kill()
           throw closedError()
@@ -202,13 +204,18 @@ class ProcessCompiler implements Compiler {
       } catch (error) {
         if (error instanceof KsError) throw error
         if (this.#closed) throw closedError()
-        this.#failedStarts++
-        if (this.#failedStarts < MAX_FAILED_STARTS) continue
-        this.#failedStarts = 0
-        const detail = error instanceof Error ? error.message : String(error)
-        throw new KsError('unavailable', detail, { cause: error })
+        this.#countFailedStart(error)
       }
     }
+  }
+
+  /** Files are not to blame for a process that never got to them; after a few of those nothing will. */
+  #countFailedStart(cause: unknown): void {
+    this.#failedStarts++
+    if (this.#failedStarts < MAX_FAILED_STARTS) return
+    this.#failedStarts = 0
+    const detail = cause instanceof Error ? cause.message : `the reading process ended at once: ${String(cause)}`
+    throw new KsError('unavailable', detail, { cause })
   }
 
   /** The next files of a job that go to a child together: small ones in company, all others alone. */

@@ -26,13 +26,15 @@ export function splitText(text: string, sizes: SplitSizes): Range[] {
   const total = at(words.before, words.starts.length)
   if (words.starts.length === 0) return []
   const pieces = Math.max(1, Math.ceil((total - sizes.overlap) / (sizes.largest - sizes.overlap)))
-  const size = (total + sizes.overlap * (pieces - 1)) / pieces
   const reach = sizes.largest * SENTENCE_REACH
   const ranges: Range[] = []
   let first = 0
   for (;;) {
-    const goal = at(words.before, first) + size
-    let last = total - goal <= reach / 2 ? words.starts.length : nearestBorder(text, words, goal, reach)
+    // What is left is shared out anew each time, so that cuts before the mark never add up to a scrap at the end.
+    const left = Math.max(1, pieces - ranges.length)
+    const start = at(words.before, first)
+    const goal = start + (total - start + sizes.overlap * (left - 1)) / left
+    let last = left === 1 ? words.starts.length : nearestBorder(text, words, goal, reach)
     if (last <= first) last = first + 1
     ranges.push({ start: at(words.starts, first), end: at(words.ends, last - 1) })
     if (last >= words.starts.length) return ranges

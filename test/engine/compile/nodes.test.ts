@@ -56,6 +56,12 @@ describe('Nodes', () => {
     expect(document.nodes.every((node) => node.title === 'Whales')).toBe(true)
   })
 
+  it('leave no scrap where sentences end before the mark', async () => {
+    const sentences = Array.from({ length: 13 }, (_, index) => `Finding ${index} ${words(25, `f${index}w`)}.`)
+    const document = await read('a.md', `# Abstract\n\n${sentences.join(' ')}`)
+    expect(document.nodes).toHaveLength(2)
+  })
+
   it('cut one long paragraph into even pieces that overlap by about 40 words', async () => {
     const sentence = (index: number): string => `Sentence ${index} ${words(10, `s${index}w`)}.`
     const document = await read('a.md', Array.from({ length: 80 }, (_, index) => sentence(index)).join(' '))

@@ -23,7 +23,8 @@ export type BatchEnd =
   | { end: 'done'; rss: number }
   | { end: 'timeout' }
   | { end: 'memory' }
-  | { end: 'died'; detail: string }
+  /** `started` is false when it was gone before it had the batch */
+  | { end: 'died'; detail: string; started: boolean }
 
 /** A running reading process. */
 export interface Child {
@@ -104,6 +105,7 @@ function runBatch(
 ): Promise<BatchEnd> {
   return new Promise((resolve) => {
     let reason: 'timeout' | 'memory' | undefined
+    let started = false
     const stop = (why: 'timeout' | 'memory'): void => {
       reason ??= why
       end(child)
@@ -121,6 +123,7 @@ function runBatch(
       resolve(result)
     }
     const onMessage = (report: Report): void => {
+      if (report.kind === 'started') started = true
       if (report.kind === 'results') {
         clearTimeout(stall)
         stall = setTimeout(() => stop('timeout'), stallMs)
@@ -132,10 +135,10 @@ function runBatch(
       const said = errors.text()
       const outOfMemory = /heap out of memory|Array buffer allocation failed/.test(said)
       if (reason !== undefined || outOfMemory) finish({ end: reason ?? 'memory' })
-      else finish({ end: 'died', detail: signal ?? `exit code ${code}` })
+      else finish({ end: 'died', detail: signal ?? `exit code ${code}`, started })
     }
     if (child.exitCode !== null || child.signalCode !== null) {
-      return finish({ end: 'died', detail: child.signalCode ?? `exit code ${child.exitCode}` })
+      return finish({ end: 'died', detail: child.signalCode ?? `exit code ${child.exitCode}`, started })
     }
     child.on('message', onMessage)
     child.on('exit', onExit)

@@ -30,6 +30,7 @@ process.on('disconnect', () => process.exit(0))
 await send({ kind: 'ready' })
 
 async function run(batch: Batch): Promise<void> {
+  await send({ kind: 'started' })
   let waiting: CompileResult[] = []
   let start = 0
   let characters = 0

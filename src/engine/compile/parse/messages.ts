@@ -10,6 +10,8 @@ export interface Batch {
 /** Child to parent. */
 export type Report =
   | { kind: 'ready' }
+  /** a batch has arrived; until then its files cannot be to blame for anything */
+  | { kind: 'started' }
   /** results of the files from `start` on, in the order of the batch */
   | { kind: 'results'; start: number; results: CompileResult[] }
   /** the batch is finished; `rss` is the child's resident memory in bytes */
