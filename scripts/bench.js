@@ -1,4 +1,7 @@
-/** `node scripts/bench.js NAME [ARGUMENTS]`: builds what is missing, compiles the benches and runs one of them. */
+/**
+ * `node scripts/bench.js NAME [ARGUMENTS]`: builds what is missing, compiles the benches and runs one of them; without
+ * arguments also `NAME-engine`, where there is one: the same below HTTP, beside other engines.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,16 +12,21 @@ const [name = '', ...args] = process.argv.slice(2)
 
 try {
   ensure()
-  const program = join(ROOT, 'dist-bench', 'bench', `${name}.js`)
   const compiled = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
     cwd: ROOT,
     stdio: ['ignore', 2, 2],
   })
   if (compiled.status !== 0) throw new Error('the benches do not compile')
-  if (!existsSync(program)) throw new Error(`there is no bench ${JSON.stringify(name)}`)
   const shared = process.env.KS_SHARED_DATA ?? join(ROOT, '..', 'shared', 'data')
   const env = existsSync(shared) ? { ...process.env, KS_SHARED_DATA: shared } : process.env
-  process.exitCode = spawnSync(process.execPath, [program, ...args], { env, stdio: 'inherit' }).status ?? 1
+  const programs = (args.length > 0 ? [name] : [name, `${name}-engine`])
+    .map((one) => join(ROOT, 'dist-bench', 'bench', `${one}.js`))
+    .filter((path) => existsSync(path))
+  if (programs.length === 0) throw new Error(`there is no bench ${JSON.stringify(name)}`)
+  for (const program of programs) {
+    const { status } = spawnSync(process.execPath, [program, ...args], { env, stdio: 'inherit' })
+    if (status !== 0) process.exitCode = status ?? 1
+  }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1
