@@ -18,6 +18,7 @@ import { JobRunner } from './jobs/runner.js'
 import { Leases } from './leases.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
+import { createBudgetStore } from './models/stored-budget.js'
 import { QueryGate } from './query/admission.js'
 import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
@@ -62,7 +63,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     indexes,
     compiler: createCompiler(),
     lsa: new LsaEmbedding(),
-    models: createModelRegistry(options.providers),
+    models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     leases: new Leases(),
     options,
     log,

@@ -295,6 +295,15 @@ CREATE TABLE idempotency (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_age ON idempotency (created_at);
 
+-- what a space used of its providers' budgets, by UTC day
+CREATE TABLE provider_usage (
+  account TEXT NOT NULL,
+  day TEXT NOT NULL,
+  counter TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (account, day, counter)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE revoked_tokens (
   jti TEXT PRIMARY KEY,
   expires_at INTEGER NOT NULL

@@ -20,7 +20,7 @@ export interface LsaFacts {
   terms: number
 }
 
-/** What the training thread hears: texts in batches, each answered with `taken`, then `train`. */
+/** What the training process hears: texts in batches, each answered with `taken`, then `train`. */
 export type TrainRequest = { type: 'texts'; texts: string[] } | { type: 'train' }
 
 export type TrainReply =

@@ -1,12 +1,11 @@
-import { Worker } from 'node:worker_threads'
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
 import { entryUrl } from '../../../lib/entry.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
-/** Enough for 20,000 texts of 1 KB three times over; a runaway ends the thread, not the daemon. */
-const MAX_HEAP_MB = 768
-/** Small, so that the garbage of counting words does not add to the peak. */
-const YOUNG_HEAP_MB = 8
+/** Enough for 20,000 texts of 1 KB three times over; a runaway ends its own process, not the daemon. */
+const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4']
 
 export interface TrainedModel {
   /** to store, and to load into `LsaEmbedding` */
@@ -17,37 +16,40 @@ export interface TrainedModel {
 }
 
 /**
- * Trains an embedding model in a thread of its own, which ends afterwards. Batches are taken one at a time, so the
- * source is never read ahead. Order matters: the same texts in the same order give the same bytes.
+ * Trains an embedding model in a process of its own, which ends afterwards and takes its memory (some 150 MB for 20,000
+ * texts) with it. Batches are taken one at a time, so the source is never read ahead. Order matters: the same texts in
+ * the same order give the same bytes.
  *
  * @param batches node texts (`title + '\n' + body`), some tens in a batch; `LSA_MAX_DOCUMENTS` are used at most
  * @returns nothing when there are fewer than `LSA_MIN_DOCUMENTS` texts, or none share a term
- * @throws KsError `internal` when the thread fails; the signal's reason when it aborts
+ * @throws KsError `internal` when the process fails; the signal's reason when it aborts
  */
 export async function trainLsa(
   batches: AsyncIterable<string[]> | Iterable<string[]>,
   signal?: AbortSignal,
 ): Promise<TrainedModel | undefined> {
   signal?.throwIfAborted()
-  const worker = new Worker(entryUrl(import.meta.url, './lsa-train.worker.js'), {
-    name: 'lsa-train',
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+  const child = fork(fileURLToPath(entryUrl(import.meta.url, './lsa-train-child.js')), [], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: NODE_FLAGS,
+    env: { MALLOC_ARENA_MAX: '1' },
   })
-  const thread = conversation(worker, signal)
+  const process = conversation(child, signal)
   try {
-    for await (const texts of batches) await thread.ask({ type: 'texts', texts })
-    const trained = await thread.ask({ type: 'train' })
+    for await (const texts of batches) await process.ask({ type: 'texts', texts })
+    const trained = await process.ask({ type: 'train' })
     if (trained.type !== 'trained' || trained.bytes === undefined) return undefined
     return { bytes: trained.bytes, dimension: trained.dimension, documents: trained.documents }
   } finally {
-    thread.end()
-    await worker.terminate()
+    process.end()
+    child.kill('SIGKILL')
   }
 }
 
-/** One question, one answer, and an end to both when the thread or the caller gives up. */
+/** One question, one answer, and an end to both when the process or the caller gives up. */
 function conversation(
-  worker: Worker,
+  child: ChildProcess,
   signal?: AbortSignal,
 ): { ask(r: TrainRequest): Promise<TrainReply>; end(): void } {
   let answer: ((reply: TrainReply) => void) | undefined
@@ -58,9 +60,9 @@ function conversation(
     refuse?.(failure.error)
   }
   const aborted = (): void => fail(signal?.reason)
-  worker.on('message', (reply: TrainReply) => answer?.(reply))
-  worker.on('error', (cause) => fail(new KsError('internal', 'training the embedding model failed', { cause })))
-  worker.on('exit', () => fail(new KsError('internal', 'training the embedding model ended early')))
+  child.on('message', (reply: TrainReply) => answer?.(reply))
+  child.on('error', (cause) => fail(new KsError('internal', 'training the embedding model failed', { cause })))
+  child.on('exit', () => fail(new KsError('internal', 'training the embedding model ended early')))
   signal?.addEventListener('abort', aborted, { once: true })
   return {
     ask: (request) =>
@@ -71,7 +73,9 @@ function conversation(
         }
         answer = resolve
         refuse = reject
-        worker.postMessage(request)
+        child.send(request, (error) => {
+          if (error !== null) fail(error)
+        })
       }),
     end: () => signal?.removeEventListener('abort', aborted),
   }

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { createBudgetStore } from '../../../src/engine/models/stored-budget.js'
+import { Database } from '../../../src/engine/storage/database.js'
+
+const directory = mkdtempSync(join(tmpdir(), 'ks-budget-'))
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+it('counts what a space used by day, gives back, and remembers it over a restart', () => {
+  const path = join(directory, 'main.sqlite')
+  const today = new Date().toISOString().slice(0, 10)
+  const db = new Database(path)
+  const store = createBudgetStore(db)
+  store.add('space-a', today, 'embeddingTokens', 500)
+  store.add('space-a', today, 'embeddingTokens', -120)
+  store.add('space-b', today, 'embeddingTokens', 7)
+  store.add('space-a', today, 'llmTokens', -3)
+  db.close()
+  const again = new Database(path)
+  const reread = createBudgetStore(again)
+  expect(reread.used('space-a', today, 'embeddingTokens')).toBe(380)
+  expect(reread.used('space-b', today, 'embeddingTokens')).toBe(7)
+  expect(reread.used('space-a', today, 'llmTokens')).toBe(0)
+  expect(reread.used('space-a', '2001-01-01', 'embeddingTokens')).toBe(0)
+  again.close()
+})
