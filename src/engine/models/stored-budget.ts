@@ -18,9 +18,9 @@ export function createBudgetStore(db: Database): BudgetStore {
         const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
         db.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', account, oldest)
         db.run(
-          `INSERT INTO provider_usage (account, day, counter, used) VALUES (?1, ?2, ?3, max(0, ?4))
-           ON CONFLICT (account, day, counter) DO UPDATE SET used = max(0, used + ?4)`,
-          ...[account, day, counter, Math.round(delta)],
+          `INSERT INTO provider_usage (account, day, counter, used) VALUES (?, ?, ?, max(0, ?))
+           ON CONFLICT (account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
+          ...[account, day, counter, Math.round(delta), Math.round(delta)],
         )
       })
     },
