@@ -6,7 +6,7 @@ import { findCredential, readCredentials } from './credentials.js'
 import { type Env, envOn, envValue } from './environment.js'
 import { nearest } from './nearest.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
-import { checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
+import { type ContextEntry, checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
 
 export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'default'
 
@@ -104,9 +104,13 @@ function choosePlace({ flags, env }: SettingSources, project: ProjectFile | unde
 }
 
 function named(origin: Origin, name: string, user: UserConfig): Where {
+  return { origin, url: requireContext(name, user)?.url, context: name }
+}
+
+/** The entry of a context; undefined for the local one, which needs none. @throws CliError exit 5 */
+export function requireContext(name: string, user: UserConfig): ContextEntry | undefined {
   const entry = user.contexts[name]
-  if (entry !== undefined) return { origin, url: entry.url, context: name }
-  if (name === LOCAL_CONTEXT) return { origin, url: undefined, context: LOCAL_CONTEXT }
+  if (entry !== undefined || name === LOCAL_CONTEXT) return entry
   const close = nearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
   throw new CliError(`no context ${JSON.stringify(name)} here`, {
     code: 'not-found',

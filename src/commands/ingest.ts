@@ -79,6 +79,7 @@ export default class Ingest extends BaseCommand {
         failFast: flags['fail-fast'],
         dryRun: flags['dry-run'],
         deadline: this.deadline.signal,
+        report: true,
       })
     } finally {
       gathered.cleanUp()

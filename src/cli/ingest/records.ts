@@ -21,10 +21,11 @@ const SHOWN_NAMES = 5
 export class RecordPrinter {
   readonly all: IngestRecord[] = []
   private readonly known: (IngestRecord | undefined)[] = []
-  private readonly out: Output
+  private readonly out: Output | undefined
   private next = 0
 
-  constructor(out: Output) {
+  /** @param out absent: records are kept and not printed */
+  constructor(out: Output | undefined) {
     this.out = out
   }
 
@@ -41,9 +42,9 @@ export class RecordPrinter {
 
   private print(record: IngestRecord): void {
     this.all.push(record)
-    if (this.out.format === 'jsonl') {
+    if (this.out?.format === 'jsonl') {
       this.out.event('ingest.file', record)
-    } else if (this.out.format === 'tsv') {
+    } else if (this.out?.format === 'tsv') {
       const cells = [record.status, record.filename, record.documentId ?? '', record.reason ?? '']
       this.out.raw(`${cells.map((cell) => ttyLine(cell)).join('\t')}\n`)
     }

@@ -26,6 +26,8 @@ export interface SessionOptions {
   failFast: boolean
   dryRun: boolean
   deadline: AbortSignal
+  /** print what became of the files, and fail when some failed; otherwise the caller does */
+  report: boolean
 }
 
 const SHOWN_SKIPPED = 5
@@ -38,7 +40,7 @@ const SHOWN_SKIPPED = 5
 export async function ingestFiles(found: Found, options: SessionOptions): Promise<IngestRecord[]> {
   const { out } = options
   const counts = newCounts(found.files.length)
-  const printer = new RecordPrinter(out)
+  const printer = new RecordPrinter(options.report ? out : undefined)
   const progress = new Progress({
     stream: process.stderr,
     live: out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
@@ -60,7 +62,17 @@ export async function ingestFiles(found: Found, options: SessionOptions): Promis
     progress.stop()
     interrupt.done()
   }
-  return conclude(found, printer.all, { ...options, open })
+  const all = [...printer.all, ...passedOver(found)]
+  if (options.report) conclude(all, passedOver(found), { ...options, open })
+  return all
+}
+
+/** Files that were found and not ingested, as records. */
+function passedOver(found: Found): IngestRecord[] {
+  return [
+    ...found.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
+    ...found.failed.map((file): IngestRecord => ({ ...file, status: 'failed' })),
+  ]
 }
 
 function detached(sent: number, toSend: number): Interrupted {
@@ -73,27 +85,20 @@ function detached(sent: number, toSend: number): Interrupted {
 
 /** Says how it went, names what was left out, and fails when files failed. */
 function conclude(
-  found: Found,
-  records: IngestRecord[],
+  all: IngestRecord[],
+  passed: IngestRecord[],
   options: { out: Output; open: number; dryRun: boolean },
-): IngestRecord[] {
+): void {
   const { out } = options
-  const passed: IngestRecord[] = [
-    ...found.skipped.map((file): IngestRecord => ({ ...file, status: 'skipped' })),
-    ...found.failed.map((file): IngestRecord => ({ ...file, status: 'failed' })),
-  ]
-  const all = [...records, ...passed]
   if (out.format === 'jsonl') for (const record of passed) out.event('ingest.file', record)
   if (out.format === 'json') out.json(all)
   const said = `${options.dryRun ? 'would ingest ' : ''}${summary(all)}`
   if (out.format === 'table') out.line(said)
   else out.note(`ks: ${said}`)
   nameSkipped(all, out)
-  if (options.open > 0 && out.format === 'table') {
-    out.note('hint: compiling goes on; `--wait` follows it')
-  }
-  failWithReasons(all)
-  return all
+  if (options.open > 0 && out.format === 'table') out.note('hint: compiling goes on; `--wait` follows it')
+  const failure = failureOf(all)
+  if (failure !== undefined) throw failure
 }
 
 function nameSkipped(all: IngestRecord[], out: Output): void {
@@ -102,10 +107,11 @@ function nameSkipped(all: IngestRecord[], out: Output): void {
   if (skipped.length > SHOWN_SKIPPED) out.note(`skipped ${skipped.length - SHOWN_SKIPPED} more`)
 }
 
-function failWithReasons(all: IngestRecord[]): void {
+/** The failure of an ingest in which files failed: exit 1 when all did, else 3. */
+export function failureOf(all: readonly IngestRecord[]): CliError | undefined {
   const failed = all.filter((record) => record.status === 'failed')
-  if (failed.length === 0) return
-  throw new CliError(
+  if (failed.length === 0) return undefined
+  return new CliError(
     `${failed.length} of ${plural(all.length, 'file')} ${failed.length === 1 ? 'was' : 'were'} not ingested`,
     {
       code: 'partly-failed',

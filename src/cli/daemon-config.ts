@@ -1,0 +1,79 @@
+import { dataLayout } from '../local/layout.js'
+import { SETTINGS, type SettingName } from '../local/settings.js'
+import { type CliError, usageError } from './cli-error.js'
+import type { SettingRow } from './effective-config.js'
+import { readJsonObject, writeJson } from './json-file.js'
+import { nearest } from './nearest.js'
+
+export function daemonConfigPath(dataDir: string): string {
+  return dataLayout(dataDir).config
+}
+
+/** The daemon's settings as a daemon started now would have them; secrets are masked. */
+export function daemonSettings(dataDir: string, env: NodeJS.ProcessEnv): SettingRow[] {
+  const file = readJsonObject(daemonConfigPath(dataDir))
+  return names().map((name) => {
+    const setting = SETTINGS[name]
+    const fromEnv = env[setting.env]
+    const [value, origin]: [unknown, string] =
+      fromEnv !== undefined && fromEnv !== ''
+        ? [asRead(name, fromEnv), 'environment']
+        : name in file
+          ? [file[name], 'file']
+          : [setting.default, 'default']
+    return { name, value: shown(value), origin, about: setting.doc }
+  })
+}
+
+/** Writes one setting into the daemon's config.json; undefined removes it. @throws CliError exit 2 */
+export function setDaemonSetting(dataDir: string, key: string, text: string | undefined): void {
+  const name = names().find((known) => known === key)
+  if (name === undefined) throw unknownSetting(key, names())
+  const path = daemonConfigPath(dataDir)
+  const { [name]: _, ...rest } = readJsonObject(path)
+  if (text === undefined) {
+    writeJson(path, rest)
+    return
+  }
+  const value = parsed(text)
+  try {
+    SETTINGS[name].read(value)
+  } catch (error) {
+    throw usageError(`${name} must be ${error instanceof Error ? error.message : String(error)}`)
+  }
+  writeJson(path, { ...rest, [name]: value })
+}
+
+export function unknownSetting(key: string, known: readonly string[]): CliError {
+  const close = nearest(key, known)
+  const hint = close === undefined ? `settings are ${known.join(', ')}` : `did you mean \`${close}\`?`
+  return usageError(`there is no setting ${JSON.stringify(key)}`, hint)
+}
+
+function names(): SettingName[] {
+  return Object.keys(SETTINGS).filter((name): name is SettingName => Object.hasOwn(SETTINGS, name))
+}
+
+/** A text as the daemon reads it: masking needs to know what is inside. */
+function asRead(name: SettingName, text: string): unknown {
+  try {
+    return SETTINGS[name].read(text)
+  } catch {
+    return 'not valid'
+  }
+}
+
+/** JSON where the text is JSON, else the text itself. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return ''
+  if (typeof value === 'string') return value
+  return JSON.stringify(value, (key, part: unknown) => (/apiKey$|headers$/i.test(key) ? '***' : part))
+}

@@ -1,0 +1,23 @@
+import type { DaemonStatus, Health } from '../contract/gateway/system.js'
+import type { DaemonFile } from '../local/daemon-file.js'
+import { bytes, duration } from './units.js'
+
+const STARTED_BY = { auto: 'started by ks', manual: 'started by hand', service: 'a service' } as const
+
+/** The daemon's state in a few lines for people. */
+export function statusLines(file: DaemonFile, status: DaemonStatus, health: Health): string[] {
+  const up = `up ${duration(status.uptimeMs)}`
+  const where = new URL(file.url).host
+  const { activity, memory, eventLoop } = status
+  const parts = Object.entries(health.components).map(([name, ok]) => `${name} ${ok ? 'ok' : 'failed'}`)
+  const children = status.processes.filter((one) => one.role !== 'daemon')
+  const all = children.map((one) => `${one.role} pid ${one.pid} ${bytes(one.rss)}`)
+  return [
+    `running   pid ${file.pid} · ${where} · version ${file.version} · ${up} · ${STARTED_BY[file.mode]}`,
+    `data      ${file.dataDir}`,
+    `jobs      ${activity.activeJobs} running, ${activity.waitingJobs} waiting · ${activity.runningQueries} queries`,
+    `memory    ${bytes(memory.rss)}${all.length === 0 ? '' : ` · ${all.join(' · ')}`}`,
+    `loop      ${eventLoop.p50} ms usual, ${eventLoop.p99} ms at the 99th percentile`,
+    `parts     ${parts.join(' · ')}`,
+  ]
+}

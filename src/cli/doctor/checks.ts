@@ -1,0 +1,211 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { Client } from '../../client/client.js'
+import { findDaemon } from '../../client/local-daemon.js'
+import type { LocalDirs } from '../../local/dirs.js'
+import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
+import { SETTINGS } from '../../local/settings.js'
+import { readCredentials } from '../credentials.js'
+import { isObject, readJsonObject } from '../json-file.js'
+import { bytes } from '../units.js'
+import { readUserConfig } from '../user-config.js'
+
+/** One finding about this installation. */
+export interface Finding {
+  check: string
+  state: 'ok' | 'warning' | 'failed'
+  found: string
+  /** what to do about it */
+  fix?: string
+}
+
+export interface DoctorOptions {
+  dirs: LocalDirs
+  env: NodeJS.ProcessEnv
+  version: string
+}
+
+/** Below this an ingest is likely to stop half-way. */
+const LOW_DISK = 1024 ** 3
+const NODE_AT_LEAST = [20, 20] as const
+
+/** All checks, one after the other; a check that itself fails is a finding. */
+export async function* findings(options: DoctorOptions): AsyncGenerator<Finding> {
+  yield nodeVersion()
+  yield await nativeModule('better-sqlite3', 'new m(":memory:").close()', true)
+  yield await nativeModule('hnswlib-node', 'new m.HierarchicalNSW("l2", 2)', true)
+  yield await tantivy()
+  yield dataDirectory(options.dirs.data)
+  yield diskSpace(options.dirs.data)
+  yield await daemon(options)
+  yield userFile('config', () => readUserConfig(options.dirs.config), 'correct or remove config.json')
+  yield userFile('credentials', () => readCredentials(options.dirs.config), 'correct or remove credentials.json')
+  yield daemonConfig(options)
+  yield* providers(options)
+}
+
+function nodeVersion(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const enough = major > NODE_AT_LEAST[0] || (major === NODE_AT_LEAST[0] && minor >= NODE_AT_LEAST[1])
+  const finding: Finding = { check: 'node', state: enough ? 'ok' : 'failed', found: process.version }
+  return enough ? finding : { ...finding, fix: `install Node ${NODE_AT_LEAST.join('.')} or newer` }
+}
+
+/** Loads a native module in a process of its own, so that a broken one cannot end this one. */
+async function nativeModule(name: string, use: string, needed: boolean): Promise<Finding> {
+  const failure = await tryModule(name, use)
+  if (failure === undefined) return { check: name, state: 'ok', found: 'loads and works' }
+  const fix = `\`npm rebuild ${name}\` with a C++ compiler at hand`
+  return { check: name, state: needed ? 'failed' : 'warning', found: failure, fix }
+}
+
+/** @returns what went wrong, or undefined */
+function tryModule(name: string, use: string): Promise<string | undefined> {
+  const code = `const m = require(${JSON.stringify(name)}); ${use}`
+  const cwd = fileURLToPath(new URL('../../..', import.meta.url))
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['-e', code], { cwd, timeout: 20_000 }, (error, _, stderr) => {
+      if (error === null) return resolve(undefined)
+      const line = stderr.split('\n').find((text) => /error/i.test(text)) ?? error.message
+      resolve(line.trim().slice(0, 200))
+    })
+  })
+}
+
+async function tantivy(): Promise<Finding> {
+  const packages = readFileSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), 'utf8')
+  const parsed: unknown = JSON.parse(packages)
+  const optional = isObject(parsed) && isObject(parsed.optionalDependencies) ? parsed.optionalDependencies : {}
+  const require = createRequire(import.meta.url)
+  const name = Object.keys(optional).find((one) => one.includes('tantivy') && canResolve(require, one))
+  const check = 'text index'
+  const fix = 'nothing need be done: the index of SQLite (FTS5) serves in its place, more slowly on large spaces'
+  if (name === undefined) {
+    return { check, state: 'warning', found: `no Tantivy binding for ${process.platform}-${process.arch}`, fix }
+  }
+  const failure = await tryModule(name, '')
+  return failure === undefined
+    ? { check, state: 'ok', found: 'Tantivy' }
+    : { check, state: 'warning', found: `Tantivy does not load: ${failure}`, fix }
+}
+
+function canResolve(require: NodeJS.Require, name: string): boolean {
+  try {
+    require.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function dataDirectory(dataDir: string): Finding {
+  const check = 'data directory'
+  if (!existsSync(dataDir)) return { check, state: 'ok', found: `${dataDir} will be made when a daemon starts` }
+  const mode = statSync(dataDir).mode & 0o777
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    const found = `${dataDir} is open to others, its mode is ${mode.toString(8)}`
+    return { check, state: 'failed', found, fix: `\`chmod 700 ${dataDir}\`` }
+  }
+  const layout = dataLayout(dataDir)
+  const version = existsSync(layout.version) ? Number(readFileSync(layout.version, 'utf8')) : LAYOUT_VERSION
+  if (version > LAYOUT_VERSION) {
+    const found = `${dataDir} has layout ${version}, this version knows up to ${LAYOUT_VERSION}`
+    return { check, state: 'failed', found, fix: 'use a newer version of ks' }
+  }
+  const key = layout.signingKey
+  if (existsSync(key) && process.platform !== 'win32' && (statSync(key).mode & 0o077) !== 0) {
+    return { check, state: 'failed', found: `${key} is readable by others`, fix: `\`chmod 600 ${key}\`` }
+  }
+  return { check, state: 'ok', found: dataDir }
+}
+
+function diskSpace(dataDir: string): Finding {
+  let folder = dataDir
+  while (!existsSync(folder)) folder = fileURLToPath(new URL('..', `file://${folder}/`)).replace(/\/$/, '') || '/'
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const finding: Finding = { check: 'disk', state: free < LOW_DISK ? 'warning' : 'ok', found: `${bytes(free)} free` }
+  return free < LOW_DISK ? { ...finding, fix: 'free some space, or move the data with KS_DATA_DIR' } : finding
+}
+
+async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
+  const check = 'daemon'
+  const found = await findDaemon(dirs.data)
+  if (found === undefined) {
+    const { isLocked } = await import('../../local/lock.js')
+    if (!isLocked(dataLayout(dirs.data).lock)) return { check, state: 'ok', found: 'not running; commands start it' }
+    const fix = '`ks daemon stop --force`, then `ks daemon logs -n 50`'
+    return { check, state: 'failed', found: 'a process holds the data directory but does not answer', fix }
+  }
+  if (found.file.version !== version) {
+    const text = `version ${found.file.version} runs, this is ${version}`
+    return { check, state: 'warning', found: text, fix: '`ks daemon restart`' }
+  }
+  const client = new Client(found.target)
+  try {
+    await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
+    const health = await client.request('GET /health', {})
+    const broken = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
+    if (broken.length === 0) return { check, state: 'ok', found: `pid ${found.file.pid}, ${found.file.url}` }
+    return { check, state: 'failed', found: `not well: ${broken.join(', ')}`, fix: '`ks daemon logs -n 50` says why' }
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    return {
+      check,
+      state: 'failed',
+      found: `it refuses this user: ${said}`,
+      fix: '`ks daemon restart` renews the token',
+    }
+  } finally {
+    client.close()
+  }
+}
+
+function userFile(check: string, read: () => unknown, fix: string): Finding {
+  try {
+    read()
+    return { check, state: 'ok', found: 'readable' }
+  } catch (error) {
+    return { check, state: 'failed', found: error instanceof Error ? error.message : String(error), fix }
+  }
+}
+
+function daemonConfig({ dirs }: DoctorOptions): Finding {
+  const check = 'daemon config'
+  const path = dataLayout(dirs.data).config
+  try {
+    const unknown = Object.keys(readJsonObject(path)).filter((key) => !Object.hasOwn(SETTINGS, key))
+    if (unknown.length === 0) return { check, state: 'ok', found: existsSync(path) ? path : 'defaults' }
+    const fix = `remove ${unknown.join(', ')} from ${path}`
+    return { check, state: 'failed', found: `unknown settings: ${unknown.join(', ')}`, fix }
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error)
+    return { check, state: 'failed', found, fix: `correct or remove ${path}` }
+  }
+}
+
+/** Providers are not called: asking a model costs money. What is checked is whether they could be. */
+function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
+  const fromEnv = env[SETTINGS.providers.env]
+  let list: ReturnType<typeof SETTINGS.providers.read>
+  try {
+    list = SETTINGS.providers.read(fromEnv || (readJsonObject(dataLayout(dirs.data).config).providers ?? []))
+  } catch (error) {
+    const found = `providers must be ${error instanceof Error ? error.message : String(error)}`
+    yield { check: 'providers', state: 'failed', found, fix: '`ks config get providers --daemon` shows them' }
+    return
+  }
+  if (list.length === 0) yield { check: 'providers', state: 'ok', found: 'built-in models only' }
+  for (const provider of list) {
+    const check = `provider ${provider.provider}`
+    const { apiKeyEnv } = provider
+    if (apiKeyEnv !== undefined && !env[apiKeyEnv]) {
+      const fix = `set ${apiKeyEnv}, then \`ks daemon restart\``
+      yield { check, state: 'warning', found: `its key is read from ${apiKeyEnv}, which is not set here`, fix }
+    } else {
+      yield { check, state: 'ok', found: provider.baseUrl }
+    }
+  }
+}

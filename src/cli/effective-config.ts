@@ -1,0 +1,28 @@
+import type { Settings, Sourced } from './contexts.js'
+import { DEFAULT_KEYS, type DefaultKey } from './user-config.js'
+
+/** One setting as it is in force. */
+export interface SettingRow {
+  name: string
+  value: string
+  origin: string
+  about: string
+}
+
+/** The settings of the CLI in force here. */
+export function effectiveDefaults(settings: Settings): SettingRow[] {
+  const autostart: Sourced<string> = {
+    value: settings.autostart ? 'on' : 'off',
+    origin: settings.user.defaults.autostart === undefined ? 'default' : 'user',
+  }
+  return [
+    row('space', settings.space),
+    row('format', settings.format),
+    row('mode', settings.mode),
+    row('autostart', autostart),
+  ]
+}
+
+function row(name: DefaultKey, sourced: Sourced<string> | undefined): SettingRow {
+  return { name, value: sourced?.value ?? '', origin: sourced?.origin ?? 'default', about: DEFAULT_KEYS[name] }
+}

@@ -1,0 +1,37 @@
+import { userInfo } from 'node:os'
+import { prepareDataDir } from '../local/data-dir.js'
+import { createToken, LOCAL_TENANT, SCOPES, type Scope } from '../local/keys.js'
+import { usageError } from './cli-error.js'
+
+export interface TokenWishes {
+  tenant: string | undefined
+  subject: string | undefined
+  /** scopes separated by spaces */
+  scope: string
+  lifeMs: number
+}
+
+/** Signs a token with the key of a data directory; no daemon need be running. @throws CliError exit 2 */
+export async function createLocalToken(dataDir: string, wishes: TokenWishes) {
+  const scopes = scopesOf(wishes.scope)
+  prepareDataDir(dataDir, { allowNetworkDisk: true })
+  return await createToken(dataDir, {
+    tenant: wishes.tenant ?? LOCAL_TENANT,
+    subject: wishes.subject ?? userInfo().username,
+    scopes,
+    lifeSeconds: Math.max(1, Math.round(wishes.lifeMs / 1000)),
+  })
+}
+
+function scopesOf(text: string): Scope[] {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '')
+  const scopes = words.map((word) => {
+    const scope = SCOPES.find((known) => known === word)
+    if (scope === undefined) {
+      throw usageError(`--scope may hold ${SCOPES.join(', ')}, received ${JSON.stringify(word)}`)
+    }
+    return scope
+  })
+  if (scopes.length === 0) throw usageError('--scope must name at least one scope')
+  return scopes
+}

@@ -1,0 +1,86 @@
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dataLayout } from '../local/layout.js'
+import { isObject, textOf } from './json-file.js'
+import { ttyLine } from './terminal.js'
+
+const POLL_MS = 250
+const READ_BYTES = 64 * 1024
+
+const LEVELS: Readonly<Record<string, number>> = { debug: 20, info: 30, warn: 40, error: 50, fatal: 60 }
+const NAMES = new Map(Object.entries(LEVELS).map(([name, number]) => [number, name]))
+
+/** The last lines of the log. */
+export function lastLines(path: string, count: number): string[] {
+  if (!existsSync(path)) return []
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.filter((line) => line !== '').slice(-count)
+}
+
+/** Lines that are added from now on, over rotations: a new file under the same name is read from its start. */
+export async function* followLines(path: string, signal: AbortSignal): AsyncGenerator<string> {
+  let file = existsSync(path) ? openSync(path, 'r') : undefined
+  let offset = file === undefined ? 0 : fstatSync(file).size
+  let rest = ''
+  const buffer = Buffer.alloc(READ_BYTES)
+  try {
+    for (;;) {
+      for (;;) {
+        const read = file === undefined ? 0 : readSync(file, buffer, 0, READ_BYTES, offset)
+        if (read === 0) break
+        offset += read
+        const lines = (rest + buffer.toString('utf8', 0, read)).split('\n')
+        rest = lines.pop() ?? ''
+        yield* lines
+      }
+      const there = statSync(path, { throwIfNoEntry: false })
+      if (there !== undefined && (file === undefined || fstatSync(file).ino !== there.ino || there.size < offset)) {
+        if (file !== undefined) closeSync(file)
+        file = openSync(path, 'r')
+        offset = 0
+        rest = ''
+        continue
+      }
+      await sleep(POLL_MS, undefined, { signal })
+    }
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+/** Whether a line of the log has at least this level; lines that are no JSON have every level. */
+export function hasLevel(line: string, level: string): boolean {
+  const entry = parseEntry(line)
+  return entry === undefined || numberOf(entry.level) >= (LEVELS[level] ?? 0)
+}
+
+function numberOf(level: unknown): number {
+  return typeof level === 'number' ? level : (LEVELS[String(level)] ?? 0)
+}
+
+/** `08:14:02 warn  no unix socket  path=/run/sock` */
+export function prettyLine(line: string): string {
+  const entry = parseEntry(line)
+  if (entry === undefined) return ttyLine(line)
+  const { level, time, msg, pid: _, hostname: __, ...rest } = entry
+  const clock = new Date(typeof time === 'string' || typeof time === 'number' ? time : Number.NaN)
+  const when = Number.isNaN(clock.getTime()) ? '--:--:--' : clock.toISOString().slice(11, 19)
+  const name = NAMES.get(numberOf(level)) ?? String(level)
+  const fields = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  return ttyLine([when, name.padEnd(5), textOf(msg) ?? '', fields.join(' ')].join(' '))
+}
+
+function parseEntry(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function daemonLogPath(dataDir: string): string {
+  return dataLayout(dataDir).log
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { daemonProgram, reducedEnv } from '../client/start-daemon.js'
+import { EXIT } from '../contract/errors.js'
+import { dataLayout } from '../local/layout.js'
+import { CliError } from './cli-error.js'
+import { isObject, textOf } from './json-file.js'
+
+/** A daemon for the time of one command: `ks daemon exec`. */
+export interface PrivateDaemon {
+  dataDir: string
+  /** variables that make `ks` speak to it */
+  env: Record<string, string>
+  stop: () => Promise<void>
+}
+
+const READY_MS = 30_000
+
+/** @param dataDir kept afterwards; a temporary directory that goes with the daemon when absent */
+export async function startPrivateDaemon(dataDir: string | undefined): Promise<PrivateDaemon> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'ks-exec-'))
+  const cleanUp = () => {
+    if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  const args = [daemonProgram(), '--data-dir', folder, '--listen', '127.0.0.1:0', '--ready-json']
+  const child = spawn(process.execPath, args, {
+    env: { ...reducedEnv(process.env), KS_DATA_DIR: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // Ctrl-C goes to the command; the daemon leaves after it.
+    detached: true,
+  })
+  try {
+    const url = await readyUrl(child)
+    return {
+      dataDir: folder,
+      env: { KS_URL: url, KS_TOKEN_FILE: dataLayout(folder).cliToken, KS_DATA_DIR: folder },
+      stop: async () => {
+        await leave(child)
+        cleanUp()
+      },
+    }
+  } catch (error) {
+    await leave(child)
+    cleanUp()
+    throw error
+  }
+}
+
+async function readyUrl(child: ChildProcess): Promise<string> {
+  const failure = (how: string) =>
+    new CliError(`the daemon exited before it was ready: ${how}`, { code: 'unreachable', exit: EXIT.unavailable })
+  if (child.stdout === null) throw failure('no output')
+  const lines = createInterface({ input: child.stdout })
+  const line = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(failure(`nothing for ${READY_MS / 1000} s`)), READY_MS)
+    lines.once('line', (text) => {
+      clearTimeout(timer)
+      resolve(text)
+    })
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer)
+      reject(failure(signal ?? `exit ${code}`))
+    })
+  })
+  const ready: unknown = JSON.parse(line)
+  const url = isObject(ready) ? textOf(ready.url) : undefined
+  if (url === undefined) throw failure('its first line was not understood')
+  return url
+}
+
+async function leave(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+/** Runs a command with the terminal's streams. @returns its exit code; 128 + n when signal n ended it */
+export async function runWith(command: string[], env: Record<string, string>): Promise<number> {
+  const [program, ...args] = command
+  if (program === undefined) return EXIT.usage
+  const { constants } = await import('node:os')
+  const inherited: NodeJS.ProcessEnv = { ...process.env, ...env }
+  // These would send the command's requests elsewhere.
+  delete inherited.KS_CONTEXT
+  delete inherited.KS_TOKEN
+  const child = spawn(program, args, { env: inherited, stdio: 'inherit' })
+  const pass = (signal: NodeJS.Signals) => child.kill(signal)
+  // The terminal sends Ctrl-C to the command itself; we only must not leave before it.
+  const stay = () => undefined
+  process.on('SIGTERM', pass)
+  process.on('SIGINT', stay)
+  try {
+    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', (exitCode, exitSignal) => resolve([exitCode, exitSignal]))
+    })
+    return signal === null ? (code ?? EXIT.failed) : 128 + constants.signals[signal]
+  } catch (error) {
+    throw new CliError(`${program} cannot be run: ${error instanceof Error ? error.message : String(error)}`, {
+      code: 'usage',
+      exit: EXIT.usage,
+      cause: error,
+    })
+  } finally {
+    process.off('SIGTERM', pass)
+    process.off('SIGINT', stay)
+  }
+}

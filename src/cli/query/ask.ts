@@ -1,0 +1,97 @@
+import type { Client } from '../../client/client.js'
+import { ConnectionError } from '../../client/errors.js'
+import { EXIT } from '../../contract/errors.js'
+import type { QueryBody } from '../../contract/gateway/queries.js'
+import { CliError } from '../cli-error.js'
+import { shortId } from '../columns.js'
+import { isObject, textOf } from '../json-file.js'
+import { type Evidence, readEvidence } from './evidence.js'
+
+/** What is sent: the fields a caller does not give have their defaults in the service. */
+export type Question = Pick<QueryBody, 'knowledgeSpaceId' | 'query'> & Partial<QueryBody>
+
+export interface Answer {
+  answer: string
+  finishReason: string
+  requestedMode: string | undefined
+  resolvedMode: string | undefined
+  evidenceState: string | undefined
+  citations: unknown
+  evidenceBundle: unknown
+  traceId: string
+  sessionId: string | undefined
+  metadata: Record<string, unknown>
+  /** the evidence as far as people are shown it; not part of the json */
+  evidence: Evidence[]
+  /** from sending the question to the last frame, milliseconds */
+  tookMs: number
+}
+
+export interface AskHandlers {
+  onDelta?: (text: string) => void
+  /** every frame as it came */
+  onFrame?: (event: string, data: unknown) => void
+}
+
+/**
+ * Asks a question and reads the answer's stream to its end.
+ *
+ * @throws CliError exit 8 when the stream says that the answer failed, or breaks off
+ */
+export async function askQuestion(client: Client, question: Question, handlers: AskHandlers = {}): Promise<Answer> {
+  const started = performance.now()
+  const stream = await client.stream('POST /queries', { body: question })
+  const header = (name: string) => textOf(stream.headers[name])
+  let answer = ''
+  let traceId = header('x-query-run-id') ?? ''
+  try {
+    for await (const frame of stream.events) {
+      const data: unknown = JSON.parse(frame.data)
+      if (!isObject(data)) continue
+      handlers.onFrame?.(frame.event, data)
+      traceId = textOf(data.traceId) ?? traceId
+      if (frame.event === 'answer.delta') {
+        const delta = textOf(data.delta) ?? ''
+        answer += delta
+        handlers.onDelta?.(delta)
+      } else if (frame.event === 'answer.error') {
+        throw stoppedEarly(textOf(data.error) ?? 'no reason given', traceId)
+      } else if (frame.event === 'answer.done') {
+        const tookMs = performance.now() - started
+        return { ...readDone(data), answer, traceId, sessionId: header('x-session-id'), tookMs }
+      }
+    }
+  } catch (error) {
+    if (error instanceof ConnectionError && answer !== '') throw stoppedEarly(error.message, traceId)
+    throw error
+  }
+  throw stoppedEarly('the service closed the stream', traceId)
+}
+
+function stoppedEarly(reason: string, traceId: string): CliError {
+  const trace = traceId === '' ? '' : ` (trace ${shortId(traceId)})`
+  return new CliError(`the answer stopped early: ${reason}${trace}`, { code: 'answer-failed', exit: EXIT.unavailable })
+}
+
+function readDone(data: Record<string, unknown>) {
+  const metadata = isObject(data.metadata) ? data.metadata : {}
+  const { evidenceBundle } = metadata
+  const state = isObject(evidenceBundle) ? textOf(evidenceBundle.state) : undefined
+  return {
+    finishReason: textOf(data.finishReason) ?? 'unknown',
+    requestedMode: textOf(metadata.requestedMode),
+    resolvedMode: textOf(metadata.mode),
+    evidenceState: state,
+    citations: metadata.citations ?? [],
+    evidenceBundle: evidenceBundle ?? null,
+    metadata,
+    evidence: readEvidence(evidenceBundle),
+  }
+}
+
+/** The one JSON value of `ks query --json`. */
+export function answerJson(answer: Answer): object {
+  const { evidence: _, tookMs: __, metadata, ...rest } = answer
+  const { evidenceBundle: ___, citations: ____, ...others } = metadata
+  return { ...rest, metadata: others }
+}

@@ -1,0 +1,62 @@
+import stringWidth from 'string-width'
+import { isObject, textOf } from '../json-file.js'
+import { ttyLine } from '../terminal.js'
+
+/** A passage an answer rests on, as people are shown it. */
+export interface Evidence {
+  /** its number in the answer's marks, from 1 */
+  number: number
+  text: string
+  score: number | undefined
+  filename: string
+  section: string[]
+  page: number | undefined
+  documentId: string | undefined
+}
+
+/** The items of an evidence bundle. What a service of another version leaves out stays empty. */
+export function readEvidence(bundle: unknown): Evidence[] {
+  const items = isObject(bundle) && Array.isArray(bundle.items) ? bundle.items : []
+  return items.map((item: unknown, index) => readItem(item, index + 1))
+}
+
+function readItem(value: unknown, number: number): Evidence {
+  const item = isObject(value) ? value : {}
+  const metadata = isObject(item.metadata) ? item.metadata : {}
+  const [first] = Array.isArray(item.citations) ? item.citations : []
+  const citation = isObject(first) ? first : {}
+  const path = Array.isArray(citation.sectionPath) ? citation.sectionPath : []
+  return {
+    number,
+    text: textOf(item.text) ?? '',
+    score: typeof item.score === 'number' ? item.score : undefined,
+    filename: textOf(metadata.filename) ?? textOf(metadata.documentTitle) ?? textOf(citation.documentAssetId) ?? '?',
+    section: path.filter((part) => typeof part === 'string'),
+    page: typeof citation.pageNumber === 'number' ? citation.pageNumber : undefined,
+    documentId: textOf(citation.documentAssetId),
+  }
+}
+
+/** The evidence whose marks `[n]` stand in the answer. */
+export function cited(answer: string, evidence: readonly Evidence[]): Evidence[] {
+  const numbers = new Set([...answer.matchAll(/\[(\d{1,3})\]/g)].map((match) => Number(match[1])))
+  return evidence.filter((item) => numbers.has(item.number))
+}
+
+/** `  [1] retention.md › Defaults                 p. 3   0.91`, columns aligned. */
+export function citationLines(evidence: readonly Evidence[], unicode: boolean): string[] {
+  const places = evidence.map((item) => `[${item.number}] ${placeOf(item, unicode)}`)
+  const pages = evidence.map((item) => (item.page === undefined ? '' : `p. ${item.page}`))
+  const placeWidth = Math.max(0, ...places.map((place) => stringWidth(place)))
+  const pageWidth = Math.max(0, ...pages.map((page) => page.length))
+  return evidence.map((item, index) => {
+    const place = places[index] ?? ''
+    const gap = ' '.repeat(placeWidth - stringWidth(place))
+    const page = pageWidth === 0 ? '' : `   ${(pages[index] ?? '').padEnd(pageWidth)}`
+    return `  ${place}${gap}${page}   ${item.score === undefined ? '' : item.score.toFixed(2)}`.trimEnd()
+  })
+}
+
+function placeOf(item: Evidence, unicode: boolean): string {
+  return ttyLine([item.filename, ...item.section].join(unicode ? ' › ' : ' > '))
+}

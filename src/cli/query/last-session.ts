@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CliError } from '../cli-error.js'
+import { readJsonObject, textOf } from '../json-file.js'
+
+/** The session of the last query in a space, for `--session last`. */
+
+function pathOf(stateDir: string): string {
+  return join(stateDir, 'sessions.json')
+}
+
+/** @throws CliError exit 5 when nothing was asked in the space yet */
+export function lastSession(stateDir: string, spaceId: string): string {
+  const id = textOf(readJsonObject(pathOf(stateDir))[spaceId])
+  if (id !== undefined) return id
+  throw new CliError('there is no last session in this space', {
+    code: 'not-found',
+    exit: 5,
+    hint: '`--session new` begins one',
+  })
+}
+
+/** Remembers a session; failing to is not worth a word. */
+export function rememberSession(stateDir: string, spaceId: string, sessionId: string): void {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+    const all = { ...readJsonObject(pathOf(stateDir)), [spaceId]: sessionId }
+    writeFileSync(pathOf(stateDir), JSON.stringify(all), { mode: 0o600 })
+  } catch {
+    // `--session last` then names the session before.
+  }
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '../client/client.js'
+import { paginate } from '../client/pages.js'
+import { usageError } from './cli-error.js'
+import type { IngestRecord } from './ingest/records.js'
+import type { Evidence } from './query/evidence.js'
+import { slugOf } from './resources.js'
+import { ttyLine } from './terminal.js'
+
+/** What a quickstart ingests, where to, and what it asks. */
+export interface QuickstartPlan {
+  paths: string[]
+  slug: string
+  /** undefined: made of the documents */
+  question: string | undefined
+}
+
+const OWN_QUESTION = 'How long are answer traces kept?'
+
+/** @param path folder or file; the documentation of this program when absent */
+export function quickstartPlan(path: string | undefined, space: string | undefined): QuickstartPlan {
+  if (path !== undefined) {
+    const slug = space ?? slugOf(basename(resolve(path)).replace(/\.[A-Za-z0-9]{1,5}$/, '')) ?? 'quickstart'
+    return { paths: [path], slug, question: undefined }
+  }
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const paths = ['README.md', 'docs'].map((name) => join(root, name)).filter((one) => existsSync(one))
+  if (paths.length === 0)
+    throw usageError('this installation has no documents of its own', 'give a folder: `ks quickstart ./docs`')
+  return { paths, slug: space ?? 'quickstart', question: OWN_QUESTION }
+}
+
+/** A question that the largest document of the space ought to answer. */
+export async function questionFrom(client: Client, spaceId: string): Promise<string | undefined> {
+  const documents = paginate(
+    (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query }),
+    { pageSize: 100, limit: 500 },
+  )
+  let largest: { id: string; filename: string; sizeBytes: number } | undefined
+  for await (const document of documents) {
+    if (document.parserStatus === 'parsed' && document.sizeBytes > (largest?.sizeBytes ?? 0)) largest = document
+  }
+  if (largest === undefined) return undefined
+  const outline = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
+    path: { id: spaceId, documentId: largest.id },
+  })
+  const title = outline.nodes[0]?.title ?? basename(largest.filename).replace(/\.[^.]+$/, '')
+  return `What is ${ttyLine(title)} about?`
+}
+
+/** How the documents came in, in one line. */
+export function documentsLine(records: readonly IngestRecord[]): string {
+  const count = (status: IngestRecord['status']) => records.filter((record) => record.status === status).length
+  const added = count('published') + count('queued')
+  const parts = [
+    added > 0 ? `${added} added` : 'nothing was added',
+    ...(count('unchanged') > 0 ? [`${count('unchanged')} here already`] : []),
+    ...(count('failed') > 0 ? [`${count('failed')} not ingested`] : []),
+  ]
+  return parts.join(', ')
+}
+
+/** Commands to go on with. */
+export function nextSteps(slug: string, evidence: readonly Evidence[]): string[] {
+  const [first] = evidence
+  return [
+    ...(first === undefined ? [] : [`ks fs cat ${quoted(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
+    `ks query "your question" --space ${slug}`,
+    `ks ingest ./your-folder --space ${slug} --wait`,
+    `ks fs tree /knowledge --space ${slug}`,
+  ]
+}
+
+/** A word as a shell takes it. */
+function quoted(text: string): string {
+  return /^[A-Za-z0-9._/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

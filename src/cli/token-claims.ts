@@ -1,0 +1,28 @@
+import { isObject, textOf } from './json-file.js'
+
+/** What a token says of itself; unverified, for display only. */
+export interface TokenClaims {
+  subject?: string
+  tenant?: string
+  scope?: string
+  id?: string
+  /** milliseconds since the epoch */
+  expiresAt?: number
+}
+
+export function tokenClaims(token: string): TokenClaims {
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    if (!isObject(payload)) return {}
+    const claims: TokenClaims = {}
+    const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(textOf)
+    if (subject !== undefined) claims.subject = subject
+    if (tenant !== undefined) claims.tenant = tenant
+    if (scope !== undefined) claims.scope = scope
+    if (id !== undefined) claims.id = id
+    if (typeof payload.exp === 'number') claims.expiresAt = payload.exp * 1000
+    return claims
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,23 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { CliError, usageError } from '../../cli/cli-error.js'
+import { removeCredential } from '../../cli/credentials.js'
+import { EXIT } from '../../contract/errors.js'
+
+export default class AuthLogout extends BaseCommand {
+  static override summary = 'forget the stored token of a service'
+  static override examples = ['<%= config.bin %> auth logout --url https://kb.example.com']
+
+  async run(): Promise<void> {
+    await this.parse(AuthLogout)
+    const place = this.settings.place.value
+    if (place.kind === 'local') {
+      throw usageError('the local daemon needs no login', 'give `--url URL` or `--context NAME`')
+    }
+    const { origin } = new URL(place.url)
+    const key = place.context === undefined ? { origin } : { origin, context: place.context }
+    if (!removeCredential(this.dirs.config, key)) {
+      throw new CliError(`no token is stored for ${origin}`, { code: 'not-found', exit: EXIT.notFound })
+    }
+    this.out.note(`Forgot the token for ${origin}.`)
+  }
+}

@@ -1,0 +1,34 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../cli/base-command.js'
+import { usageError } from '../cli/cli-error.js'
+import { type CompletionCommand, completionScript, SHELLS } from '../cli/completion.js'
+
+export default class Completion extends BaseCommand {
+  static override summary = 'print the completion script of a shell'
+  static override examples = [
+    'source <(<%= config.bin %> completion bash)',
+    '<%= config.bin %> completion fish > ~/.config/fish/completions/<%= config.bin %>.fish',
+  ]
+  static override args = { shell: Args.string({ required: true, options: [...SHELLS], description: 'the shell' }) }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(Completion)
+    const shell = SHELLS.find((known) => known === args.shell)
+    if (shell === undefined) throw usageError(`no completion for ${JSON.stringify(args.shell)}`)
+    this.out.raw(completionScript(shell, this.config.bin, this.table()))
+  }
+
+  private table(): CompletionCommand[] {
+    return this.config.commands.flatMap((command) => {
+      const flags = Object.values(command.flags).map((flag) => ({
+        name: flag.name,
+        char: flag.char,
+        description: flag.description ?? '',
+        takesValue: flag.type === 'option',
+        options: flag.type === 'option' ? (flag.options ?? []) : [],
+      }))
+      const summary = command.summary ?? ''
+      return [command.id, ...command.aliases].map((id) => ({ words: id.split(':'), summary, flags }))
+    })
+  }
+}

@@ -1,0 +1,25 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { daemonSettings, unknownSetting } from '../../cli/daemon-config.js'
+import { effectiveDefaults } from '../../cli/effective-config.js'
+
+export default class ConfigGet extends BaseCommand {
+  static override summary = 'print the value of one setting'
+  static override examples = ['<%= config.bin %> config get space', '<%= config.bin %> config get listen --daemon']
+  static override args = { key: Args.string({ required: true, description: 'name of the setting' }) }
+  static override flags = { daemon: Flags.boolean({ description: 'a setting of the local daemon' }) }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ConfigGet)
+    const rows = flags.daemon ? daemonSettings(this.dirs.data, process.env) : effectiveDefaults(this.settings)
+    const row = rows.find((one) => one.name === args.key)
+    if (row === undefined)
+      throw unknownSetting(
+        args.key,
+        rows.map((one) => one.name),
+      )
+    if (this.out.isJson) this.out.json(row)
+    else this.out.line(row.value)
+  }
+}

@@ -1,0 +1,24 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { daemonSettings } from '../../cli/daemon-config.js'
+import { effectiveDefaults } from '../../cli/effective-config.js'
+
+export default class Config extends BaseCommand {
+  static override summary = 'list settings and where each value comes from'
+  static override aliases = ['config:list', 'config:ls']
+  static override examples = ['<%= config.bin %> config', '<%= config.bin %> config --daemon --origin']
+  static override flags = {
+    daemon: Flags.boolean({ description: 'settings of the local daemon' }),
+    origin: Flags.boolean({ description: 'say where each value comes from' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Config)
+    const rows = flags.daemon ? daemonSettings(this.dirs.data, process.env) : effectiveDefaults(this.settings)
+    await this.out.list(rows, {
+      columns: [{ field: 'name' }, { field: 'value' }, ...(flags.origin ? [{ field: 'origin' }] : [])],
+      fields: ['origin', 'about'],
+      empty: '',
+    })
+  }
+}

@@ -1,0 +1,23 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { credentialsPath } from '../../cli/credentials.js'
+import { daemonConfigPath } from '../../cli/daemon-config.js'
+import { userConfigPath } from '../../cli/user-config.js'
+
+export default class ConfigPath extends BaseCommand {
+  static override summary = 'print where settings and data are'
+  static override examples = ['<%= config.bin %> config path', '<%= config.bin %> config path --fields config']
+
+  async run(): Promise<void> {
+    await this.parse(ConfigPath)
+    const { project } = this.settings
+    this.out.record({
+      config: userConfigPath(this.dirs.config),
+      credentials: credentialsPath(this.dirs.config),
+      daemonConfig: daemonConfigPath(this.dirs.data),
+      data: this.dirs.data,
+      state: this.dirs.state,
+      cache: this.dirs.cache,
+      ...(project === undefined ? {} : { project: project.path }),
+    })
+  }
+}

@@ -1,0 +1,31 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
+import { checkDefault, defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+
+export default class ConfigSet extends BaseCommand {
+  static override summary = 'keep a setting'
+  static override examples = [
+    '<%= config.bin %> config set space example-space',
+    '<%= config.bin %> config set compilation inline --daemon',
+  ]
+  static override args = {
+    key: Args.string({ required: true, description: 'name of the setting' }),
+    value: Args.string({ required: true, description: 'its value; lists and objects of the daemon as JSON' }),
+  }
+  static override flags = { daemon: Flags.boolean({ description: 'a setting of the local daemon' }) }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ConfigSet)
+    if (flags.daemon) {
+      setDaemonSetting(this.dirs.data, args.key, args.value)
+      this.out.note('hint: `ks daemon restart` puts it in force')
+      return
+    }
+    if (!isDefaultKey(args.key)) throw unknownSetting(args.key, defaultKeys())
+    const config = readUserConfig(this.dirs.config)
+    config.defaults[args.key] = checkDefault(args.key, args.value)
+    writeUserConfig(this.dirs.config, config)
+  }
+}

@@ -1,0 +1,21 @@
+import { BaseCommand } from '../../cli/base-command.js'
+
+export default class ContextShow extends BaseCommand {
+  static override summary = 'show which service a command here would speak to, and why'
+  static override examples = ['<%= config.bin %> context show']
+
+  async run(): Promise<void> {
+    await this.parse(ContextShow)
+    const { place, space, project } = this.settings
+    const where =
+      place.value.kind === 'local'
+        ? { context: 'local', dataDir: place.value.dataDir }
+        : { context: place.value.context, url: place.value.url, hasToken: place.value.token !== undefined }
+    this.out.record({
+      ...where,
+      chosenBy: place.origin,
+      ...(space === undefined ? {} : { space: space.value, spaceChosenBy: space.origin }),
+      ...(project === undefined ? {} : { projectFile: project.path }),
+    })
+  }
+}

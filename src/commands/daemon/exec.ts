@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { ExitWith, usageError } from '../../cli/cli-error.js'
+import { runWith, startPrivateDaemon } from '../../cli/private-daemon.js'
+
+export default class DaemonExec extends BaseCommand {
+  static override summary = 'run a command with a daemon of its own, and exit as the command does'
+  static override examples = [
+    '<%= config.bin %> daemon exec --temp -- <%= config.bin %> spaces',
+    `<%= config.bin %> daemon exec --temp -- sh -euc '<%= config.bin %> ingest ./docs --space example-space --create --wait'`,
+  ]
+  static override strict = false
+  static override args = {
+    command: Args.string({ required: true, description: 'command and its arguments, after --' }),
+  }
+  static override flags = {
+    temp: Flags.boolean({ description: 'data directory that is removed afterwards', exclusive: ['data-dir'] }),
+    'data-dir': Flags.string({ helpValue: 'folder', description: 'data directory to use' }),
+  }
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(DaemonExec)
+    if (!flags.temp && flags['data-dir'] === undefined)
+      throw usageError('say where the data goes: `--temp` or `--data-dir`')
+    const dataDir = flags['data-dir'] === undefined ? undefined : resolve(flags['data-dir'])
+    const daemon = await startPrivateDaemon(dataDir)
+    let code: number
+    try {
+      code = await runWith(argv.map(String), daemon.env)
+    } finally {
+      await daemon.stop()
+    }
+    if (code !== 0) throw new ExitWith(code)
+  }
+}

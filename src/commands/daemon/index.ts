@@ -1,0 +1,35 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { ExitWith } from '../../cli/cli-error.js'
+import { statusLines } from '../../cli/daemon-status.js'
+import { Client } from '../../client/client.js'
+import { findDaemon } from '../../client/local-daemon.js'
+import { EXIT } from '../../contract/errors.js'
+
+export default class Daemon extends BaseCommand {
+  static override summary = 'show whether the local daemon runs and what it does; exit 8 when it does not run'
+  static override aliases = ['daemon:status']
+  static override examples = ['<%= config.bin %> daemon status', '<%= config.bin %> daemon status --format json']
+
+  async run(): Promise<void> {
+    await this.parse(Daemon)
+    const dataDir = this.dirs.data
+    const daemon = await findDaemon(dataDir)
+    if (daemon === undefined) {
+      if (this.out.isJson) this.out.json({ running: false, dataDir })
+      else this.out.line(`not running\ndata      ${dataDir}`)
+      throw new ExitWith(EXIT.unavailable)
+    }
+    const client = new Client(daemon.target)
+    try {
+      const [status, health] = await Promise.all([
+        client.request('GET /daemon/status', { query: {} }),
+        client.request('GET /health', {}),
+      ])
+      const all = { running: true, ...daemon.file, ...status, health }
+      if (this.out.isJson || this.out.format === 'tsv') this.out.record(all)
+      else for (const line of statusLines(daemon.file, status, health)) this.out.line(line)
+    } finally {
+      client.close()
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { daemonLogPath, followLines, hasLevel, lastLines, prettyLine } from '../../cli/log-file.js'
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+
+export default class DaemonLogs extends BaseCommand {
+  static override summary = "print the daemon's log: readable on a terminal, JSON lines in a pipe"
+  static override examples = ['<%= config.bin %> daemon logs -n 50', '<%= config.bin %> daemon logs -f --level warn']
+  static override flags = {
+    follow: Flags.boolean({ char: 'f', description: 'go on with new lines until Ctrl-C' }),
+    lines: Flags.integer({ char: 'n', min: 0, default: 200, helpValue: 'n', description: 'lines from the end' }),
+    level: Flags.option({ options: LEVELS, description: 'least level' })(),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(DaemonLogs)
+    const path = daemonLogPath(this.dirs.data)
+    const pretty = this.out.format === 'table'
+    const print = (line: string) => {
+      if (flags.level === undefined || hasLevel(line, flags.level))
+        this.out.raw(`${pretty ? prettyLine(line) : line}\n`)
+    }
+    const lines = lastLines(path, flags.lines)
+    for (const line of lines) print(line)
+    if (lines.length === 0 && !flags.follow) this.out.note(`No log yet at ${path}.`)
+    if (!flags.follow) return
+    for await (const line of followLines(path, this.deadline.signal)) print(line)
+  }
+}

@@ -1,0 +1,24 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { stopDaemon } from '../../cli/daemon-control.js'
+import { daemonFlags, daemonWords } from '../../cli/daemon-flags.js'
+import { startDaemon } from '../../client/start-daemon.js'
+
+export default class DaemonRestart extends BaseCommand {
+  static override summary = 'stop the local daemon and start it at the same address'
+  static override examples = ['<%= config.bin %> daemon restart']
+  static override flags = daemonFlags
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(DaemonRestart)
+    const dataDir = this.dirs.data
+    const stopped = await stopDaemon({ dataDir, force: false })
+    const listen = flags.listen ?? (stopped === undefined ? undefined : new URL(stopped.file.url).host)
+    const daemon = await startDaemon({
+      dataDir,
+      args: ['--mode', stopped?.file.mode ?? 'manual', ...daemonWords({ ...flags, listen })],
+      notInstance: stopped?.file.instance,
+    })
+    if (this.out.isJson) this.out.json(daemon.file)
+    else this.out.line(`started: pid ${daemon.file.pid}, ${daemon.file.url}`)
+  }
+}

@@ -1,0 +1,34 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { daemonFlags, daemonWords } from '../../cli/daemon-flags.js'
+import { findDaemon } from '../../client/local-daemon.js'
+import { startDaemon } from '../../client/start-daemon.js'
+
+export default class DaemonStart extends BaseCommand {
+  static override summary = 'start the local daemon; it stays until it is stopped'
+  static override examples = ['<%= config.bin %> daemon start', '<%= config.bin %> daemon start --listen 127.0.0.1:0']
+  static override flags = {
+    ...daemonFlags,
+    socket: Flags.boolean({ allowNo: true, default: true, description: 'also listen on a unix socket' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(DaemonStart)
+    const dataDir = this.dirs.data
+    const running = await findDaemon(dataDir)
+    const daemon =
+      running ??
+      (await startDaemon({
+        dataDir,
+        args: ['--mode', 'manual', ...daemonWords(flags)],
+        onSlow: () => {
+          if (this.out.isErrTerminal) this.out.note(`Starting the local daemon${this.out.symbols.ellipsis}`)
+        },
+      }))
+    if (this.out.isJson) this.out.json(daemon.file)
+    else {
+      const state = running === undefined ? 'started' : 'runs already'
+      this.out.line(`${state}: pid ${daemon.file.pid}, ${daemon.file.url}`)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { ExitWith, usageError } from '../cli/cli-error.js'
+import { spaceFlag } from '../cli/common-flags.js'
+import { type Answer, answerJson, askQuestion, type Question } from '../cli/query/ask.js'
+import { citationLines, cited } from '../cli/query/evidence.js'
+import { footer } from '../cli/query/footer.js'
+import { lastSession, rememberSession } from '../cli/query/last-session.js'
+import { resolveDocument, resolveId } from '../cli/resolve.js'
+import { textOrStdin } from '../cli/stdin.js'
+import { EXIT } from '../contract/errors.js'
+
+const MODES = ['fast', 'deep', 'research', 'auto'] as const
+
+export default class Query extends BaseCommand {
+  static override summary = 'ask a space and stream the answer with its citations'
+  static override examples = [
+    '<%= config.bin %> query "how long are answer traces kept?" --space example-space',
+    '<%= config.bin %> query - --space example-space --json < question.txt',
+  ]
+  static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
+  static override flags = {
+    ...spaceFlag,
+    mode: Flags.option({ char: 'm', options: MODES, description: "how hard to look (default: the space's own)" })(),
+    doc: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'id',
+      description: 'only these documents',
+    }),
+    entity: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'id',
+      description: 'about these entities',
+    }),
+    session: Flags.string({ helpValue: 'new|last|id', description: 'conversation the question belongs to' }),
+    evidence: Flags.boolean({ description: 'print the passages the answer may rest on' }),
+    trace: Flags.boolean({ description: 'print the steps afterwards' }),
+    'require-evidence': Flags.boolean({ description: 'exit 10 when the space holds no answer' }),
+    'no-stream': Flags.boolean({ description: 'print the answer when it is complete' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Query)
+    const query = await textOrStdin(args.text, 'the question')
+    if (query === '') throw usageError('the question is empty')
+    const { id } = await this.space()
+    const client = await this.client()
+    const question: Question = { knowledgeSpaceId: id, query }
+    const mode = MODES.find((known) => known === this.settings.mode?.value)
+    if (mode !== undefined) question.mode = mode
+    if (flags.doc !== undefined) question.activeDocumentIds = await this.documents(id, flags.doc)
+    if (flags.entity !== undefined) question.activeEntityIds = flags.entity
+    const session = this.sessionOf(flags.session, id)
+    if (session !== undefined) question.sessionId = session
+
+    const streams = !this.out.isJson && !flags['no-stream']
+    const answer = await askQuestion(client, question, {
+      onDelta: (text) => (streams ? this.out.text(text) : undefined),
+      onFrame: (event, data) => (this.out.format === 'jsonl' ? this.out.event(event, data) : undefined),
+    })
+    if (answer.sessionId !== undefined) rememberSession(this.dirs.state, id, answer.sessionId)
+    if (this.out.format === 'json') this.out.json(answerJson(answer))
+    else if (this.out.format !== 'jsonl') await this.prose(answer, { ...flags, streamed: streams })
+    if (flags['require-evidence'] && answer.finishReason === 'no-retrieval-evidence') {
+      throw new ExitWith(EXIT.checkFailed)
+    }
+  }
+
+  private async prose(answer: Answer, show: { evidence: boolean; trace: boolean; streamed: boolean }): Promise<void> {
+    if (!show.streamed) this.out.text(answer.answer)
+    if (!answer.answer.endsWith('\n')) this.out.raw('\n')
+    if (this.out.isQuiet) return
+    const shown = cited(answer.answer, answer.evidence)
+    if (shown.length > 0) this.out.line()
+    for (const line of citationLines(shown, this.out.unicode)) this.out.line(line)
+    if (show.evidence) {
+      for (const item of answer.evidence) {
+        this.out.line()
+        this.out.line(citationLines([item], this.out.unicode).join('').trim())
+        this.out.line(item.text.replace(/^/gm, '    '))
+      }
+    }
+    this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}`)
+    if (show.trace) await this.printTrace(answer.traceId)
+  }
+
+  private async printTrace(traceId: string): Promise<void> {
+    const { traceLines } = await import('../cli/trace-view.js')
+    const client = await this.client()
+    const trace = await client.request('GET /queries/{traceId}', { path: { traceId } })
+    this.out.line()
+    for (const line of traceLines(trace)) this.out.line(line)
+  }
+
+  private async documents(spaceId: string, words: string[]): Promise<string[]> {
+    const client = await this.client()
+    return await Promise.all(words.map((word) => resolveDocument(client, spaceId, word, this.dirs.cache)))
+  }
+
+  private sessionOf(asked: string | undefined, spaceId: string): string | undefined {
+    if (asked === undefined || asked === 'new') return undefined
+    return asked === 'last' ? lastSession(this.dirs.state, spaceId) : resolveId('session', asked, this.dirs.cache)
+  }
+}

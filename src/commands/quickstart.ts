@@ -1,0 +1,89 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { usageError } from '../cli/cli-error.js'
+import { ensureSpace } from '../cli/ensure-space.js'
+import { gatherFiles } from '../cli/ingest/gather.js'
+import type { IngestRecord } from '../cli/ingest/records.js'
+import { failureOf, ingestFiles } from '../cli/ingest/session.js'
+import { type Answer, answerJson, askQuestion } from '../cli/query/ask.js'
+import { citationLines, cited } from '../cli/query/evidence.js'
+import { footer } from '../cli/query/footer.js'
+import { documentsLine, nextSteps, questionFrom, quickstartPlan } from '../cli/quickstart.js'
+import { EXIT } from '../contract/errors.js'
+
+export default class Quickstart extends BaseCommand {
+  static override summary = 'from nothing to an answered question: make a space, ingest a folder, ask'
+  static override examples = [
+    '<%= config.bin %> quickstart',
+    '<%= config.bin %> quickstart ./docs --question "how do I install it?"',
+  ]
+  static override args = {
+    path: Args.string({ description: "folder or file (default: this program's own documents)" }),
+  }
+  static override flags = {
+    space: Flags.string({ char: 's', helpValue: 'slug', description: 'space to use (default: after the folder)' }),
+    question: Flags.string({ helpValue: 'text', description: 'what to ask' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Quickstart)
+    const plan = quickstartPlan(args.path, flags.space)
+    const found = await gatherFiles(plan.paths, {
+      listOnStdin: false,
+      nul: false,
+      name: undefined,
+      glob: [],
+      ignore: this.settings.ignore,
+      ignoreFiles: true,
+      hidden: false,
+    })
+    if (found.files.length === 0) throw usageError(`${args.path ?? plan.paths.join(', ')} holds no files to ingest`)
+    const client = await this.client()
+    const space = await ensureSpace(client, plan.slug)
+    const prose = !this.out.isJson
+    if (prose) this.out.line(`Space      ${space.slug}${space.created ? ' (new)' : ''}`)
+    const records = await ingestFiles(found, {
+      client,
+      out: this.out,
+      spaceId: space.id,
+      stateDir: this.dirs.state,
+      place: this.settings.place.value,
+      concurrency: 4,
+      wait: true,
+      failFast: false,
+      dryRun: false,
+      deadline: this.deadline.signal,
+      report: false,
+    })
+    if (prose) this.out.line(`Documents  ${documentsLine(records)}`)
+    this.sayFailures(records)
+    const question = flags.question ?? plan.question ?? (await questionFrom(client, space.id))
+    if (question === undefined) throw usageError('none of the documents could be read', '`ks docs` lists them')
+    if (prose) this.out.line(`Question   ${question}\n`)
+    const answer = await askQuestion(
+      client,
+      { knowledgeSpaceId: space.id, query: question },
+      {
+        onDelta: (text) => (prose ? this.out.text(text) : undefined),
+      },
+    )
+    if (prose) this.conclude(answer, space.slug)
+    else this.out.json({ space: space.slug, created: space.created, files: records, question, ...answerJson(answer) })
+  }
+
+  private sayFailures(records: IngestRecord[]): void {
+    const failure = failureOf(records)
+    if (failure === undefined) return
+    if (failure.exit === EXIT.failed) throw failure
+    for (const line of [failure.message, ...failure.details]) this.out.note(line)
+  }
+
+  private conclude(answer: Answer, slug: string): void {
+    const shown = cited(answer.answer, answer.evidence)
+    this.out.line(answer.answer.endsWith('\n') ? '' : '\n')
+    for (const line of citationLines(shown, this.out.unicode)) this.out.line(line)
+    this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}\n\nTry next:`)
+    for (const step of nextSteps(slug, shown)) this.out.note(`  ${step}`)
+  }
+}
