@@ -82,7 +82,7 @@ async function* slices(
   let from = first
   for (;;) {
     const rows = db.all<NodeText>(
-      `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes JOIN versions ON versions.key = nodes.version_key
+      `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.key BETWEEN ? AND ? AND nodes.space_key = (SELECT key FROM spaces WHERE id = ?) AND versions.until_revision IS NULL
        ORDER BY nodes.key LIMIT ?`,
       ...[from, last, space, TEXT_BATCH],
@@ -110,7 +110,7 @@ async function* vectors(db: Database, space: string, vectorSpace: string): Async
   for (;;) {
     const rows = db.all<{ node_key: number; doc_key: number; vector: Uint8Array }>(
       `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM vectors
-       JOIN nodes ON nodes.key = vectors.node_key JOIN versions ON versions.key = nodes.version_key
+       JOIN nodes ON nodes.key = vectors.node_key JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE vectors.vector_space = ? AND vectors.node_key > ? AND versions.until_revision IS NULL
        ORDER BY vectors.node_key LIMIT ?`,
       ...[owner.key, after, VECTOR_BATCH],

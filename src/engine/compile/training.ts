@@ -73,7 +73,7 @@ export async function fillVectors(
     signal.throwIfAborted()
     const rows = db.all<{ key: number; doc_key: number; title: string; text: string }>(
       `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
-       FROM nodes JOIN versions ON versions.key = nodes.version_key
+       FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
        WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL AND vectors.node_key IS NULL
        ORDER BY nodes.key LIMIT ?`,
@@ -168,7 +168,7 @@ async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: num
   let place = 0
   for (;;) {
     const rows = context.db.all<{ key: number; title: string; text: string }>(
-      `SELECT nodes.key, nodes.title, nodes.text FROM nodes JOIN versions ON versions.key = nodes.version_key
+      `SELECT nodes.key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.key > ? AND nodes.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
        ORDER BY nodes.key LIMIT ?`,
       ...[after, spaceKey, READ_BATCH],

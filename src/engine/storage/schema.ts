@@ -126,8 +126,8 @@ CREATE TABLE nodes (
   row_hash BLOB NOT NULL
 ) STRICT;
 CREATE INDEX nodes_version ON nodes (version_key, ordinal);
--- answers whether a hit is visible without touching the rows of text; so does versions_at
-CREATE INDEX nodes_place ON nodes (key, space_key, version_key);
+-- answers whether a hit is visible without touching the rows of text; so does versions_at; and gives the nodes of one space in order
+CREATE INDEX nodes_place ON nodes (space_key, key, version_key);
 
 -- unit vectors as 16-bit floats
 CREATE TABLE vectors (
