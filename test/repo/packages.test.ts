@@ -12,8 +12,16 @@ interface Manifest {
   optionalDependencies: Record<string, string>
 }
 
+interface Locked {
+  version?: string
+  resolved?: string
+  engines?: { node?: string }
+  optional?: boolean
+  optionalDependencies?: Record<string, string>
+}
+
 interface Lockfile {
-  packages: Record<string, { version?: string; resolved?: string; engines?: { node?: string }; optional?: boolean }>
+  packages: Record<string, Locked>
 }
 
 const manifest: Manifest = read('package.json')
@@ -34,6 +42,13 @@ test('every dependency is pinned to one exact version, in package.json and in th
 test('the lockfile names no registry host, so that any registry can serve it', () => {
   const withHost = Object.entries(lockfile.packages).filter(([, entry]) => entry.resolved?.startsWith('http'))
   expect(withHost.map(([path]) => path)).toEqual([])
+})
+
+// `npm ci` refuses a lockfile without the packages of other platforms, and `npm install` may leave them out
+test('the lockfile holds the optional packages of every platform', () => {
+  const wanted = Object.values(lockfile.packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
+  const known = Object.keys(lockfile.packages)
+  expect(wanted.filter((name) => !known.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([])
 })
 
 test('the lockfile lets npm install the Tantivy binding on the oldest supported Node', () => {
