@@ -45,6 +45,7 @@ export async function main(argv: string[]): Promise<void> {
 }
 
 async function run(flags: Flags): Promise<void> {
+  process.umask(0o077) // whatever is written below the data directory is for its owner alone
   try {
     const daemon = await startDaemon({
       dataDir: flags.dataDir ?? localDirs().data,

@@ -65,7 +65,7 @@ function queryOf(route: RouteDefinition, path: (string | number)[] = [], value?:
   const base = sample(schemaOf(route.query, 'query'))
   const values = path.length === 0 ? base : place(base, path, value)
   const text = new URLSearchParams(
-    Object.entries(values as Record<string, unknown>).map(([name, each]) => [name, String(each)]),
+    Object.entries(values as Record<string, unknown>).map(([name, each]): [string, string] => [name, String(each)]),
   )
   return `?${text}`
 }

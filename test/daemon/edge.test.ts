@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listenSocket, listenTcp, type TcpServer } from '../../src/daemon/listen.js'
-import { startEdge, type TestEdge } from '../helpers/daemon.js'
+import type { Engine } from '../../src/engine/index.js'
+import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 
 let edge: TestEdge
 let tcp: TcpServer
@@ -318,4 +319,45 @@ test('a daemon that is stopping says so and when to come back', async () => {
   const answer = await stopping.send('GET', '/health')
   expect({ status: answer.status, wait: answer.headers.get('retry-after') }).toEqual({ status: 503, wait: '5' })
   await stopping.end()
+})
+
+describe('a failure that nobody foresaw', () => {
+  const broken = async (health: () => unknown) => {
+    const other = await startEdge({ engine: { ...edge.engine, health: health as Engine['health'] } })
+    const answer = await other.send('GET', '/health', { headers: { 'x-trace-id': 'trace-1' } })
+    const told = { status: answer.status, code: answer.headers.get('x-error-code'), body: await answer.text() }
+    await other.end()
+    return { told, log: other.log }
+  }
+  const told = {
+    ...{ status: 500, code: 'internal' },
+    body: '{"error":"the request failed unexpectedly; the log tells why under the trace id trace-1"}',
+  }
+
+  test('is told by its trace id alone, and the log has the rest', async () => {
+    const failed = await broken(() => {
+      throw new Error('a secret detail')
+    })
+    expect(failed.told).toEqual(told)
+    expect(failed.log).toMatchObject([{ traceId: 'trace-1', err: { message: 'a secret detail' }, path: '/health' }])
+  })
+
+  test('is also an answer that does not have its documented shape', async () => {
+    const failed = await broken(() => ({ ok: 'yes' }))
+    expect(failed.told).toEqual(told)
+    expect(JSON.stringify(failed.log)).toContain('getHealth 200 does not match its schema')
+  })
+})
+
+test('an upload is answered once its document is published, where compilation is inline', async () => {
+  const inline = await startEdge({ settings: { compilation: 'inline' } })
+  const { ada } = inline.tokens
+  const made = await inline.send('POST', '/knowledge-spaces', { token: ada, json: { name: 'A', slug: 'a' } })
+  const path = `/knowledge-spaces/${(await bodyOf<{ id: string }>(made)).id}/documents`
+  const form = new FormData()
+  form.append('file', new File(['# One\n\nSome text.'], 'one.md'))
+  const answer = await inline.send('POST', path, { token: ada, body: form })
+  expect(answer.status).toBe(201)
+  expect(await answer.json()).toMatchObject({ filename: 'one.md', parserStatus: 'parsed' })
+  await inline.end()
 })

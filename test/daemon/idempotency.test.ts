@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startEdge, type TestEdge } from '../helpers/daemon.js'
+import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 
 let edge: TestEdge
 beforeAll(async () => {
@@ -50,7 +50,7 @@ test('keys belong to their tenant', async () => {
 })
 
 test('an empty answer is kept as well', async () => {
-  const { id } = await (await create('k6', { name: 'F', slug: 'f' })).json()
+  const { id } = await bodyOf<{ id: string }>(await create('k6', { name: 'F', slug: 'f' }))
   const remove = () =>
     edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada, headers: { 'idempotency-key': 'k7' } })
   expect([(await remove()).status, (await remove()).status]).toEqual([204, 204])
@@ -60,6 +60,8 @@ test('a key has 1 to 512 characters', async () => {
   expect((await create('k'.repeat(512), { name: 'G', slug: 'g' })).status).toBe(201)
   const long = await create('k'.repeat(513), { name: 'H', slug: 'h' })
   expect(long.status).toBe(400)
-  expect((await long.json()).error).toBe('Idempotency-Key must be 1 to 512 characters long, received 513 characters')
+  expect((await bodyOf<{ error: string }>(long)).error).toBe(
+    'Idempotency-Key must be 1 to 512 characters long, received 513 characters',
+  )
   expect((await create('', { name: 'H', slug: 'h' })).status).toBe(400)
 })

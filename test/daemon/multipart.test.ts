@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listenTcp, type TcpServer } from '../../src/daemon/listen.js'
-import { startEdge, type TestEdge } from '../helpers/daemon.js'
+import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
 
 const KIB = 1024
@@ -18,13 +18,18 @@ beforeAll(async () => {
   edge = await startEdge({ settings: { uploadBytes: LIMIT, bulkBytes: 3 * MIB, bulkFiles: 50 } })
   tcp = await listenTcp(edge.app, { listen: '127.0.0.1:0', insecure: false, anyPort: false })
   const made = await edge.send('POST', '/knowledge-spaces', { token: edge.tokens.ada, json: { name: 'A', slug: 'a' } })
-  path = `/knowledge-spaces/${(await made.json()).id}/documents`
+  path = `/knowledge-spaces/${(await bodyOf<{ id: string }>(made)).id}/documents`
 })
 afterAll(async () => {
   tcp.server.closeAllConnections()
   tcp.server.close()
   await edge.end()
 })
+
+interface FormAnswer {
+  error: string
+  items: { asset: { filename: string } }[]
+}
 
 interface Part {
   head: string
@@ -48,7 +53,7 @@ async function post(body: Buffer | string, to = path, type = 'multipart/form-dat
     headers: { authorization: `Bearer ${edge.tokens.ada}`, 'content-type': type },
     body,
   })
-  const answer = await response.json()
+  const answer = await bodyOf<FormAnswer>(response)
   return { status: response.status, code: response.headers.get('x-error-code'), ...answer }
 }
 
@@ -79,7 +84,7 @@ describe('an upload', () => {
     )
     const answer = await post(encode(parts), `${path}/bulk`)
     expect(answer).toMatchObject({ status: 202, total: 50 })
-    expect(new Set(answer.items.map((item: { asset: { filename: string } }) => item.asset.filename)).size).toBe(50)
+    expect(new Set(answer.items.map((item) => item.asset.filename)).size).toBe(50)
   })
 })
 

@@ -23,7 +23,7 @@ export interface Sent {
   /** sent as JSON */
   json?: unknown
   /** sent as it is */
-  body?: BodyInit
+  body?: string | Uint8Array | FormData
   headers?: Record<string, string>
 }
 
@@ -83,6 +83,11 @@ export async function startEdge(
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** The body of an answer; the test says what it is. */
+export async function bodyOf<T>(response: Response): Promise<T> {
+  return (await response.json()) as T
 }
 
 export interface Ready {
