@@ -16,7 +16,7 @@ const MODES = ['fast', 'deep', 'research', 'auto'] as const
 export default class Query extends BaseCommand {
   static override summary = 'ask a space and stream the answer with its citations'
   static override examples = [
-    '<%= config.bin %> query "how long are answer traces kept?" --space example-space',
+    '<%= config.bin %> query "who is on call in August?" --space example-space',
     '<%= config.bin %> query - --space example-space --json < question.txt',
   ]
   static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
