@@ -1,7 +1,15 @@
 import { CommandHelp, Help } from '@oclif/core/help'
+import { commonFlags } from './common-flags.js'
 
 /** Help of one command: a short usage line, then examples, because they are what people look for. */
 class ExamplesFirst extends CommandHelp {
+  /** The manifest leaves out the flags that all commands share: read at each start, they would cost more than they tell. */
+  override generate(): string {
+    const common = Object.entries(commonFlags).map(([name, flag]) => [name, { ...flag, name }])
+    this.command = { ...this.command, flags: { ...this.command.flags, ...Object.fromEntries(common) } }
+    return super.generate()
+  }
+
   protected override defaultUsage(): string {
     const words = Object.values(this.command.args ?? {}).map((arg) => {
       const name = arg.name.toUpperCase() + (this.command.strict === false ? '...' : '')

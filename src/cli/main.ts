@@ -1,5 +1,6 @@
 import { Config } from '@oclif/core/config'
 import { run } from '@oclif/core/run'
+import { settings } from '@oclif/core/settings'
 import { ExitWith } from './cli-error.js'
 import { asksForJson } from './common-flags.js'
 import { errorReport, renderReport } from './report-error.js'
@@ -14,6 +15,8 @@ export async function main(argv: string[], root: string): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
   })
+  // Commands run compiled, whatever NODE_ENV says.
+  settings.enableAutoTranspile = false
   let config: Config | undefined
   try {
     config = await Config.load(root)

@@ -22,9 +22,10 @@ function stepLine(step: Step, width: number): string {
   return `  ${step.name.padEnd(width)}  ${took.padStart(7)}  ${step.status.padEnd(7)}  ${notes(step.metadata)}`.trimEnd()
 }
 
-/** What a step noted, as `name value`; nested values are left to `--json`. */
+/** What a step noted, as `name value`; nested values are left to `--json`, and how long it took stands beside it. */
 function notes(metadata: Record<string, unknown>): string {
   return Object.entries(metadata)
+    .filter(([name]) => name !== 'durationMs')
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     .map(([name, value]) => `${name} ${typeof value === 'string' ? ttyLine(value) : value}`)
     .join(' · ')

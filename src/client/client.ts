@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, ConnectionError, codeOfStatus } from './errors.js'
 import { type HttpRequest, readText, type Target, Transport } from './http.js'
-import { multipartBody, type UploadPart } from './multipart.js'
+import type { UploadPart } from './multipart.js'
 import { type CallInput, type CallResult, type RouteKey, urlPath } from './routes.js'
-import { type ServerEvent, serverEvents } from './sse.js'
+import type { ServerEvent } from './sse.js'
 
 export interface ClientOptions {
   signal?: AbortSignal
@@ -57,6 +57,7 @@ export class Client {
   /** Calls an operation that answers with server-sent events. */
   async stream<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<StreamAnswer> {
     const response = await this.call(key, input, { accept: 'text/event-stream' })
+    const { serverEvents } = await import('./sse.js')
     return { headers: response.headers, events: serverEvents(response) }
   }
 
@@ -71,6 +72,7 @@ export class Client {
     input: CallInput<K> & object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string> },
     onBytes?: (bytes: number) => void,
   ): Promise<CallResult<K>> {
+    const { multipartBody } = await import('./multipart.js')
     const { contentType, length, body } = multipartBody(input.field, input.files, input.fields, onBytes)
     const [method, path] = this.line(key, input)
     const headers: Record<string, string> = { 'content-type': contentType }

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
+import { commonFlags } from '../cli/common-flags.js'
 import { type CompletionCommand, completionScript, SHELLS } from '../cli/completion.js'
 
 export default class Completion extends BaseCommand {
@@ -20,8 +21,8 @@ export default class Completion extends BaseCommand {
 
   private table(): CompletionCommand[] {
     return this.config.commands.flatMap((command) => {
-      const flags = Object.values(command.flags).map((flag) => ({
-        name: flag.name,
+      const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => ({
+        name,
         char: flag.char,
         description: flag.description ?? '',
         takesValue: flag.type === 'option',

@@ -31,14 +31,14 @@ export default class SpacesStatus extends BaseCommand {
     }
     const { summaries } = status.index
     const word = status.storage.healthy ? this.out.paint('green', 'healthy') : this.out.paint('red', 'not healthy')
-    this.out.styled(`storage    ${word} · ${status.storage.provider}`)
+    this.out.styled(`storage      ${word} · ${status.storage.provider}`)
     for (const [name, summary] of Object.entries(summaries)) {
       const rest = Object.entries(summary).filter(([state, count]) => state !== 'total' && count > 0)
       const states = rest.map(([state, count]) => `${count} ${state}`).join(', ')
-      this.out.line(`${name.padEnd(11)}${summary.total} projections${states === '' ? '' : `: ${states}`}`)
+      this.out.line(`${name.padEnd(13)}${summary.total} projections${states === '' ? '' : `: ${states}`}`)
     }
-    this.out.line(`leases     ${status.activeLeases.count} active`)
-    this.out.line(`sessions   ${status.activeSessions.count} active`)
-    this.out.line(`commits    ${status.failedCommits.count} failed`)
+    this.out.line(`leases       ${status.activeLeases.count} active`)
+    this.out.line(`sessions     ${status.activeSessions.count} active`)
+    this.out.line(`commits      ${status.failedCommits.count} failed`)
   }
 }
