@@ -28,8 +28,11 @@ const CLOSE_MS = 10_000
 /** Bytes sent and not yet answered; more wait here, not in the pipe. */
 const WINDOW_BYTES = 4 * 1024 * 1024
 const STDERR_TAIL = 2_000
-/** Fewer malloc arenas: threads of the text index would each keep tens of megabytes. */
-const MALLOC_ARENAS = '2'
+/**
+ * How the C library keeps memory: few arenas, because each thread of the text index would keep tens of megabytes, and
+ * large pieces given back to the system when a graph is replaced.
+ */
+const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 /** Young garbage is mostly message buffers: a small nursery keeps the process small. */
 const NODE_FLAGS = ['--max-semi-space-size=4']
 
@@ -251,7 +254,7 @@ function childEnvironment(textEngine: string | undefined): NodeJS.ProcessEnv {
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
     ...(LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH }),
     ...(wanted === undefined ? {} : { KS_TEXT_INDEX: wanted }),
-    MALLOC_ARENA_MAX: MALLOC_ARENAS,
+    ...MALLOC,
   }
 }
 

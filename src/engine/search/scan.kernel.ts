@@ -66,8 +66,16 @@ export function dotAt(query: Float32Array, block: Float32Array, offset: number):
   return a + b + c + d
 }
 
+/** Which rows a scan is about: those whose flags, masked, are `wanted` and, with `allow`, those set there. */
+export interface RowFilter {
+  flags: Uint8Array
+  mask: number
+  wanted: number
+  allow?: Uint8Array
+}
+
 /**
- * Offers the rows of one block whose flags, masked, are `wanted`.
+ * Offers the rows of one block that a filter lets through.
  *
  * @param firstRow number of the block's first row
  * @param count rows of the block to look at
@@ -77,16 +85,34 @@ export function scanBlock(
   block: Float32Array,
   firstRow: number,
   count: number,
-  flags: Uint8Array,
-  mask: number,
-  wanted: number,
+  filter: RowFilter,
   top: TopRows,
 ): void {
   const dimension = query.length
   for (let i = 0; i < count; i++) {
-    if ((flags[firstRow + i]! & mask) !== wanted) continue
-    offer(top, firstRow + i, dotAt(query, block, i * dimension))
+    if (passes(filter, firstRow + i)) offer(top, firstRow + i, dotAt(query, block, i * dimension))
   }
+}
+
+function passes({ flags, mask, wanted, allow }: RowFilter, row: number): boolean {
+  return (flags[row]! & mask) === wanted && (allow === undefined || allow[row] === 1)
+}
+
+/** The score of the worst of the `k` best rows, or `-Infinity` where there are fewer. */
+export function worstOfBest(scores: Float32Array, end: number, filter: RowFilter, k: number): number {
+  const top = topRows(k)
+  for (let row = 0; row < end; row++) {
+    const score = scores[row]!
+    if ((top.size < k || score > top.scores[0]!) && passes(filter, row)) offer(top, row, score)
+  }
+  return top.size < k ? Number.NEGATIVE_INFINITY : top.scores[0]!
+}
+
+/** The rows with at least a score. */
+export function rowsFrom(scores: Float32Array, end: number, filter: RowFilter, least: number): number[] {
+  const rows: number[] = []
+  for (let row = 0; row < end; row++) if (scores[row]! >= least && passes(filter, row)) rows.push(row)
+  return rows
 }
 
 /** Whether every number is finite: 0 x NaN and 0 x Infinity are NaN, everything else adds 0. */

@@ -8,7 +8,7 @@ import { BLOCK_ROWS, IN_BUILD, IN_GRAPH, LIVE, PENDING, type VectorEntry, Vector
 
 /** Numbers a test may shrink. */
 export interface GraphLimits {
-  /** live vectors from which a graph is kept; fewer are compared one by one in about 3 ms at 384 dimensions */
+  /** live vectors from which a graph is kept */
   graphFrom: number
   /** new or dead vectors from which the graph is built again at once, also where they are fewer than a fifth */
   staleFrom: number
@@ -16,12 +16,20 @@ export interface GraphLimits {
   settleMs: number
 }
 
-const DEFAULT_LIMITS: GraphLimits = { graphFrom: 8_000, staleFrom: 5_000, settleMs: 500 }
+/** So many are compared in about a millisecond at 384 dimensions, less than what a graph saves and costs. */
+const GRAPH_FROM_SKETCHED = 40_000
+/** Without sketches they take three. */
+const GRAPH_FROM = 8_000
+const DEFAULT_LIMITS = { staleFrom: 5_000, settleMs: 500 }
 const STALE_SHARE = 0.2
 /** A rest below this is compared exactly for good: it costs less than a tenth of a millisecond. */
 const REST_FROM = 0.05
-/** Allowed rows up to which a filtered search compares them one by one: about 5 ms. */
+/** Allowed rows up to which a filtered search leaves the graph alone. */
 const FILTERED_EXACT_ROWS = 20_000
+/** Allowed rows up to which they are compared one by one; more are looked for among the sketches of all. */
+const LISTED_ROWS = 2_000
+/** A row compared in full costs as much as the sketches of so many. */
+const SKETCH_GAIN = 16
 /** Share of allowed rows from which the graph, asked with a filter, beats comparing them. */
 const FILTER_SHARE = 0.3
 /** After a failed build nothing is tried for this long. */
@@ -32,6 +40,8 @@ export interface VectorIndexOptions {
   vectorSpace: string
   dimension: number
   limits?: Partial<GraphLimits>
+  /** `false` compares exactly without WebAssembly */
+  sketched?: boolean
   log: (message: string) => void
   /** told when a build begins and ends: only native code of a build can end the process without a request */
   onBuild?: (running: boolean) => void
@@ -62,8 +72,9 @@ export class VectorIndex {
 
   constructor(options: VectorIndexOptions) {
     this.#options = options
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
-    this.rows = new VectorRows(options.dimension)
+    this.rows = new VectorRows(options.dimension, options.sketched)
+    const graphFrom = this.rows.sketched ? GRAPH_FROM_SKETCHED : GRAPH_FROM
+    this.#limits = { graphFrom, ...DEFAULT_LIMITS, ...options.limits }
   }
 
   get graphCount(): number {
@@ -150,12 +161,12 @@ export class VectorIndex {
   async #all(query: Float32Array, k: number): Promise<{ top: TopRows; method: VectorHits['method'] }> {
     const { rows } = this
     if (this.#graph === undefined) {
-      return { top: await rows.scan(query, k, LIVE | PENDING, LIVE, turn), method: 'exact' }
+      return { top: await rows.scan(query, k, { mask: LIVE | PENDING, wanted: LIVE }, turn), method: 'exact' }
     }
     const top = topRows(k)
     this.#offerNearest(this.#graph, query, k, top)
     if (rows.live > rows.graphLive) {
-      const rest = await rows.scan(query, k, LIVE | PENDING | IN_GRAPH, LIVE, turn)
+      const rest = await rows.scan(query, k, { mask: LIVE | PENDING | IN_GRAPH, wanted: LIVE }, turn)
       for (let i = 0; i < rest.size; i++) offer(top, rest.rows[i] ?? 0, rest.scores[i] ?? 0)
     }
     return { top, method: 'hnsw' }
@@ -184,23 +195,34 @@ export class VectorIndex {
     const allowed: number[] = []
     for (const doc of new Set(docs)) for (const row of this.rows.rowsOfDoc(doc)) allowed.push(row)
     const useGraph = allowed.length > FILTERED_EXACT_ROWS && allowed.length > FILTER_SHARE * this.rows.live
-    const top = topRows(k)
-    if (this.#graph === undefined || !useGraph) {
+    if (this.#graph !== undefined && useGraph) {
+      return { top: await this.#filteredByGraph(this.#graph, query, k, allowed), method: 'hnsw' as const }
+    }
+    if (allowed.length <= LISTED_ROWS || allowed.length * SKETCH_GAIN < this.rows.end || !this.rows.sketched) {
+      const top = topRows(k)
       await this.#offerExactly(query, allowed, top)
       return { top, method: 'exact' as const }
     }
-    const allow = new Uint8Array(this.rows.end)
-    for (const row of allowed) allow[row] = 1
-    const found = this.#graph.nearest(query, Math.min(k, this.#graph.points), (row) => allow[row] === 1)
+    const filter = { mask: LIVE | PENDING, wanted: LIVE, allow: this.#bitmap(allowed) }
+    return { top: await this.rows.scan(query, k, filter, turn), method: 'exact' as const }
+  }
+
+  async #filteredByGraph(graph: Graph, query: Float32Array, k: number, allowed: number[]): Promise<TopRows> {
+    const top = topRows(k)
+    const allow = this.#bitmap(allowed)
+    const found = graph.nearest(query, Math.min(k, graph.points), (row) => allow[row] === 1)
     found.rows.forEach((row, i) => {
       offer(top, row, found.cosines[i] ?? 0)
     })
-    await this.#offerExactly(
-      query,
-      allowed.filter((row) => ((this.rows.flags[row] ?? 0) & IN_GRAPH) === 0),
-      top,
-    )
-    return { top, method: 'hnsw' as const }
+    const rest = allowed.filter((row) => ((this.rows.flags[row] ?? 0) & IN_GRAPH) === 0)
+    await this.#offerExactly(query, rest, top)
+    return top
+  }
+
+  #bitmap(rows: number[]): Uint8Array {
+    const bitmap = new Uint8Array(this.rows.end)
+    for (const row of rows) bitmap[row] = 1
+    return bitmap
   }
 
   async #offerExactly(query: Float32Array, candidates: number[], top: TopRows): Promise<void> {

@@ -1,4 +1,15 @@
-import { dotAt, fingerprint, scanBlock, type TopRows, topRows } from './scan.kernel.js'
+import {
+  dotAt,
+  fingerprint,
+  offer,
+  type RowFilter,
+  rowsFrom,
+  scanBlock,
+  type TopRows,
+  topRows,
+  worstOfBest,
+} from './scan.kernel.js'
+import { Sketch } from './sketch.kernel.js'
 
 /** Row holds a key that may be found. */
 export const LIVE = 1
@@ -14,6 +25,8 @@ export const BLOCK_ROWS = 512
 const NONE = -1
 /** 16,384 rows of a scan take a few milliseconds: then others get their turn. */
 const SCAN_BLOCKS_PER_TURN = 32
+/** A millisecond and a half of sketches. */
+const SKETCHED_ROWS_PER_TURN = 65_536
 /** Rounding to half precision moves a fingerprint by less than this; different vectors are mostly further apart. */
 const SAME_FINGERPRINT = 2e-3
 
@@ -54,14 +67,22 @@ export class VectorRows {
   docs = new Float64Array(BLOCK_ROWS)
   #next = new Int32Array(BLOCK_ROWS)
   #previous = new Int32Array(BLOCK_ROWS)
+  #sketch: Sketch | undefined
   readonly #rowOfKey = new Map<number, number>()
   readonly #firstOfDoc = new Map<number, number>()
   readonly #free: number[] = []
   /** rows still to come from the source, with the fingerprints of their vectors */
   readonly #pending = new Map<number, number>()
 
-  constructor(dimension: number) {
+  /** @param sketched whether to keep sketches as well, by which exact search is faster */
+  constructor(dimension: number, sketched = true) {
     this.dimension = dimension
+    this.#sketch = sketched ? Sketch.create(dimension) : undefined
+  }
+
+  /** Whether exact search is the fast one. */
+  get sketched(): boolean {
+    return this.#sketch !== undefined
   }
 
   /** The row of a live key. */
@@ -151,23 +172,44 @@ export class VectorRows {
   }
 
   /**
-   * The best `k` rows whose flags, masked, are `wanted`, by exact comparison.
+   * The best `k` rows whose flags, masked, are `wanted`, by exact comparison of all that may be among them.
    *
+   * @param allow rows that may be given; absent = all
    * @param turn awaited now and then, so that a long scan lets others in between
    */
   async scan(
     query: Float32Array,
     k: number,
-    mask: number,
-    wanted: number,
+    { mask, wanted, allow }: { mask: number; wanted: number; allow?: Uint8Array },
     turn: () => Promise<void>,
   ): Promise<TopRows> {
+    const filter = { flags: this.flags, mask, wanted, ...(allow === undefined ? {} : { allow }) }
+    const sketch = this.#sketch
+    if (sketch === undefined) return this.#scanAll(query, k, filter, turn)
+    const top = topRows(k)
+    const { end } = this
+    const scores = new Float32Array(end)
+    let error = 0
+    for (let first = 0; first < end; first += SKETCHED_ROWS_PER_TURN) {
+      const last = Math.min(end, first + SKETCHED_ROWS_PER_TURN)
+      error = Math.max(error, sketch.compare(query, first, last, scores))
+      if (last < end) await turn()
+    }
+    const least = worstOfBest(scores, end, filter, k) - 2 * error
+    for (const row of rowsFrom(scores, end, filter, least)) {
+      const cosine = this.cosine(query, row)
+      if (cosine !== undefined) offer(top, row, cosine)
+    }
+    return top
+  }
+
+  async #scanAll(query: Float32Array, k: number, filter: RowFilter, turn: () => Promise<void>): Promise<TopRows> {
     const top = topRows(k)
     for (let block = 0; block * BLOCK_ROWS < this.end; block++) {
       const rows = this.blocks[block]
       if (rows === undefined) break
       const first = block * BLOCK_ROWS
-      scanBlock(query, rows, first, Math.min(BLOCK_ROWS, this.end - first), this.flags, mask, wanted, top)
+      scanBlock(query, rows, first, Math.min(BLOCK_ROWS, this.end - first), filter, top)
       if (block % SCAN_BLOCKS_PER_TURN === SCAN_BLOCKS_PER_TURN - 1) await turn()
     }
     return top
@@ -246,6 +288,7 @@ export class VectorRows {
 
   #write(row: number, entry: VectorEntry): void {
     this.blocks[Math.floor(row / BLOCK_ROWS)]?.set(entry.vector, (row % BLOCK_ROWS) * this.dimension)
+    this.#sketchRow(row, entry.vector)
     if (this.#is(row, LIVE)) {
       this.#unlink(row)
       this.live--
@@ -254,6 +297,15 @@ export class VectorRows {
     this.flags[row] = ((this.flags[row] ?? 0) & ~PENDING) | LIVE
     this.#pending.delete(row)
     this.live++
+  }
+
+  #sketchRow(row: number, vector: Float32Array): void {
+    try {
+      this.#sketch?.set(row, vector)
+    } catch {
+      // No memory for more sketches: from here on all is compared in full, or by a graph.
+      this.#sketch = undefined
+    }
   }
 
   #kill(row: number): void {

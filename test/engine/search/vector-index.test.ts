@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type GraphLimits, VectorIndex } from '../../../src/engine/search/vector-index.js'
+import { LIVE, VectorRows } from '../../../src/engine/search/vector-rows.js'
 import { clusteredVectors, normal, seeded, unit } from './random.js'
 
 const DIMENSION = 48
@@ -22,8 +23,8 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 3 })
 })
 
-function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}): VectorIndex {
-  const index = new VectorIndex({ dir, vectorSpace: VECTOR_SPACE, dimension: DIMENSION, limits, log })
+function make(limits: Partial<GraphLimits>, log: (message: string) => void = () => {}, sketched = true): VectorIndex {
+  const index = new VectorIndex({ dir, vectorSpace: VECTOR_SPACE, dimension: DIMENSION, limits, log, sketched })
   open.push(index)
   return index
 }
@@ -54,13 +55,14 @@ function runVectorSuite(
   limits: Partial<GraphLimits>,
   ready: (index: VectorIndex) => Promise<void>,
   minRecall: number,
+  sketched = true,
 ): void {
   describe(`vector search: ${name}`, () => {
     it(`finds at least ${minRecall} of the ten nearest, also after changes`, async () => {
       const random = seeded(7)
       const vectors = clusteredVectors(1_500, DIMENSION, 30, random)
       const truth = new Map(vectors.map((vector, i) => [i + 1, vector]))
-      const index = make(limits)
+      const index = make(limits, undefined, sketched)
       index.put(entries(vectors), false)
       await ready(index)
       const check = async () => {
@@ -92,7 +94,7 @@ function runVectorSuite(
 
     it('finds only vectors of the documents of a filter', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(3))
-      const index = make(limits)
+      const index = make(limits, undefined, sketched)
       index.put(entries(vectors), false)
       await ready(index)
       const query = vectors[5] ?? new Float32Array(DIMENSION)
@@ -104,7 +106,7 @@ function runVectorSuite(
 
     it('takes a changed vector in place of the old one', async () => {
       const vectors = clusteredVectors(800, DIMENSION, 10, seeded(5))
-      const index = make(limits)
+      const index = make(limits, undefined, sketched)
       index.put(entries(vectors), false)
       await ready(index)
       const moved = unit(Float32Array.from({ length: DIMENSION }, (_, i) => (i === 0 ? 1 : 0)))
@@ -117,7 +119,7 @@ function runVectorSuite(
     })
 
     it('gives fewer than k where there are fewer, and nothing where there is nothing', async () => {
-      const index = make(limits)
+      const index = make(limits, undefined, sketched)
       expect((await index.search(new Float32Array(DIMENSION), 10)).keys).toEqual([])
       const vectors = clusteredVectors(700, DIMENSION, 5, seeded(9))
       index.put(entries(vectors), false)
@@ -130,7 +132,46 @@ function runVectorSuite(
 }
 
 runVectorSuite('exact', never, async () => {}, 1)
+runVectorSuite('exact without sketches', never, async () => {}, 1, false)
 runVectorSuite('hnsw', small, (index) => until(() => index.graphCount >= 700), 0.98)
+
+describe('exact search', () => {
+  it.each([1, 3, 16, 17, 100, 384])(
+    'misses none of the best at %i dimensions, whatever the vectors are',
+    async (dimension) => {
+      const random = seeded(dimension)
+      const kinds = [
+        () => unit(Float32Array.from({ length: dimension }, () => normal(random))),
+        // One large number makes a coarse sketch; a row of zeros has none.
+        () => unit(Float32Array.from({ length: dimension }, (_, i) => (i === 0 ? 20 : normal(random)))),
+        () => new Float32Array(dimension),
+        () => unit(new Float32Array(dimension).fill(1).map((value) => value + 0.001 * normal(random))),
+      ]
+      const vectors = Array.from({ length: 5_000 }, (_, i) => kinds[i % kinds.length]!())
+      const rows = new VectorRows(dimension)
+      const plain = new VectorRows(dimension, false)
+      vectors.forEach((vector, i) => {
+        rows.put({ key: i, doc: i % 7, vector })
+        plain.put({ key: i, doc: i % 7, vector })
+      })
+      expect(rows.sketched).toBe(true)
+      const allow = new Uint8Array(5_000).map((_, i) => (i % 3 === 0 ? 1 : 0))
+      for (const filter of [
+        { mask: LIVE, wanted: LIVE },
+        { mask: LIVE, wanted: LIVE, allow },
+      ]) {
+        for (const k of [1, 10, 100]) {
+          const query = kinds[k % kinds.length]!()
+          const [fast, slow] = await Promise.all(
+            [rows, plain].map((store) => store.scan(query, k, filter, async () => {})),
+          )
+          const scores = (top: typeof fast) => Array.from(top!.scores.subarray(0, top!.size)).sort((a, b) => a - b)
+          expect(scores(fast)).toEqual(scores(slow))
+        }
+      }
+    },
+  )
+})
 
 describe('vector graph', () => {
   async function built(vectors: Float32Array[], log?: (message: string) => void): Promise<VectorIndex> {
