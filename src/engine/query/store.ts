@@ -53,8 +53,8 @@ export function loadPassages(db: Database, spaceKey: number, keys: number[]): Ma
     `SELECT nodes.key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page,
        nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at
-     FROM json_each(?) wanted JOIN nodes ON nodes.key = wanted.value
-     JOIN versions ON versions.key = nodes.version_key JOIN documents ON documents.key = nodes.doc_key
+     FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value
+     CROSS JOIN versions ON versions.key = nodes.version_key CROSS JOIN documents ON documents.key = nodes.doc_key
      WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,
     ...[JSON.stringify(keys), spaceKey],
   )
