@@ -1,0 +1,33 @@
+import { KsError } from '../../contract/errors.js'
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import type { DocumentEntry } from './store.js'
+
+/** A document as an entry; `directory` under `/knowledge`, `resource` under `/sources`. */
+export function documentItem(
+  row: DocumentEntry,
+  at: { kind: VirtualItem['kind']; name: string; path: string },
+): VirtualItem {
+  return {
+    ...at,
+    metadata: {
+      ...parseMetadata(row.metadata),
+      filename: row.filename,
+      mimeType: row.mime_type,
+      sizeBytes: row.size_bytes,
+      ...(row.source_id === null ? {} : { sourceId: row.source_id }),
+      createdAt: new Date(row.created_at).toISOString(),
+      updatedAt: new Date(row.updated_at).toISOString(),
+      ...(row.version_key === null ? { state: row.parser_status === 'failed' ? 'failed' : 'pending' } : {}),
+      ...(row.error === null ? {} : { error: row.error }),
+    },
+    resourceType: 'document',
+    targetId: row.id,
+    version: row.version,
+  }
+}
+
+function parseMetadata(json: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(json)
+  if (typeof value !== 'object' || value === null) throw new KsError('internal', 'stored metadata is not an object')
+  return { ...value }
+}

@@ -1,0 +1,200 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import { isUuid } from '../../lib/ids.js'
+import {
+  type After,
+  type Entry,
+  type EntryPage,
+  PLAIN_TEXT,
+  type Place,
+  placeOf,
+  type TextUnit,
+  textAt,
+} from './namespace.js'
+import { compareNames, joinPath } from './paths.js'
+import { liveNodeCount, type TraceEntry, traceById, tracesAfter } from './store.js'
+import type { View } from './view.js'
+
+/** traces of one slice; a bundle is some ten kilobytes of JSON */
+const TRACES_PER_SLICE = 20
+
+/** Entry of one item of evidence, as it stands in `/evidence/<traceId>`. */
+export function evidenceItem(traceId: string, item: EvidenceItem): VirtualItem {
+  return {
+    kind: 'resource',
+    name: item.nodeId,
+    path: joinPath('evidence', [traceId, item.nodeId]),
+    metadata: {
+      citationCount: item.citations.length,
+      conflictCount: item.conflicts.length,
+      freshness: item.freshness,
+      score: item.score,
+      scores: item.scores,
+    },
+    resourceType: 'node',
+    targetId: item.nodeId,
+  }
+}
+
+/** A trace with its evidence, by node id. */
+interface Opened {
+  trace: TraceEntry
+  items: EvidenceItem[]
+}
+
+/** What the caller's own queries used. A trace any of whose passages is gone is not shown at all. */
+export class Evidence {
+  readonly #view: View
+
+  constructor(view: View) {
+    this.#view = view
+  }
+
+  resolve(segments: readonly string[]): Promise<Place | undefined> {
+    const [traceId, nodeId, ...rest] = segments
+    if (traceId === undefined) return Promise.resolve(this.#root())
+    if (!isUuid(traceId) || rest.length > 0) return Promise.resolve(undefined)
+    const trace = traceById(this.#view, traceId)
+    const opened = trace === undefined ? undefined : this.#open(trace)
+    if (opened === undefined) return Promise.resolve(undefined)
+    if (nodeId === undefined) return Promise.resolve(this.#trace(opened))
+    const item = opened.items.find((candidate) => candidate.nodeId === nodeId)
+    if (item === undefined) return Promise.resolve(undefined)
+    return Promise.resolve(
+      placeOf(evidenceItem(traceId, item), {
+        texts: (after) => units(after === undefined ? [unit(traceId, item)] : []),
+        read: () => Promise.resolve({ text: item.text, contentType: PLAIN_TEXT }),
+      }),
+    )
+  }
+
+  #root(): Place {
+    return placeOf(
+      { kind: 'directory', name: 'evidence', path: joinPath('evidence', []), metadata: {} },
+      {
+        list: (after, limit) => this.#list(after, limit),
+        walk: (after) => this.#walk(after),
+        texts: (after) => this.#texts(after),
+      },
+    )
+  }
+
+  #trace({ trace, items }: Opened): Place {
+    return placeOf(traceItem(trace), {
+      list: (after, limit) => Promise.resolve(pageOfItems(trace.id, items, after, limit)),
+      walk: (after) => units(pageOfItems(trace.id, items, after, items.length).entries),
+      texts: (after) => units(itemsAfter(items, after).map((item) => unit(trace.id, item))),
+    })
+  }
+
+  async #list(after: After | undefined, limit: number): Promise<EntryPage> {
+    const entries: Entry[] = []
+    for await (const { trace } of this.#traces(after === undefined ? '' : textAt(after, 0))) {
+      if (entries.length === limit) return { entries, more: true }
+      entries.push({ item: traceItem(trace), after: [trace.id, ''] })
+    }
+    return { entries, more: false }
+  }
+
+  async *#walk(after: After | undefined): AsyncGenerator<Entry> {
+    const started = after === undefined ? undefined : traceById(this.#view, textAt(after, 0))
+    const opened = started === undefined ? undefined : this.#open(started)
+    if (opened !== undefined) yield* pageOfItems(opened.trace.id, opened.items, after, opened.items.length).entries
+    for await (const { trace, items } of this.#traces(after === undefined ? '' : textAt(after, 0))) {
+      yield { item: traceItem(trace), after: [trace.id, ''] }
+      yield* pageOfItems(trace.id, items, undefined, items.length).entries
+    }
+  }
+
+  async *#texts(after: After | undefined): AsyncGenerator<TextUnit> {
+    const started = after === undefined ? undefined : traceById(this.#view, textAt(after, 0))
+    const opened = started === undefined ? undefined : this.#open(started)
+    if (opened !== undefined) for (const item of itemsAfter(opened.items, after)) yield unit(opened.trace.id, item)
+    for await (const { trace, items } of this.#traces(after === undefined ? '' : textAt(after, 0)))
+      for (const item of items) yield unit(trace.id, item)
+  }
+
+  async *#traces(after: string): AsyncGenerator<Opened> {
+    for (let last = after; ; ) {
+      const traces = tracesAfter(this.#view, last, TRACES_PER_SLICE)
+      for (const trace of traces) {
+        const opened = this.#open(trace)
+        if (opened !== undefined) yield opened
+      }
+      if (traces.length < TRACES_PER_SLICE) return
+      last = traces[traces.length - 1]?.id ?? last
+      await this.#view.clock.turn()
+    }
+  }
+
+  #open(trace: TraceEntry): Opened | undefined {
+    if (trace.body === null) return { trace, items: [] }
+    const items = itemsOf(trace.body).sort((a, b) => compareNames(a.nodeId, b.nodeId))
+    const ids = [...new Set(items.map((item) => item.nodeId))]
+    return liveNodeCount(this.#view, ids) === ids.length ? { trace, items } : undefined
+  }
+}
+
+/** The items of a stored bundle, which only this program writes. */
+function itemsOf(body: string): EvidenceItem[] {
+  const bundle: Pick<EvidenceBundle, 'items'> = JSON.parse(body)
+  return bundle.items
+}
+
+function itemsAfter(items: readonly EvidenceItem[], after: After | undefined): EvidenceItem[] {
+  const last = after === undefined ? '' : textAt(after, 1)
+  return items.filter((item) => compareNames(item.nodeId, last) > 0)
+}
+
+function pageOfItems(
+  traceId: string,
+  items: readonly EvidenceItem[],
+  after: After | undefined,
+  limit: number,
+): EntryPage {
+  const rest = itemsAfter(items, after)
+  return {
+    entries: rest.slice(0, limit).map((item) => ({ item: evidenceItem(traceId, item), after: [traceId, item.nodeId] })),
+    more: rest.length > limit,
+  }
+}
+
+function traceItem(trace: TraceEntry): VirtualItem {
+  return {
+    kind: 'directory',
+    name: trace.id,
+    path: joinPath('evidence', [trace.id]),
+    metadata: {
+      query: trace.query,
+      mode: trace.mode,
+      ...(trace.evidence_state === null ? {} : { state: trace.evidence_state }),
+      createdAt: new Date(trace.created_at).toISOString(),
+    },
+    resourceType: 'evidence',
+    targetId: trace.id,
+  }
+}
+
+function unit(traceId: string, item: EvidenceItem): TextUnit {
+  const { path } = evidenceItem(traceId, item)
+  const [citation] = item.citations
+  const base = citation?.startOffset ?? 0
+  return {
+    id: item.nodeId,
+    text: item.text,
+    after: [traceId, item.nodeId],
+    describe: (start, end) =>
+      Promise.resolve({
+        kind: 'node',
+        path,
+        startOffset: base + start,
+        endOffset: base + end,
+        nodeId: item.nodeId,
+        metadata: { traceId, ...(citation === undefined ? {} : { documentId: citation.documentAssetId }) },
+      }),
+  }
+}
+
+async function* units<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}

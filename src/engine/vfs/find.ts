@@ -1,0 +1,55 @@
+import type { FsFindQuery, Listing, VirtualItem } from '../../contract/gateway/fs.js'
+import type { After, Place } from './namespace.js'
+import type { PagedView } from './view.js'
+
+/** a search that finds little answers with what it has after this time, and a cursor to go on */
+export const FIND_MILLISECONDS = 2000
+
+type Filter = Pick<FsFindQuery, 'nameContains' | 'metadataKey' | 'metadataValue' | 'resourceType'>
+
+/** Entries below a place that pass a filter; a resource is looked at itself. */
+export async function find(
+  view: PagedView,
+  place: Place,
+  request: Filter & { limit: number },
+): Promise<Pick<Listing, 'items' | 'truncated' | 'nextCursor'>> {
+  const accepts = matcherOf(request)
+  const wanted = { resourceType: request.resourceType, namePart: request.nameContains?.toLowerCase() }
+  if (place.item.kind === 'resource') return { items: [place.item].filter(accepts), truncated: false }
+  const items: VirtualItem[] = []
+  let last: After | undefined
+  for await (const { item, after } of place.walk(view.after, wanted)) {
+    if (last !== undefined && view.clock.over) return { items, truncated: true, nextCursor: view.cursorAt(last) }
+    if (item !== undefined && accepts(item)) {
+      if (items.length === request.limit)
+        return { items, truncated: true, ...(last === undefined ? {} : { nextCursor: view.cursorAt(last) }) }
+      items.push(item)
+    }
+    last = after
+    if (view.clock.due) await view.clock.turn()
+  }
+  return { items, truncated: false }
+}
+
+function matcherOf({ nameContains, metadataKey, metadataValue, resourceType }: Filter): (item: VirtualItem) => boolean {
+  const part = nameContains?.toLowerCase()
+  return (item) =>
+    (resourceType === undefined || item.resourceType === resourceType) &&
+    (part === undefined || item.name.toLowerCase().includes(part)) &&
+    hasMetadata(item.metadata, metadataKey, metadataValue)
+}
+
+/** Top-level members: the named one must be there, and it, or any where none is named, must have the value. */
+function hasMetadata(metadata: Record<string, unknown>, key: string | undefined, value: string | undefined): boolean {
+  if (key !== undefined && !Object.hasOwn(metadata, key)) return false
+  if (value === undefined) return true
+  const candidates = key === undefined ? Object.values(metadata) : [metadata[key]]
+  return candidates.some((candidate) => hasValue(candidate, value))
+}
+
+/** A list has the values of its members; an object is compared as JSON. */
+function hasValue(candidate: unknown, value: string): boolean {
+  if (Array.isArray(candidate)) return candidate.some((member) => hasValue(member, value))
+  if (typeof candidate === 'object' && candidate !== null) return JSON.stringify(candidate) === value
+  return String(candidate) === value
+}

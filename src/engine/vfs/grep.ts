@@ -1,0 +1,79 @@
+import type { GrepListing } from '../../contract/gateway/fs.js'
+import { type After, type GrepMatch, integerAt, type Place, type TextUnit, textAt } from './namespace.js'
+import type { Found, Pattern } from './pattern.js'
+import { snippetOf } from './snippet.js'
+import type { PagedView } from './view.js'
+
+/** Where a search goes on: after the last finished text, and at an offset of the one after it, if that is the same. */
+interface Resume {
+  after: After | undefined
+  unit: string
+  offset: number
+}
+
+/** Searches the texts at and below a place until enough is found or the time of the view's clock is over. */
+export async function grep(
+  view: PagedView,
+  place: Place,
+  request: { pattern: Pattern; limit: number },
+): Promise<Pick<GrepListing, 'matches' | 'truncated' | 'nextCursor'>> {
+  const matches: GrepMatch[] = []
+  const resume = readResume(view.after)
+  let finished = resume?.after
+  let resumed = resume
+  const stop = (unit: string, offset: number) => ({
+    matches,
+    truncated: true,
+    nextCursor: view.cursorAt([...(finished ?? []), unit, offset]),
+  })
+  for await (const unit of place.texts(resume?.after)) {
+    const from = resumed?.unit === unit.id ? resumed.offset : 0
+    resumed = undefined
+    const reached = await searchUnit({ view, pattern: request.pattern, unit, from, limit: request.limit, matches })
+    if (reached < unit.text.length) return stop(unit.id, reached)
+    // a page that ran out of time has finished one text at least, or a piece of it: the next one gets on
+    finished = unit.after
+    if (view.clock.over) return stop('', 0)
+    await view.clock.turn()
+  }
+  return { matches, truncated: false }
+}
+
+interface UnitSearch {
+  view: PagedView
+  pattern: Pattern
+  unit: TextUnit
+  from: number
+  limit: number
+  matches: GrepMatch[]
+}
+
+/** @returns the offset up to which the text was searched: its length, unless the limit or the time was reached */
+async function searchUnit({ view, pattern, unit, from, limit, matches }: UnitSearch): Promise<number> {
+  let reached = from
+  for (const piece of pattern.search(unit.text, from)) {
+    for (const match of piece.found) {
+      if (matches.length === limit) return reached
+      matches.push(await describe(unit, match))
+      reached = match.end
+    }
+    reached = piece.reached
+    if (view.clock.over) return reached
+    await view.clock.turn()
+  }
+  return unit.text.length
+}
+
+async function describe(unit: TextUnit, match: Found): Promise<GrepMatch> {
+  return { ...(await unit.describe(match.start, match.end)), snippet: snippetOf(unit.text, match) }
+}
+
+function readResume(after: After | undefined): Resume | undefined {
+  if (after === undefined) return undefined
+  const rest = after.slice(0, -2)
+  return {
+    after: rest.length === 0 ? undefined : rest,
+    unit: textAt(after, after.length - 2),
+    offset: integerAt(after, after.length - 1),
+  }
+}

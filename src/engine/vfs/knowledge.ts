@@ -1,0 +1,247 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { documentItem } from './document-item.js'
+import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
+import { DOCUMENTS, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
+import { cursorName, documentNamed, mayBeNamed, nameAmong } from './names.js'
+import {
+  type After,
+  brokenCursor,
+  type Entry,
+  type EntryPage,
+  integerAt,
+  PLAIN_TEXT,
+  type Place,
+  pageOf,
+  placeOf,
+  type Step,
+  type TextUnit,
+  textAt,
+  type Wanted,
+} from './namespace.js'
+import { joinPath } from './paths.js'
+import {
+  boundsOf,
+  type DocumentEntry,
+  documentsByName,
+  LAST,
+  type NameKey,
+  type NodeText,
+  nameKey,
+  nodeTextsAfter,
+  placeOfDocument,
+} from './store.js'
+import type { View } from './view.js'
+
+/** passages of one slice; with their texts some hundred kilobytes */
+const TEXTS_PER_SLICE = 200
+
+/** What was made of the documents: their sections as folders, their passages as files. */
+export class Knowledge {
+  readonly #view: View
+  readonly #trees: DocumentTrees
+
+  constructor(view: View, trees: DocumentTrees) {
+    this.#view = view
+    this.#trees = trees
+  }
+
+  async resolve(segments: readonly string[]): Promise<Place | undefined> {
+    const [first, name, ...path] = segments
+    if (first === undefined) return this.#root()
+    if (first !== DOCUMENTS) return undefined
+    if (name === undefined) return this.#documents()
+    const row = await documentNamed(this.#view, name)
+    if (row === undefined) return undefined
+    const item = await this.#item(row)
+    const tree = row.version_key === null ? undefined : await this.#trees.of(row.version_key, this.#view.clock)
+    if (tree === undefined) return path.length === 0 ? placeOf(item) : undefined
+    const found = findInTree(tree, path)
+    if (found === undefined) return undefined
+    return isLeaf(found) ? this.#passage(row, item.path, found) : this.#section(row, item, found)
+  }
+
+  #root(): Place {
+    const below: Entry = { item: documentsItem(), after: [DOCUMENTS] }
+    const walk = (after: After | undefined, wanted?: Wanted) => this.#walk(after, wanted)
+    return placeOf(
+      { kind: 'directory', name: 'knowledge', path: joinPath('knowledge', []), metadata: {} },
+      {
+        list: (after, limit) => Promise.resolve(pageOf([below], after === undefined ? 0 : 1, limit)),
+        walk: async function* (after, wanted) {
+          const within = after?.[0] === DOCUMENTS ? undefined : after
+          if (after === undefined) yield below
+          yield* walk(within, wanted)
+        },
+        texts: (after) => this.#texts(after),
+      },
+    )
+  }
+
+  #documents(): Place {
+    return placeOf(documentsItem(), {
+      list: (after, limit) => this.#list(after, limit),
+      walk: (after, wanted) => this.#walk(after, wanted),
+      texts: (after) => this.#texts(after),
+    })
+  }
+
+  async #list(after: After | undefined, limit: number): Promise<EntryPage> {
+    const entries: Entry[] = []
+    let before: DocumentEntry | undefined
+    for await (const row of this.#rows(this.#startOf(after), limit + 1)) {
+      if (entries.length === limit) return { entries, more: true }
+      entries.push({ item: await this.#item(row, before), after: placeAfter(row, 0) })
+      before = row
+      if (this.#view.clock.due) await this.#view.clock.turn()
+    }
+    return { entries, more: false }
+  }
+
+  /** The place of an entry: its document, and how many entries of the document have gone before, itself included. */
+  async *#walk(after: After | undefined, wanted: Wanted = {}): AsyncGenerator<Step> {
+    const { resourceType, namePart } = wanted
+    const inside = resourceType === undefined || resourceType === 'node'
+    let skip = after === undefined ? 0 : integerAt(after, 2)
+    if (after !== undefined && skip > 0) {
+      const row = await this.#rowAt(after)
+      if (row !== undefined && inside) yield* this.#inside(row, skip)
+    }
+    skip = 0
+    let before: DocumentEntry | undefined
+    for await (const row of this.#rows(this.#startOf(after), 100)) {
+      if (mayBeNamed(row, namePart)) yield { item: await this.#item(row, before), after: placeAfter(row, 1) }
+      else yield { after: placeAfter(row, 1) }
+      if (inside) yield* this.#inside(row, 1)
+      before = row
+    }
+  }
+
+  async *#inside(row: DocumentEntry, skip: number): AsyncGenerator<Entry> {
+    const tree = row.version_key === null ? undefined : await this.#trees.of(row.version_key, this.#view.clock)
+    if (tree === undefined || tree.entries.length < skip) return
+    const { path } = await this.#item(row)
+    for (const [index, entry] of tree.entries.slice(skip - 1).entries())
+      yield { item: entryItem(row, path, entry), after: placeAfter(row, skip + index + 1) }
+  }
+
+  #section(row: DocumentEntry, document: VirtualItem, branch: Branch): Place {
+    const entries = (): Entry[] =>
+      [...branch.branches, ...branch.leaves].map((child, index) => ({
+        item: entryItem(row, document.path, child),
+        after: [index + 1],
+      }))
+    const below = (): Entry[] =>
+      [...everythingIn(branch)].map((child, index) => ({
+        item: entryItem(row, document.path, child),
+        after: [index + 1],
+      }))
+    return placeOf(branch.section === undefined ? document : entryItem(row, document.path, branch), {
+      list: (after, limit) => Promise.resolve(pageOf(entries(), after === undefined ? 0 : integerAt(after, 0), limit)),
+      walk: async function* (after) {
+        yield* below().slice(after === undefined ? 0 : integerAt(after, 0))
+      },
+      texts: (after) => this.#textsIn(row, after, new Set(leavesIn(branch))),
+    })
+  }
+
+  #passage(row: DocumentEntry, documentPath: string, leaf: Leaf): Place {
+    const text = (): string =>
+      row.version_key === null
+        ? ''
+        : (nodeTextsAfter(this.#view.db, row.version_key, leaf.node.ordinal - 1, 1)[0]?.text ?? '')
+    return placeOf(entryItem(row, documentPath, leaf), {
+      texts: (after) => this.#textsIn(row, after, new Set([leaf.node.ordinal])),
+      read: () => Promise.resolve({ text: text(), contentType: PLAIN_TEXT }),
+    })
+  }
+
+  async *#texts(after: After | undefined): AsyncGenerator<TextUnit> {
+    if (after !== undefined) {
+      const row = await this.#rowAt(after)
+      if (row !== undefined) yield* this.#textsIn(row, after)
+    }
+    for await (const row of this.#rows(this.#startOf(after), 100)) {
+      yield* this.#textsIn(row, undefined)
+      if (this.#view.clock.due) await this.#view.clock.turn()
+    }
+  }
+
+  /** @param chosen ordinals of the passages wanted; all when not given */
+  async *#textsIn(
+    row: DocumentEntry,
+    after: After | undefined,
+    chosen?: ReadonlySet<number>,
+  ): AsyncGenerator<TextUnit> {
+    if (row.version_key === null) return
+    let ordinal = (after === undefined ? 0 : integerAt(after, 2)) - 1
+    for (;;) {
+      const nodes = nodeTextsAfter(this.#view.db, row.version_key, ordinal, TEXTS_PER_SLICE)
+      for (const node of nodes) if (chosen?.has(node.ordinal) ?? true) yield this.#unit(row, node)
+      const last = nodes[nodes.length - 1]
+      if (last === undefined || nodes.length < TEXTS_PER_SLICE) return
+      ordinal = last.ordinal
+    }
+  }
+
+  #unit(row: DocumentEntry, node: NodeText): TextUnit {
+    // a node that continues a table starts with the table's header, which does not stand at its place in the text
+    const header = Math.max(0, node.text.length - (node.end_offset - node.start_offset))
+    const offsetOf = (place: number): number => node.start_offset + Math.max(0, place - header)
+    return {
+      id: node.id,
+      text: node.text,
+      after: placeAfter(row, node.ordinal + 1),
+      describe: async (start, end) => {
+        const document = await this.#item(row)
+        const tree = row.version_key === null ? undefined : await this.#trees.of(row.version_key, this.#view.clock)
+        const leaf = tree?.leafOf.get(node.ordinal)
+        const item = leaf === undefined ? undefined : entryItem(row, document.path, leaf)
+        return {
+          kind: 'node',
+          path: item?.path ?? document.path,
+          startOffset: offsetOf(start),
+          endOffset: offsetOf(end),
+          nodeId: node.id,
+          metadata: { documentId: row.id, filename: row.filename, ...item?.metadata },
+        }
+      },
+    }
+  }
+
+  async #item(row: DocumentEntry, before?: DocumentEntry): Promise<VirtualItem> {
+    const name =
+      before !== undefined && before.base !== row.base
+        ? row.base
+        : await nameAmong(
+            row,
+            false,
+            documentsByName(this.#view, { after: [row.base, ''], before: nameKey(row), backwards: true }),
+          )
+    return documentItem(row, { kind: 'directory', name, path: joinPath('knowledge', [DOCUMENTS, name]) })
+  }
+
+  #rows(after: NameKey | undefined, expect: number): AsyncGenerator<DocumentEntry> {
+    return documentsByName(this.#view, { after: after ?? ['', ''], before: [LAST, ''], expect })
+  }
+
+  #startOf(after: After | undefined): NameKey | undefined {
+    if (after === undefined) return undefined
+    const id = textAt(after, 1)
+    const base = textAt(after, 0)
+    return [base === '' ? placeOfDocument(this.#view, id).base : base, id]
+  }
+
+  /** The document that a cursor stands in, if it is still visible. */
+  async #rowAt(after: After): Promise<DocumentEntry | undefined> {
+    const key = this.#startOf(after)
+    if (key === undefined) throw brokenCursor()
+    const [base, id] = key
+    const { after: low, before: high } = boundsOf(id)
+    for await (const row of documentsByName(this.#view, { after: [base, low], before: [base, high] })) return row
+    return undefined
+  }
+}
+
+function placeAfter(row: DocumentEntry, count: number): After {
+  return [cursorName(row.base), row.id, count]
+}

@@ -1,0 +1,77 @@
+import { KsError } from '../../contract/errors.js'
+import { LIMITS } from '../../contract/limits.js'
+
+const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces'] as const
+export type NamespaceName = (typeof NAMESPACES)[number]
+
+export interface VirtualPath {
+  namespace: NamespaceName
+  /** what follows the namespace */
+  segments: string[]
+  /** canonical form, without a trailing slash */
+  path: string
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g
+/** a document folder, eight sections and a node of this length stay within the 1,024 bytes of a path */
+const SECTION_NAME_BYTES = 80
+
+/**
+ * Reads a virtual path: a namespace, then segments. A trailing slash is ignored.
+ *
+ * @throws KsError `invalid-request` that names the rule the path breaks
+ */
+export function parsePath(text: string): VirtualPath {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > LIMITS.virtualPathBytes)
+    throw new KsError('invalid-request', `path must hold at most ${LIMITS.virtualPathBytes} bytes, received ${bytes}`)
+  if (!text.isWellFormed() || text !== text.normalize('NFC')) refuse(text, 'must be unicode text in form NFC')
+  if (CONTROL.test(text)) refuse(text, 'must not hold a control character')
+  const [root, first, ...segments] = (text.length > 1 && text.endsWith('/') ? text.slice(0, -1) : text).split('/')
+  const namespace = NAMESPACES.find((name) => name === first)
+  if (root !== '' || namespace === undefined)
+    refuse(text, `must start with one of ${NAMESPACES.map((name) => `/${name}`).join(', ')}`)
+  if (segments.includes('')) refuse(text, 'must not hold an empty segment')
+  if (segments.includes('.') || segments.includes('..')) refuse(text, 'must not hold a segment "." or ".."')
+  return { namespace, segments, path: joinPath(namespace, segments) }
+}
+
+export function joinPath(namespace: NamespaceName, segments: readonly string[]): string {
+  return ['', namespace, ...segments].join('/')
+}
+
+function refuse(text: string, rule: string): never {
+  throw new KsError('invalid-request', `path ${rule}, received ${JSON.stringify(text.slice(0, 100))}`)
+}
+
+/** The folder name of a section title: one segment, without control characters, at most 80 bytes. */
+export function sectionName(title: string): string {
+  const flat = title
+    .toWellFormed()
+    .replace(CONTROLS, ' ')
+    .replaceAll('/', '-')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .normalize('NFC')
+  if (flat === '') return 'untitled'
+  if (flat === '.' || flat === '..') return flat.replaceAll('.', '_')
+  return Buffer.byteLength(flat) <= SECTION_NAME_BYTES ? flat : `${headOf(flat, SECTION_NAME_BYTES - 3)}…`
+}
+
+/** The longest start of a text, cut between characters, that fits into so many bytes of UTF-8. */
+function headOf(text: string, bytes: number): string {
+  let used = 0
+  let end = 0
+  for (const character of text) {
+    used += Buffer.byteLength(character)
+    if (used > bytes) break
+    end += character.length
+  }
+  return text.slice(0, end).trimEnd()
+}
+
+/** Order of names: by code point, which is the order of their UTF-8 bytes and of the database. */
+export function compareNames(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,117 @@
+import { RE2JS, RE2JSException } from 're2js'
+import { KsError } from '../../contract/errors.js'
+import { patternSize } from './pattern-size.js'
+import { windowsOf } from './windows.js'
+
+/** UTF-16 offsets of a match. */
+export interface Found {
+  start: number
+  end: number
+}
+
+export interface Piece {
+  found: Found[]
+  /** the search goes on from this offset */
+  reached: number
+}
+
+/** What a text is searched for, piece by piece, so that the caller can look at the clock between pieces. */
+export interface Pattern {
+  /** Matches that start at `from` or later, in order; each piece is the work of some milliseconds at most. */
+  search(text: string, from: number): Iterable<Piece>
+}
+
+const PREFIX = 're:'
+/** UTF-16 units of text that a literal is looked for in at once: about a millisecond */
+const LITERAL_WINDOW = 256 * 1024
+/** larger programs take more than 20 ms for the smallest window (25 ns an instruction and character, measured) */
+const MAX_PROGRAM = 1000
+/** characters × instructions of one window, about 10 ms at 25 ns */
+const WINDOW_WORK = 400_000
+const MIN_WINDOW = 1024
+const MAX_WINDOW = 16 * 1024
+
+/**
+ * A literal; or with the prefix `re:` a regular expression of the RE2 syntax, which takes linear time on any text.
+ * A literal without an upper-case letter matches in any case. An expression minds the case unless it has `(?i)`;
+ * `^` and `$` match at line ends, and a match never spans more than a few thousand characters.
+ *
+ * @throws KsError `invalid-request` for an expression that is malformed or too large
+ */
+export function compilePattern(q: string): Pattern {
+  if (!q.startsWith(PREFIX)) return literal(q)
+  const source = q.slice(PREFIX.length)
+  if (source === '') throw new KsError('invalid-request', 'q must hold an expression after "re:", received none')
+  return expression(source)
+}
+
+function literal(q: string): Pattern {
+  const exact = /\p{Lu}/u.test(q)
+  const needle = exact ? q : fold(q)
+  return {
+    *search(text, from) {
+      for (let start = from; start < text.length; ) {
+        const limit = start + LITERAL_WINDOW
+        const piece = text.slice(start, limit + needle.length - 1)
+        const hay = exact ? piece : fold(piece)
+        const found: Found[] = []
+        let at = hay.indexOf(needle)
+        for (; at !== -1 && at < LITERAL_WINDOW; at = hay.indexOf(needle, at + needle.length))
+          found.push({ start: start + at, end: start + at + needle.length })
+        start = Math.min(text.length, Math.max(limit, found[found.length - 1]?.end ?? 0))
+        yield { found, reached: start }
+      }
+    },
+  }
+}
+
+/** Lower case without changing the length: `İ` alone would grow, and a final sigma would depend on what follows. */
+function fold(text: string): string {
+  return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
+}
+
+function expression(source: string): Pattern {
+  const compiled = compile(source)
+  const window = Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, Math.floor(WINDOW_WORK / compiled.programSize())))
+  return {
+    *search(text, from) {
+      let last = from
+      for (const { start, firstMatch, limit, end } of windowsOf(text, from, window)) {
+        const piece = text.slice(start, end)
+        const found: Found[] = []
+        // this answers without the matches' places, many times faster than finding them
+        if (compiled.test(piece)) {
+          const matcher = compiled.matcher(piece)
+          for (let more = matcher.find(Math.max(firstMatch, last) - start); more; more = matcher.find()) {
+            const match = { start: start + matcher.start(), end: start + matcher.end() }
+            if (match.start >= limit) break
+            if (match.end > match.start) found.push(match)
+          }
+        }
+        last = found[found.length - 1]?.end ?? last
+        yield { found, reached: Math.max(limit, last) }
+      }
+    },
+  }
+}
+
+function compile(source: string): RE2JS {
+  const size = patternSize(source)
+  if (size > MAX_PROGRAM) throw tooLarge(size)
+  try {
+    const compiled = RE2JS.compile(source, RE2JS.MULTILINE)
+    // repeats may double what their text lets expect
+    if (compiled.programSize() > 3 * MAX_PROGRAM) throw tooLarge(compiled.programSize())
+    return compiled
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    throw new KsError('invalid-request', `q is not an expression of the RE2 syntax: ${error.message}`, { cause: error })
+  }
+}
+
+function tooLarge(size: number): KsError {
+  return new KsError(
+    'invalid-request',
+    `q must be an expression of at most ${MAX_PROGRAM} steps once its repeats are written out, received ${size}`,
+  )
+}

@@ -1,0 +1,25 @@
+import type { Found } from './pattern.js'
+
+const SNIPPET_LENGTH = 160 // UTF-16 units, two lines of a terminal
+
+/** A match with the text around it, in one line; `…` where the text goes on. */
+export function snippetOf(text: string, { start, end }: Found): string {
+  const shown = Math.min(end, start + SNIPPET_LENGTH)
+  const around = SNIPPET_LENGTH - (shown - start)
+  let first = Math.max(0, start - Math.floor(around / 2))
+  let last = Math.min(text.length, first + SNIPPET_LENGTH)
+  first = Math.max(0, Math.min(first, last - SNIPPET_LENGTH))
+  if (splitsPair(text, first)) first += 1
+  if (splitsPair(text, last)) last -= 1
+  const middle = text.slice(first, last).replace(/\s+/g, ' ').trim()
+  return `${first > 0 ? '…' : ''}${middle}${last < text.length ? '…' : ''}`
+}
+
+/** Whether a place lies inside a surrogate pair. */
+export function splitsPair(text: string, at: number): boolean {
+  return isBetween(text.charCodeAt(at - 1), 0xd800, 0xdbff) && isBetween(text.charCodeAt(at), 0xdc00, 0xdfff)
+}
+
+function isBetween(unit: number, low: number, high: number): boolean {
+  return unit >= low && unit <= high
+}

@@ -1,0 +1,104 @@
+import { cursorName } from './names.js'
+import { type After, brokenCursor, type Entry, type EntryPage, integerAt, textAt } from './namespace.js'
+import { fileItem, folderItem } from './source-items.js'
+import {
+  documentsInSource,
+  type FileEntry,
+  FOLDER_END,
+  LAST,
+  placeOfDocument,
+  type SourceKey,
+  subtreeOf,
+} from './store.js'
+import type { View } from './view.js'
+
+/** First part of a place in a folder: folders come before files. */
+const FOLDERS = 0
+const FILES = 1
+
+/**
+ * One page of a folder. Folders are not stored: each is found as the next document past the one before, by one seek of
+ * the index, so a page costs what it shows, whatever stands below.
+ */
+export async function listFolder(
+  view: View,
+  source: string | null,
+  folder: string,
+  after: After | undefined,
+  limit: number,
+): Promise<EntryPage> {
+  const entries: Entry[] = []
+  const wanted = limit + 1
+  if (after === undefined || integerAt(after, 0) === FOLDERS) {
+    for await (const child of foldersIn(view, source, folder, after)) {
+      entries.push({ item: folderItem(source, child.folder), after: placeOfFolder(folder, child) })
+      if (entries.length === wanted) return { entries: entries.slice(0, limit), more: true }
+    }
+  }
+  const start = after !== undefined && integerAt(after, 0) === FILES ? fileStart(view, folder, after) : undefined
+  let before: FileEntry | undefined
+  for await (const row of documentsInSource(view, source, {
+    after: start ?? [folder, '', ''],
+    before: [folder, LAST, ''],
+    expect: wanted - entries.length,
+  })) {
+    if (entries.length === limit) return { entries, more: true }
+    entries.push({ item: await fileItem(view, row, before), after: [FILES, cursorName(row.base), row.id] })
+    before = row
+    if (view.clock.due) await view.clock.turn()
+  }
+  return { entries, more: false }
+}
+
+interface FoundFolder {
+  folder: string
+  /** a document in it or below */
+  document: FileEntry
+}
+
+async function* foldersIn(
+  view: View,
+  source: string | null,
+  parent: string,
+  after: After | undefined,
+): AsyncGenerator<FoundFolder> {
+  const { before } = subtreeOf(parent)
+  let place: SourceKey = [parent, LAST, LAST]
+  if (after !== undefined) place = subtreeOf(childFolder(parent, folderStart(view, parent, after))).before
+  for (;;) {
+    const document = await first(documentsInSource(view, source, { after: place, before }))
+    if (document === undefined) return
+    const folder = childFolder(parent, document.folder)
+    yield { folder, document }
+    place = subtreeOf(folder).before
+    if (view.clock.due) await view.clock.turn()
+  }
+}
+
+/** The folder directly below `parent` that holds `folder`. */
+function childFolder(parent: string, folder: string): string {
+  const end = folder.indexOf(FOLDER_END, parent.length)
+  if (!folder.startsWith(parent) || end === -1) throw brokenCursor()
+  return folder.slice(0, end + 1)
+}
+
+function placeOfFolder(parent: string, { folder, document }: FoundFolder): After {
+  const name = cursorName(folder.slice(parent.length, -1))
+  return name === '' ? [FOLDERS, '', document.id] : [FOLDERS, name]
+}
+
+function folderStart(view: View, parent: string, after: After): string {
+  const name = textAt(after, 1)
+  return name === '' ? placeOfDocument(view, textAt(after, 2)).folder : parent + name + FOLDER_END
+}
+
+function fileStart(view: View, folder: string, after: After): SourceKey {
+  const base = textAt(after, 1)
+  const id = textAt(after, 2)
+  return [folder, base === '' ? placeOfDocument(view, id).base : base, id]
+}
+
+async function first(rows: AsyncIterable<FileEntry>): Promise<FileEntry | undefined> {
+  for await (const row of rows) return row
+  return undefined
+}

@@ -1,0 +1,47 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { documentItem } from './document-item.js'
+import { nameAmong } from './names.js'
+import { joinPath } from './paths.js'
+import { documentsInSource, type FileEntry, FOLDER_END, sourceKey } from './store.js'
+import type { View } from './view.js'
+
+/** The folder of documents that came without a source. */
+export const UPLOADS = 'uploads'
+
+/** The folder of a source; null for documents without one. */
+export function nameOf(source: string | null): string {
+  return source ?? UPLOADS
+}
+
+export function folderItem(source: string | null, folder: string): VirtualItem {
+  const segments = [nameOf(source), ...folder.split(FOLDER_END).slice(0, -1)]
+  return {
+    kind: 'directory',
+    name: segments[segments.length - 1] ?? '',
+    path: joinPath('sources', segments),
+    metadata: {},
+    resourceType: 'source',
+    ...(source === null ? {} : { targetId: source }),
+  }
+}
+
+/**
+ * A document as a file of its folder.
+ *
+ * @param before the visible document just before it in its folder, where that is known: it spares looking for namesakes
+ */
+export async function fileItem(view: View, row: FileEntry, before?: FileEntry): Promise<VirtualItem> {
+  const taken = row.name_taken === 1
+  const alone = before !== undefined && (before.folder !== row.folder || before.base !== row.base)
+  const name = alone && !taken ? row.base : await nameAmong(row, taken, namesakesBefore(view, row))
+  const path = `${folderItem(row.source_id, row.folder).path}/${name}`
+  return documentItem(row, { kind: 'resource', name, path })
+}
+
+function namesakesBefore(view: View, row: FileEntry): AsyncIterable<FileEntry> {
+  return documentsInSource(view, row.source_id, {
+    after: [row.folder, row.base, ''],
+    before: sourceKey(row),
+    backwards: true,
+  })
+}

@@ -1,0 +1,46 @@
+import { LRUCache } from 'lru-cache'
+import type { CompiledElement } from '../compile/compiled.js'
+import type { StoredArtifact } from '../documents/derived.js'
+import type { Database } from '../storage/database.js'
+import { unpack } from '../storage/packed.js'
+import { storedArtifact } from './store.js'
+
+/** UTF-16 units of text kept: enough for the pages of a few long documents */
+const KEPT_UNITS = 8 * 1024 * 1024
+
+/** Texts of document versions, the last ones read kept: paging through a text does not inflate it page by page. */
+export class StoredTexts {
+  readonly #db: Database
+  readonly #kept = new LRUCache<number, StoredArtifact>({
+    maxSize: KEPT_UNITS,
+    // the elements repeat the text
+    sizeCalculation: ({ text }) => 2 * text.length + 1,
+  })
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /**
+   * @param keep whether the text will be asked for again
+   * @returns undefined when the version is gone
+   */
+  async load(versionKey: number, keep: boolean): Promise<StoredArtifact | undefined> {
+    const known = this.#kept.get(versionKey)
+    if (known !== undefined) return known
+    const packed = storedArtifact(this.#db, versionKey)
+    if (packed === undefined) return undefined
+    const artifact = await unpack<StoredArtifact>(packed)
+    if (keep) this.#kept.set(versionKey, artifact)
+    return artifact
+  }
+}
+
+/** The element that holds a place of the text. */
+export function elementAt(elements: readonly CompiledElement[], offset: number): CompiledElement | undefined {
+  return elements.find(({ metadata: { startOffset, endOffset } }) => {
+    return (
+      typeof startOffset === 'number' && typeof endOffset === 'number' && startOffset <= offset && offset < endOffset
+    )
+  })
+}

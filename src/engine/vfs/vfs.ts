@@ -1,0 +1,163 @@
+import { notFound } from '../../contract/errors.js'
+import type { FsCatQuery, FsFindQuery, FsGrepQuery, FsLsQuery, FsTreeQuery } from '../../contract/gateway/fs.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller, Engine } from '../api.js'
+import type { Database } from '../storage/database.js'
+import { cat } from './cat.js'
+import { DocumentTrees } from './document-tree.js'
+import { Evidence } from './evidence.js'
+import { FIND_MILLISECONDS, find } from './find.js'
+import { grep } from './grep.js'
+import { Knowledge } from './knowledge.js'
+import { type Place, placeOf } from './namespace.js'
+import { joinPath, parsePath, type VirtualPath } from './paths.js'
+import { compilePattern } from './pattern.js'
+import { Sources } from './sources.js'
+import { StoredTexts } from './stored-text.js'
+import { DEFAULT_DEPTH, tree } from './tree.js'
+import { type PagedView, type View, Views } from './view.js'
+
+type Paged = Pick<FsLsQuery, 'path' | 'limit' | 'cursor' | 'consistencyClass'>
+
+interface Readers {
+  views: Views
+  texts: StoredTexts
+  trees: DocumentTrees
+}
+
+/**
+ * The virtual file system: what a space holds, as folders and files. It only reads. Every answer is of one revision of
+ * the space, and never of a deleted document.
+ */
+export function createFileSystem({ db }: { db: Database }): Engine['fs'] {
+  const readers: Readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db) }
+  return {
+    ls: (caller, spaceId, query) => ls(readers, caller, spaceId, query),
+    tree: (caller, spaceId, query) => treeOf(readers, caller, spaceId, query),
+    grep: (caller, spaceId, query) => grepIn(readers, caller, spaceId, query),
+    find: (caller, spaceId, query) => findIn(readers, caller, spaceId, query),
+    cat: (caller, spaceId, query) => catOf(readers, caller, spaceId, query),
+  }
+}
+
+/** A page of a directory; a resource lists itself, as `ls` does. */
+async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLsQuery): ReturnType<Engine['fs']['ls']> {
+  const { view, path, place } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
+  if (place.item.kind === 'resource') return { path, items: [place.item], truncated: false, ...view.consistency }
+  const page = await place.list(view.after, pageSize(query))
+  const last = page.entries[page.entries.length - 1]
+  return {
+    path,
+    items: page.entries.map(({ item }) => item),
+    truncated: page.more,
+    ...(page.more && last !== undefined ? { nextCursor: view.cursorAt(last.after) } : {}),
+    ...view.consistency,
+  }
+}
+
+async function treeOf(
+  readers: Readers,
+  caller: Caller,
+  spaceId: string,
+  query: FsTreeQuery,
+): ReturnType<Engine['fs']['tree']> {
+  const depth = query.depth ?? DEFAULT_DEPTH
+  const opened = await openPaged(readers, caller, spaceId, { operation: 'tree', filters: [depth], query })
+  const { view, path, place } = opened
+  const open = (child: string): Promise<Place | undefined> =>
+    resolve(readers, view, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
+  const result = await tree(view, place, { limit: pageSize(query), depth }, open)
+  return { path, ...result, ...view.consistency }
+}
+
+async function grepIn(
+  readers: Readers,
+  caller: Caller,
+  spaceId: string,
+  query: FsGrepQuery,
+): ReturnType<Engine['fs']['grep']> {
+  const pattern = compilePattern(query.q)
+  const { view, path, place } = await openPaged(readers, caller, spaceId, {
+    operation: 'grep',
+    filters: [query.q],
+    query,
+    milliseconds: query.timeoutMs,
+  })
+  return { path, ...(await grep(view, place, { pattern, limit: pageSize(query) })) }
+}
+
+async function findIn(
+  readers: Readers,
+  caller: Caller,
+  spaceId: string,
+  query: FsFindQuery,
+): ReturnType<Engine['fs']['find']> {
+  const { view, path, place } = await openPaged(readers, caller, spaceId, {
+    operation: 'find',
+    filters: [query.nameContains, query.metadataKey, query.metadataValue, query.resourceType],
+    query,
+    milliseconds: FIND_MILLISECONDS,
+  })
+  return { path, ...(await find(view, place, { ...query, limit: pageSize(query) })), ...view.consistency }
+}
+
+async function catOf(
+  readers: Readers,
+  caller: Caller,
+  spaceId: string,
+  query: FsCatQuery,
+): ReturnType<Engine['fs']['cat']> {
+  const parsed = parsePath(query.path)
+  const place = await existing(readers, readers.views.head(caller, spaceId), parsed)
+  return { path: parsed.path, ...(await cat(place, query)) }
+}
+
+interface OpenRequest {
+  operation: string
+  filters: (string | number | undefined)[]
+  query: Paged
+  milliseconds?: number
+}
+
+async function openPaged(
+  readers: Readers,
+  caller: Caller,
+  spaceId: string,
+  { query, ...request }: OpenRequest,
+): Promise<{ view: PagedView; parsed: VirtualPath; path: string; place: Place }> {
+  const parsed = parsePath(query.path)
+  const { cursor, consistencyClass } = query
+  const view = readers.views.paged(caller, spaceId, { ...request, path: parsed.path, cursor, consistencyClass })
+  return { view, parsed, path: parsed.path, place: await existing(readers, view, parsed) }
+}
+
+async function existing(readers: Readers, view: View, path: VirtualPath): Promise<Place> {
+  const place = await resolve(readers, view, path)
+  if (place === undefined) throw notFound('path', path.path)
+  return place
+}
+
+function resolve({ texts, trees }: Readers, view: View, path: VirtualPath): Promise<Place | undefined> {
+  const { namespace, segments } = path
+  switch (namespace) {
+    case 'sources':
+      return new Sources(view, texts).resolve(segments)
+    case 'knowledge':
+      return new Knowledge(view, trees).resolve(segments)
+    case 'evidence':
+      return new Evidence(view).resolve(segments)
+    case 'workspaces':
+      return Promise.resolve(segments.length === 0 ? workspaces() : undefined)
+    default:
+      return namespace satisfies never
+  }
+}
+
+/** No workspace can be made yet, so the folder is there and empty. */
+function workspaces(): Place {
+  return placeOf({ kind: 'directory', name: 'workspaces', path: joinPath('workspaces', []), metadata: {} })
+}
+
+function pageSize({ limit }: Paged): number {
+  return Math.min(limit, LIMITS.page.cap)
+}

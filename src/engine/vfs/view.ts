@@ -1,0 +1,149 @@
+import { LRUCache } from 'lru-cache'
+import { KsError } from '../../contract/errors.js'
+import type { Listing } from '../../contract/gateway/fs.js'
+import type { Caller } from '../api.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { policiesOf } from '../spaces/manifest.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { Clock } from './clock.js'
+import { type After, brokenCursor, integerAt } from './namespace.js'
+import { openJobCount, publicationById, publicationOf } from './store.js'
+
+export type ConsistencyClass = NonNullable<Listing['consistencyClass']>
+
+/** What one request sees: a space at a revision. */
+export interface View {
+  db: Database
+  caller: Caller
+  space: SpaceRow
+  /** versions visible at this revision are read */
+  revision: number
+  /** whether documents without a visible version are shown too */
+  preview: boolean
+  clock: Clock
+}
+
+/** A view and what a paged answer needs beside it. */
+export interface PagedView extends View {
+  /** where the page starts; undefined for the first */
+  after: After | undefined
+  /** makes the cursor of the next page */
+  cursorAt(after: After): string
+  /** the members of a listing that tell about consistency */
+  consistency: Pick<Listing, 'consistencyClass' | 'preview'>
+}
+
+export interface PagedRequest {
+  operation: string
+  path: string
+  /** the other members of the request that choose what is listed */
+  filters: (string | number | undefined)[]
+  cursor: string | undefined
+  consistencyClass: ConsistencyClass | undefined
+  milliseconds?: number
+}
+
+/** a space whose head is remembered for cache-consistent reads costs two numbers */
+const REMEMBERED_SPACES = 10_000
+
+/** Opens views; remembers, space by space, the head that cache-consistent reads share for a while. */
+export class Views {
+  readonly #db: Database
+  readonly #heads = new LRUCache<number, { revision: number; at: number }>({ max: REMEMBERED_SPACES })
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** The published head. @throws KsError `not-found` */
+  head(caller: Caller, spaceId: string): View {
+    const space = findSpace(this.#db, caller.tenant, spaceId)
+    return { db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() }
+  }
+
+  /** @throws KsError `not-found`, `invalid-cursor` also for a snapshot that expired */
+  paged(caller: Caller, spaceId: string, request: PagedRequest): PagedView {
+    const view = this.head(caller, spaceId)
+    const policy = policiesOf(view.space).consistencyPolicy
+    const kind = request.consistencyClass ?? policy.defaultClass
+    const filter = filterHash(
+      ...[`fs.${request.operation}`, caller.tenant, caller.subject, view.space.id, request.path, kind],
+      ...request.filters,
+    )
+    const state = request.cursor === undefined ? undefined : decodeCursor(request.cursor, filter)
+    const base = { ...view, clock: new Clock(request.milliseconds), preview: kind === 'eventual-preview' }
+    const consistency = this.#consistency(base, request.consistencyClass)
+    if (kind === 'snapshot-consistent') {
+      const pin = state === undefined ? newPin(view.space) : this.#pinned(view.space, state, policy.snapshotTtlSeconds)
+      return {
+        ...base,
+        revision: pin.revision,
+        after: state?.after.slice(1),
+        cursorAt: (after) => encodeCursor({ after: [pin.at, ...after], publication: pin.publication }, filter),
+        consistency,
+      }
+    }
+    const revision =
+      kind === 'cache-consistent' ? this.#rememberedHead(view.space, policy.cacheTtlSeconds ?? 0) : view.revision
+    return {
+      ...base,
+      revision,
+      after: state?.after,
+      cursorAt: (after) => encodeCursor({ after }, filter),
+      consistency,
+    }
+  }
+
+  #consistency(view: View, named: ConsistencyClass | undefined): PagedView['consistency'] {
+    const echo = named === undefined ? {} : { consistencyClass: named }
+    if (!view.preview) return echo
+    const pendingDocuments = openJobCount(this.#db, view.space.key)
+    const asOf = new Date(view.space.published_at).toISOString()
+    return { ...echo, preview: { stale: pendingDocuments > 0, asOf, pendingDocuments } }
+  }
+
+  /**
+   * Only the revision is kept, never an answer: readers share one publication for the time of the policy, and a
+   * deletion is visible to them at once all the same.
+   */
+  #rememberedHead(space: SpaceRow, ttlSeconds: number): number {
+    const known = this.#heads.get(space.key)
+    if (known !== undefined && Date.now() - known.at < ttlSeconds * 1000) return known.revision
+    this.#heads.set(space.key, { revision: space.head_revision, at: Date.now() })
+    return space.head_revision
+  }
+
+  #pinned(space: SpaceRow, state: { after: After; publication?: string }, ttlSeconds: number): Pin {
+    if (state.publication === undefined) throw brokenCursor()
+    const at = integerAt(state.after, 0)
+    const oldest = Date.now() - ttlSeconds * 1000
+    if (at < oldest) throw expired(ttlSeconds)
+    if (state.publication === space.publication_id)
+      return { publication: space.publication_id, revision: space.head_revision, at }
+    const row = publicationById(this.#db, space.key, state.publication)
+    if (row === undefined) throw expired(ttlSeconds)
+    // a publication ends when the next one starts
+    const next = publicationOf(this.#db, space.key, row.revision + 1)
+    if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
+    return { publication: state.publication, revision: row.revision, at }
+  }
+}
+
+interface Pin {
+  publication: string
+  revision: number
+  /** when the first page was read, in milliseconds since the epoch */
+  at: number
+}
+
+function newPin(space: SpaceRow): Pin {
+  return { publication: space.publication_id, revision: space.head_revision, at: Date.now() }
+}
+
+function expired(ttlSeconds: number): KsError {
+  return new KsError(
+    'invalid-cursor',
+    `cursor belongs to a snapshot older than ${ttlSeconds} seconds, which expired: start the listing again`,
+  )
+}

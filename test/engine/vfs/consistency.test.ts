@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, it } from 'vitest'
+import { newId } from '../../../src/lib/ids.js'
+import { TestSpace } from './space.js'
+
+let space: TestSpace
+afterEach(() => space.close())
+
+type Class = 'path-consistent' | 'snapshot-consistent' | 'cache-consistent' | 'eventual-preview'
+
+function ls(
+  consistencyClass: Class | undefined,
+  more: { cursor?: string | undefined; limit?: number; path?: string } = {},
+) {
+  return space.fs.ls(space.caller, space.id, { path: '/sources/uploads', limit: 1, consistencyClass, ...more })
+}
+
+async function threeDocuments(policy: ConstructorParameters<typeof TestSpace>[0] = {}) {
+  space = new TestSpace(policy)
+  return [
+    await space.add({ filename: 'a' }),
+    await space.add({ filename: 'b' }),
+    await space.add({ filename: 'c' }),
+  ] as const
+}
+
+describe('consistency', () => {
+  it('is named in the answer only when the request named it', async () => {
+    await threeDocuments()
+    expect(await ls('path-consistent')).toMatchObject({ consistencyClass: 'path-consistent' })
+    expect(await ls(undefined)).not.toHaveProperty('consistencyClass')
+    expect(await ls('path-consistent')).not.toHaveProperty('preview')
+  })
+
+  it('by path, each page shows what is published then', async () => {
+    await threeDocuments()
+    const first = await ls('path-consistent')
+    await space.add({ filename: 'aa' })
+    expect((await ls('path-consistent', { cursor: first.nextCursor })).items).toMatchObject([{ name: 'aa' }])
+  })
+
+  it('by snapshot, all pages show one publication, but never a deleted document', async () => {
+    const [, b, c] = await threeDocuments()
+    const first = await ls('snapshot-consistent')
+    await space.add({ filename: 'aa' })
+    await space.addVersion(c.key, { filename: 'c' }, 2, space.publish())
+    expect((await ls('snapshot-consistent', { cursor: first.nextCursor })).items).toMatchObject([{ name: 'b' }])
+    space.delete(b.key)
+    const last = await ls('snapshot-consistent', { cursor: first.nextCursor })
+    expect(last.items).toMatchObject([{ name: 'c', version: 1 }])
+    expect((await ls('path-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['a', 'aa', 'c'])
+  })
+
+  it('by snapshot, ends after the time of the policy', async () => {
+    await threeDocuments({ snapshotTtlSeconds: 0.05 })
+    const first = await ls('snapshot-consistent')
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    await expect(ls('snapshot-consistent', { cursor: first.nextCursor })).rejects.toMatchObject({
+      code: 'invalid-cursor',
+    })
+  })
+
+  it('by snapshot, ends when the publication is forgotten', async () => {
+    await threeDocuments()
+    const first = await ls('snapshot-consistent')
+    space.publish()
+    expect((await ls('snapshot-consistent', { cursor: first.nextCursor })).items).toMatchObject([{ name: 'b' }])
+    space.db.run('DELETE FROM publications')
+    await expect(ls('snapshot-consistent', { cursor: first.nextCursor })).rejects.toMatchObject({
+      code: 'invalid-cursor',
+    })
+  })
+
+  it('by cache, shares a publication for a while, but never shows a deleted document', async () => {
+    const [a] = await threeDocuments({ cacheTtlSeconds: 60 })
+    expect((await ls('cache-consistent', { limit: 9 })).items).toHaveLength(3)
+    await space.add({ filename: 'd' })
+    expect((await ls('cache-consistent', { limit: 9 })).items).toHaveLength(3)
+    space.delete(a.key)
+    expect((await ls('cache-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['b', 'c'])
+    expect((await ls('path-consistent', { limit: 9 })).items).toHaveLength(3)
+  })
+
+  it('in a preview, shows unpublished documents with their state', async () => {
+    await threeDocuments()
+    const waiting = await space.add({ filename: 'd/new', state: 'pending' })
+    await space.add({ filename: 'e', state: 'failed' })
+    space.db.run(
+      `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
+       VALUES (?, 'q', 'acme', ?, ?, 1, 'queued', 0, 0)`,
+      ...[newId(), space.key, waiting.key],
+    )
+    const page = await ls('eventual-preview', { limit: 9 })
+    expect(page.items.map(({ name, metadata }) => [name, metadata.state])).toEqual([
+      ['d', undefined],
+      ['a', undefined],
+      ['b', undefined],
+      ['c', undefined],
+      ['e', 'failed'],
+    ])
+    expect((await ls('eventual-preview', { path: '/sources/uploads/d' })).items).toMatchObject([
+      { name: 'new', metadata: { state: 'pending' } },
+    ])
+    expect(page.preview).toEqual({ stale: true, asOf: expect.stringMatching(/Z$/), pendingDocuments: 1 })
+    expect((await ls('eventual-preview', { path: '/knowledge/documents/new' })).items).toEqual([])
+    expect((await ls('path-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+  })
+
+  it("is the manifest's default class when none is named", async () => {
+    await threeDocuments({ defaultClass: 'eventual-preview' })
+    await space.add({ filename: 'd', state: 'pending' })
+    const page = await ls(undefined, { limit: 9 })
+    expect(page.items).toHaveLength(4)
+    expect(page).toHaveProperty('preview')
+  })
+
+  it('reads versions as they were published', async () => {
+    space = new TestSpace()
+    const { key } = await space.add({ filename: 'a', text: 'old words' })
+    await space.add({ filename: 'b' })
+    const path = '/sources/uploads/a'
+    expect((await space.fs.cat(space.caller, space.id, { path, offset: 0, maxBytes: 99 })).content).toBe('old words')
+    await space.addVersion(key, { filename: 'a', text: 'new words' }, 2, space.publish())
+    expect((await space.fs.cat(space.caller, space.id, { path, offset: 0, maxBytes: 99 })).content).toBe('new words')
+    expect((await ls('path-consistent')).items).toMatchObject([{ version: 2 }])
+  })
+})
+
+describe('cursors', () => {
+  it('are refused with another path, class, operation, subject or space', async () => {
+    await threeDocuments()
+    const { nextCursor: cursor } = await ls('path-consistent')
+    const other = newId()
+    space.addSpace(other, 'acme')
+    const query = { path: '/sources/uploads', limit: 1, cursor }
+    const refused = { code: 'invalid-cursor' }
+    await expect(ls('cache-consistent', { cursor })).rejects.toMatchObject(refused)
+    await expect(ls('path-consistent', { cursor, path: '/sources' })).rejects.toMatchObject(refused)
+    await expect(space.fs.find(space.caller, space.id, query)).rejects.toMatchObject(refused)
+    await expect(space.fs.tree(space.caller, space.id, query)).rejects.toMatchObject(refused)
+    await expect(space.fs.ls({ ...space.caller, subject: 'bob' }, space.id, query)).rejects.toMatchObject(refused)
+    await expect(space.fs.ls(space.caller, other, query)).rejects.toMatchObject(refused)
+    expect((await ls(undefined, { cursor })).items).toMatchObject([{ name: 'b' }])
+  })
+
+  it('are refused when they were tampered with', async () => {
+    await threeDocuments()
+    const { nextCursor = '' } = await ls('path-consistent')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(nextCursor.length - 1),
+        fc.constantFrom('A', 'z', '0', '-', '!'),
+        async (place, letter) => {
+          const cursor = nextCursor.slice(0, place) + letter + nextCursor.slice(place + 1)
+          const same = Buffer.from(cursor, 'base64url').equals(Buffer.from(nextCursor, 'base64url'))
+          fc.pre(!same)
+          await expect(ls('path-consistent', { cursor })).rejects.toMatchObject({ code: 'invalid-cursor' })
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})

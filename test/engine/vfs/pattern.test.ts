@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import { compilePattern } from '../../../src/engine/vfs/pattern.js'
+import { snippetOf } from '../../../src/engine/vfs/snippet.js'
+import { windowsOf } from '../../../src/engine/vfs/windows.js'
+
+function matches(q: string, text: string, from = 0): string[] {
+  return [...compilePattern(q).search(text, from)].flatMap(({ found }) =>
+    found.map(({ start, end }) => `${start}:${text.slice(start, end)}`),
+  )
+}
+
+describe('literals', () => {
+  it('ignore the case unless they have an upper-case letter', () => {
+    expect(matches('fox', 'Fox fox FOX')).toEqual(['0:Fox', '4:fox', '8:FOX'])
+    expect(matches('Fox', 'Fox fox FOX')).toEqual(['0:Fox'])
+    expect(matches('élan', 'ÉLAN élan')).toEqual(['0:ÉLAN', '5:élan'])
+    expect(matches('οδος', 'ΟΔΟΣ οδος')).toEqual(['0:ΟΔΟΣ', '5:οδος'])
+  })
+
+  it('are no expressions', () => {
+    expect(matches('a.c[1]', 'abc[1] a.c[1]')).toEqual(['7:a.c[1]'])
+  })
+
+  it('are found where letters change their length with their case', () => {
+    expect(matches('end', 'İİİ end')).toEqual(['4:end'])
+  })
+
+  it('are found at every place of a long text, the seams of its pieces included', () => {
+    const text = 'x'.repeat(262_140) + 'needle'.repeat(3) + 'y'.repeat(300_000)
+    expect(matches('needle', text)).toEqual(['262140:needle', '262146:needle', '262152:needle'])
+    expect(matches('needle', text, 262_141)).toEqual(['262146:needle', '262152:needle'])
+  })
+
+  it('give the same matches as a plain search, from wherever it starts', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'B', 'b', 'İ', 'é'), minLength: 1, maxLength: 3 })
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', 'b', 'B', 'é', 'É') }), word, fc.nat(10), (text, q, from) => {
+        const insensitive = q === q.toLowerCase()
+        const plain = new RegExp(q, insensitive ? 'giu' : 'gu')
+        plain.lastIndex = Math.min(from, text.length)
+        const expected: string[] = []
+        for (let m = plain.exec(text); m !== null; m = plain.exec(text)) expected.push(`${m.index}:${m[0]}`)
+        expect(matches(q, text, Math.min(from, text.length))).toEqual(expected)
+      }),
+    )
+  })
+})
+
+describe('expressions', () => {
+  it('match line by line and mind the case', () => {
+    expect(matches('re:^b\\w+$', 'abc\nbcd\nBcd\n')).toEqual(['4:bcd'])
+    expect(matches('re:(?i)BCD', 'bcd')).toEqual(['0:bcd'])
+  })
+
+  it('leave out matches of nothing', () => {
+    expect(matches('re:x*', 'axxb')).toEqual(['1:xx'])
+  })
+
+  it('are found in lines longer than a piece, once each', () => {
+    const text = Array.from({ length: 20_000 }, (_, index) => `w${index} `).join('')
+    const found = matches('re:\\bw1?99[0-9]\\b', text)
+    expect(found.map((match) => match.split(':')[1])).toEqual([
+      ...Array.from({ length: 10 }, (_, index) => `w99${index}`),
+      ...Array.from({ length: 10 }, (_, index) => `w199${index}`),
+    ])
+    expect(matches('re:^w', text)).toEqual(['0:w'])
+  })
+
+  it('resume where they stopped', () => {
+    const text = 'one two three\nfour two\n'
+    expect(matches('re:two|four', text, 7)).toEqual(['14:four', '19:two'])
+  })
+
+  it.each([
+    ['an empty one', 're:'],
+    ['one that does not parse', 're:('],
+    ['a back-reference', 're:(a)\\1'],
+    ['a look-ahead', 're:(?=a)'],
+    ['a huge repeat', 're:a{1,1000000000}'],
+    ['many large repeats', `re:${'.{1,1000}'.repeat(400)}`],
+    ['nested repeats', 're:((abcdef){1,30}){1,30}'],
+    ['deep nesting', `re:${'('.repeat(1900)}a${')'.repeat(1900)}`],
+  ])('are refused at once: %s', (_, q) => {
+    const started = performance.now()
+    expect(() => compilePattern(q)).toThrow(KsError)
+    expect(performance.now() - started).toBeLessThan(200)
+  })
+
+  it('never work long on one piece, whatever the expression', () => {
+    const hostile = [
+      're:(a+)+$',
+      're:(.*a){30}',
+      're:(a|aa)*b',
+      're:(?:a?){120}a{120}',
+      're:(x+x+)+y',
+      're:[a-z]{3}\\d{4}',
+    ]
+    for (const q of hostile) {
+      const search = compilePattern(q).search('a'.repeat(100_000), 0)[Symbol.iterator]()
+      search.next()
+      for (let piece = 0; piece < 5; piece++) {
+        const started = performance.now()
+        search.next()
+        expect(performance.now() - started).toBeLessThan(250) // 25 ms alone on a quiet machine
+      }
+    }
+  })
+})
+
+describe('windows', () => {
+  it('count every place of the text exactly once', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '\n', 'bb', 'cccccccc'), maxLength: 80 })
+    fc.assert(
+      fc.property(text, fc.integer({ min: 8, max: 32 }), fc.nat(60), (value, size, from) => {
+        const start = Math.min(from, value.length)
+        let next = start
+        for (const window of windowsOf(value, start, size)) {
+          expect(window.firstMatch).toBe(next)
+          expect(window.start).toBeLessThanOrEqual(window.firstMatch)
+          expect(window.limit).toBeLessThanOrEqual(window.end)
+          expect(window.end - window.start).toBeLessThanOrEqual(size)
+          next = window.limit
+        }
+        expect(next).toBe(value.length)
+      }),
+    )
+  })
+})
+
+describe('snippets', () => {
+  it('hold the match, in one line of bounded length, without broken characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 600 }), fc.nat(), (text, seed) => {
+        const start = seed % text.length
+        const snippet = snippetOf(text, { start, end: Math.min(text.length, start + 3) })
+        expect(snippet.length).toBeLessThanOrEqual(162)
+        expect(snippet).not.toMatch(/\n/)
+        if (text.isWellFormed()) expect(snippet.isWellFormed()).toBe(true)
+      }),
+    )
+    const text = `${'left '.repeat(60)}needle${' right'.repeat(60)}`
+    expect(snippetOf(text, { start: 300, end: 306 })).toMatch(/^….*left needle right.*…$/)
+  })
+})

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pack } from '../../../src/engine/storage/packed.js'
+import { newId } from '../../../src/lib/ids.js'
+import { TestSpace } from './space.js'
+
+const DOCUMENTS = 20_000
+
+let space: TestSpace
+
+/** Half of the documents in one folder, half in folders of their own, and as many that wait for their compilation. */
+beforeAll(async () => {
+  space = new TestSpace()
+  const empty = await pack([])
+  const revision = space.publish()
+  const insert = (filename: string): number =>
+    space.db.run(
+      `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
+         created_at, updated_at) VALUES (?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0)`,
+      ...[newId(), space.key, filename],
+    ).key
+  space.db.writeNow(() => {
+    for (let index = 0; index < DOCUMENTS; index++) {
+      const key = insert(index % 2 === 0 ? `flat/${index}.md` : `deep/${index}/file.md`)
+      space.db.run(
+        `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
+           content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
+         VALUES (?, ?, 1, ?, 0, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'T', '{}', ?, ?, ?)`,
+        ...[key, space.key, revision, empty, empty, empty],
+      )
+      insert(`aaa/${index}.md`)
+    }
+  })
+})
+afterAll(() => space.close())
+
+describe('a space of 20,000 documents', () => {
+  // bounds are ten times what a quiet machine needs
+  it.each(['flat', 'deep'])('lists the first page of %s at once, and all pages in order', async (folder) => {
+    const path = `/sources/uploads/${folder}`
+    const started = performance.now()
+    const first = await space.fs.ls(space.caller, space.id, { path, limit: 100 })
+    expect(performance.now() - started).toBeLessThan(200)
+    expect(first.items).toHaveLength(100)
+    const names: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await space.fs.ls(space.caller, space.id, { path, limit: 5000, cursor })
+      expect(page.items.length).toBeLessThanOrEqual(1000)
+      names.push(...page.items.map(({ name }) => name))
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(names).toHaveLength(DOCUMENTS / 2)
+    expect(names).toEqual([...names].sort())
+  })
+
+  it('passes over what is not published without a stop', async () => {
+    let last = performance.now()
+    let longest = 0
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    const { items } = await space.fs.ls(space.caller, space.id, { path: '/sources/uploads', limit: 10 })
+    clearInterval(timer)
+    expect(items.map(({ name }) => name)).toEqual(['deep', 'flat'])
+    expect(longest).toBeLessThan(200)
+  })
+})

@@ -1,0 +1,277 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { GrepListing, VirtualItem, VirtualTree } from '../../../src/contract/gateway/fs.js'
+import { newId } from '../../../src/lib/ids.js'
+import { TestSpace } from './space.js'
+
+let space: TestSpace
+beforeEach(() => {
+  space = new TestSpace()
+})
+afterEach(() => space.close())
+
+function grep(path: string, q: string, more: object = {}) {
+  return space.fs.grep(space.caller, space.id, { path, q, limit: 100, timeoutMs: 10_000, ...more })
+}
+
+async function grepPages(path: string, q: string, limit: number, timeoutMs = 10_000) {
+  const matches: GrepListing['matches'] = []
+  let cursor: string | undefined
+  let pages = 0
+  do {
+    const page = await grep(path, q, { limit, cursor, timeoutMs })
+    expect(page.matches.length).toBeLessThanOrEqual(limit)
+    expect(page.truncated).toBe(page.nextCursor !== undefined)
+    matches.push(...page.matches)
+    cursor = page.nextCursor
+    pages += 1
+  } while (cursor !== undefined)
+  return { matches, pages }
+}
+
+async function findAll(path: string, filter: object, limit = 100): Promise<VirtualItem[]> {
+  const items: VirtualItem[] = []
+  let cursor: string | undefined
+  do {
+    const page = await space.fs.find(space.caller, space.id, { path, limit, cursor, ...filter })
+    expect(page.items.length).toBeLessThanOrEqual(limit)
+    items.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return items
+}
+
+const GUIDE = {
+  filename: 'docs/guide.md',
+  sections: [
+    [[], 'The fox begins.'],
+    [['Animals'], 'A quick fox, a slow Fox.'],
+    [['Animals', 'Dogs'], 'No match here, only hounds.'],
+  ] as [string[], string][],
+}
+
+describe('grep', () => {
+  it('finds passages under /knowledge, with their places in the document', async () => {
+    const { id, nodeIds } = await space.add(GUIDE)
+    const { matches, truncated } = await grep('/knowledge', 'fox')
+    expect(truncated).toBe(false)
+    expect(matches.map(({ path, startOffset, endOffset }) => [path, startOffset, endOffset])).toEqual([
+      ['/knowledge/documents/guide.md/0001', 4, 7],
+      ['/knowledge/documents/guide.md/Animals/0002', 34, 37],
+      ['/knowledge/documents/guide.md/Animals/0002', 46, 49],
+    ])
+    expect(matches[1]).toMatchObject({
+      kind: 'node',
+      nodeId: nodeIds[1],
+      metadata: { documentId: id, sectionPath: ['Animals'] },
+    })
+    expect(matches[1]?.snippet).toBe('A quick fox, a slow Fox.')
+    expect((await grep('/knowledge', 'Fox')).matches).toHaveLength(1)
+    expect((await grep('/knowledge/documents/guide.md/Animals', 'fox')).matches).toHaveLength(2)
+    expect((await grep('/knowledge/documents/guide.md/Animals/Dogs', 'fox')).matches).toHaveLength(0)
+    expect((await grep('/knowledge/documents/guide.md/0001', 'fox')).matches).toHaveLength(1)
+  })
+
+  it('finds places in documents under /sources, named by their elements', async () => {
+    const { id } = await space.add(GUIDE)
+    const { matches } = await grep('/sources', 're:(slow|only) \\w+')
+    expect(matches).toMatchObject([
+      {
+        kind: 'segment',
+        path: '/sources/uploads/docs/guide.md',
+        startOffset: 41,
+        endOffset: 49,
+        segmentId: `${id}:e3`,
+      },
+      { kind: 'segment', metadata: { sectionPath: ['Animals', 'Dogs'] }, segmentId: `${id}:e5` },
+    ])
+    const { content } = await space.fs.cat(space.caller, space.id, { path: matches[0]!.path, offset: 41, maxBytes: 8 })
+    expect(content).toBe('slow Fox')
+    expect((await grep('/sources/uploads/docs/guide.md', 'hounds')).matches).toHaveLength(1)
+    expect((await grep('/sources/uploads/docs', 'hounds')).matches).toHaveLength(1)
+  })
+
+  it("finds words in the caller's evidence", async () => {
+    const { nodeIds } = await space.add(GUIDE)
+    const trace = space.addTrace(nodeIds, {}, ['a fox', 'none', 'fox fox'])
+    const { matches } = await grep('/evidence', 'fox')
+    expect(matches.map(({ path, startOffset }) => [path, startOffset])).toEqual([
+      [`/evidence/${trace}/${nodeIds[0]}`, 102],
+      [`/evidence/${trace}/${nodeIds[2]}`, 100],
+      [`/evidence/${trace}/${nodeIds[2]}`, 104],
+    ])
+    expect((await grepPages('/evidence', 'fox', 1)).matches).toEqual(matches)
+    expect((await grep('/workspaces', 'fox')).matches).toEqual([])
+  })
+
+  it.each(['/knowledge', '/sources', '/sources/uploads'])(
+    'gives each match of %s once, whatever the page size',
+    async (path) => {
+      for (let index = 0; index < 12; index++)
+        await space.add({
+          filename: `${index % 3}/${'字'.repeat(index * 12)}${index % 5}.md`,
+          sections: [
+            [['A'], 'fox '.repeat(index % 4)],
+            [['B'], 'a fox and a fox'],
+          ],
+          ...(index % 2 === 0 ? {} : { sourceId: newId() }),
+        })
+      const whole = await grepPages(path, 'fox', 1000)
+      expect(whole.matches.length).toBeGreaterThan(10)
+      for (const limit of [1, 2, 3, 7]) expect((await grepPages(path, 'fox', limit)).matches).toEqual(whole.matches)
+    },
+  )
+
+  it('stops in time with what it found, and goes on from there', async () => {
+    for (let index = 0; index < 4; index++)
+      await space.add({ filename: `${index}.txt`, text: `${'some words without end '.repeat(20_000)}needle${index}` })
+    const started = performance.now()
+    const first = await grep('/sources', 're:([a-z]+ )*needle\\d', { timeoutMs: 20 })
+    expect(performance.now() - started).toBeLessThan(500)
+    expect(first).toMatchObject({ truncated: true, nextCursor: expect.any(String) })
+    const { matches, pages } = await grepPages('/sources', 're:needle\\d', 10, 1)
+    expect(pages).toBeGreaterThan(1)
+    expect(matches.map(({ snippet }) => snippet.slice(-7))).toEqual(['needle0', 'needle1', 'needle2', 'needle3'])
+  })
+
+  it('lets others run while it searches', async () => {
+    for (let index = 0; index < 10; index++)
+      await space.add({ filename: `${index}.txt`, text: 'some words without end '.repeat(20_000) })
+    let last = performance.now()
+    let longest = 0
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    await grep('/sources', 're:(word|end)s? [xyz]', { timeoutMs: 1000 })
+    clearInterval(timer)
+    expect(longest).toBeLessThan(200) // some 20 ms on a quiet machine
+  })
+
+  it('refuses an expression that does not parse', async () => {
+    await expect(grep('/sources', 're:(')).rejects.toMatchObject({ code: 'invalid-request' })
+  })
+})
+
+describe('find', () => {
+  beforeEach(async () => {
+    await space.add({ ...GUIDE, metadata: { language: 'en', tags: ['x', 'y'] } })
+    await space.add({ filename: 'docs/api/Guide-2.md', metadata: { language: 'de' } })
+    await space.add({ filename: 'notes.txt', sourceId: '0198c0de-0000-7000-8000-000000000001' })
+  })
+
+  it('finds everything below a path', async () => {
+    expect((await findAll('/sources', {})).map(({ path }) => path)).toEqual([
+      '/sources/0198c0de-0000-7000-8000-000000000001',
+      '/sources/0198c0de-0000-7000-8000-000000000001/notes.txt',
+      '/sources/uploads',
+      '/sources/uploads/docs',
+      '/sources/uploads/docs/guide.md',
+      '/sources/uploads/docs/api',
+      '/sources/uploads/docs/api/Guide-2.md',
+    ])
+    expect((await findAll('/knowledge', {})).map(({ path }) => path)).toEqual([
+      '/knowledge/documents',
+      '/knowledge/documents/Guide-2.md',
+      '/knowledge/documents/Guide-2.md/0001',
+      '/knowledge/documents/guide.md',
+      '/knowledge/documents/guide.md/Animals',
+      '/knowledge/documents/guide.md/Animals/Dogs',
+      '/knowledge/documents/guide.md/Animals/Dogs/0003',
+      '/knowledge/documents/guide.md/Animals/0002',
+      '/knowledge/documents/guide.md/0001',
+      '/knowledge/documents/notes.txt',
+      '/knowledge/documents/notes.txt/0001',
+    ])
+  })
+
+  it('filters by name, metadata and type', async () => {
+    const found = async (filter: object, path = '/sources') => (await findAll(path, filter)).map(({ name }) => name)
+    expect(await found({ nameContains: 'GUIDE' })).toEqual(['guide.md', 'Guide-2.md'])
+    expect(await found({ metadataKey: 'language' })).toEqual(['guide.md', 'Guide-2.md'])
+    expect(await found({ metadataKey: 'language', metadataValue: 'de' })).toEqual(['Guide-2.md'])
+    expect(await found({ metadataKey: 'tags', metadataValue: 'y' })).toEqual(['guide.md'])
+    expect(await found({ metadataKey: 'filename', metadataValue: 'notes.txt' })).toEqual(['notes.txt'])
+    expect(await found({ metadataValue: 'en' })).toEqual(['guide.md'])
+    expect(await found({ metadataKey: 'toString' })).toEqual([])
+    expect(await found({ resourceType: 'source', nameContains: 'd' })).toEqual([
+      '0198c0de-0000-7000-8000-000000000001',
+      'uploads',
+      'docs',
+    ])
+    expect(await found({ resourceType: 'document' }, '/knowledge')).toEqual(['Guide-2.md', 'guide.md', 'notes.txt'])
+    expect(await found({ resourceType: 'node' }, '/knowledge')).toEqual(['0001', '0003', '0002', '0001', '0001'])
+    expect(await found({ resourceType: 'node' }, '/sources')).toEqual([])
+    expect(await found({ nameContains: 'guide' }, '/sources/uploads/docs/guide.md')).toEqual(['guide.md'])
+    expect(await found({ nameContains: 'api' }, '/sources/uploads/docs/guide.md')).toEqual([])
+  })
+
+  it('gives each entry once, whatever the page size', async () => {
+    const { nodeIds } = await space.add({
+      filename: 'a/b/c/d.md',
+      sections: [
+        [['One'], 'x'],
+        [['One', 'Two'], 'y'],
+      ],
+    })
+    space.addTrace(nodeIds)
+    space.addTrace(nodeIds.slice(1))
+    for (const path of ['/sources', '/sources/uploads', '/knowledge', '/knowledge/documents/guide.md', '/evidence'])
+      for (const filter of [{}, { nameContains: 'd' }]) {
+        const whole = await findAll(path, filter)
+        for (const limit of [1, 2, 3]) expect(await findAll(path, filter, limit)).toEqual(whole)
+      }
+  })
+})
+
+describe('tree', () => {
+  const shape = (tree: VirtualTree): unknown => {
+    const name = tree.truncated === true ? `${tree.name} …` : tree.name
+    return tree.children === undefined ? name : { [name]: tree.children.map(shape) }
+  }
+  const treeOf = (path: string, more: object = {}) =>
+    space.fs.tree(space.caller, space.id, { path, limit: 100, ...more })
+
+  beforeEach(async () => {
+    for (const filename of ['a/b/c/d.md', 'a/x.md', 'a/y.md', 'top.md', 'z/q.md']) await space.add({ filename })
+  })
+
+  it('shows levels down to the depth asked for', async () => {
+    const { root, truncated } = await treeOf('/sources/uploads')
+    expect(shape(root)).toEqual({
+      uploads: [{ a: [{ b: ['c'] }, 'x.md', 'y.md'] }, { z: ['q.md'] }, 'top.md'],
+    })
+    expect(truncated).toBe(false)
+    expect(shape((await treeOf('/sources/uploads', { depth: 1 })).root)).toEqual({ uploads: ['a', 'z', 'top.md'] })
+    expect(shape((await treeOf('/sources/uploads/top.md')).root)).toBe('top.md')
+  })
+
+  it('is bounded by the limit, and says which directories were cut', async () => {
+    const cut = await treeOf('/sources/uploads', { limit: 5 })
+    expect(shape(cut.root)).toEqual({
+      uploads: [{ 'a …': ['b', 'x.md'] }, { 'z …': [] }, 'top.md'].map((entry, index) =>
+        index === 0 ? { 'a …': [{ 'b …': [] }, 'x.md'] } : entry,
+      ),
+    })
+    expect(cut).toMatchObject({ truncated: true })
+    expect(cut).not.toHaveProperty('nextCursor')
+  })
+
+  it('pages through the entries of its root', async () => {
+    const names: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await treeOf('/sources/uploads', { limit: 1, cursor })
+      names.push(...(page.root.children ?? []).map(({ name }) => name))
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(names).toEqual(['a', 'z', 'top.md'])
+  })
+
+  it('works in every namespace', async () => {
+    expect(shape((await treeOf('/knowledge', { depth: 8 })).root)).toMatchObject({
+      knowledge: [{ documents: expect.any(Array) }],
+    })
+    expect(shape((await treeOf('/sources')).root)).toMatchObject({ sources: [{ uploads: expect.any(Array) }] })
+    expect(shape((await treeOf('/workspaces')).root)).toEqual({ workspaces: [] })
+  })
+})

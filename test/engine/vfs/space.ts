@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Caller, Engine } from '../../../src/engine/api.js'
+import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/compile/compiled.js'
+import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
+import { Database } from '../../../src/engine/storage/database.js'
+import { pack } from '../../../src/engine/storage/packed.js'
+import { createFileSystem } from '../../../src/engine/vfs/vfs.js'
+import { newId } from '../../../src/lib/ids.js'
+
+export interface DocumentSpec {
+  filename: string
+  /** sections as [title path, passage]; the text of the document is made of the titles and passages */
+  sections?: [string[], string][]
+  text?: string
+  sourceId?: string
+  id?: string
+  mimeType?: string
+  metadata?: Record<string, unknown>
+  /** left out: published at the next revision */
+  state?: 'pending' | 'failed'
+}
+
+export interface AddedDocument {
+  id: string
+  key: number
+  nodeIds: string[]
+}
+
+/** A space in a real database of its own, filled row by row as the compiler would. */
+export class TestSpace {
+  readonly db: Database
+  readonly fs: Engine['fs']
+  readonly caller: Caller = { tenant: 'acme', subject: 'ada' }
+  readonly id = newId()
+  readonly key: number
+  readonly #folder: string
+
+  constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}) {
+    this.#folder = mkdtempSync(join(tmpdir(), 'ks-vfs-'))
+    this.db = new Database(join(this.#folder, 'ks.db'))
+    this.fs = createFileSystem({ db: this.db })
+    this.key = this.addSpace(this.id, 'acme', policy)
+  }
+
+  addSpace(id: string, tenant: string, policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}): number {
+    const manifest = { ...DEFAULT_POLICIES, consistencyPolicy: { ...DEFAULT_POLICIES.consistencyPolicy, ...policy } }
+    return this.db.run(
+      `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest, embedding_plugin,
+         embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
+       VALUES (?, ?, 'Test', ?, 0, 0, ?, ?, 'builtin', 'lsa', 'lsa-200', ?, ?, '', 0)`,
+      ...[id, tenant, id, newId(), JSON.stringify(manifest), newId(), newId()],
+    ).key
+  }
+
+  /** Moves the head; what is marked with the returned revision becomes visible. */
+  publish(at = Date.now()): number {
+    const revision =
+      (this.db.get<{ head: number }>('SELECT head_revision head FROM spaces WHERE key = ?', this.key)?.head ?? 0) + 1
+    const id = newId()
+    this.db.run(
+      'UPDATE spaces SET head_revision = ?, publication_id = ?, published_at = ? WHERE key = ?',
+      ...[revision, id, at, this.key],
+    )
+    this.db.run(
+      'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
+      ...[id, this.key, revision, '', at],
+    )
+    return revision
+  }
+
+  async add(spec: DocumentSpec): Promise<AddedDocument> {
+    const id = spec.id ?? newId()
+    const key = this.db.run(
+      `INSERT INTO documents (id, space_key, source_id, filename, mime_type, object_key, sha256, size_bytes,
+         parser_status, metadata, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'o', 's', 7, ?, ?, 0, 0)`,
+      ...[id, this.key, spec.sourceId ?? null, spec.filename, spec.mimeType ?? 'text/plain'],
+      ...[spec.state ?? 'parsed', JSON.stringify(spec.metadata ?? {})],
+    ).key
+    const nodeIds = spec.state === undefined ? await this.addVersion(key, spec, 1, this.publish()) : []
+    return { id, key, nodeIds }
+  }
+
+  /** Adds a version that is visible from a revision on, in place of the one before. */
+  async addVersion(docKey: number, spec: DocumentSpec, version: number, revision: number): Promise<string[]> {
+    const { text, elements, outline, nodes } = compiled(spec)
+    this.db.run(
+      'UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL',
+      ...[revision, docKey],
+    )
+    const versionKey = this.db.run(
+      `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
+         content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
+       VALUES (?, ?, ?, ?, ?, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'Title', '{}', ?, ?, ?)`,
+      ...[docKey, this.key, version, revision, nodes.length],
+      ...[await pack(outline), await pack([]), await pack({ text, elements })],
+    ).key
+    return nodes.map((node, ordinal) => {
+      const nodeId = newId()
+      this.db.run(
+        `INSERT INTO nodes (id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+           start_offset, end_offset, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, 'text', x'00')`,
+        ...[nodeId, this.key, docKey, versionKey, ordinal, node.section.at(-1) ?? '', text.slice(node.start, node.end)],
+        ...[JSON.stringify(node.section), node.outlineNode, node.start, node.end],
+      )
+      return nodeId
+    })
+  }
+
+  delete(docKey: number): void {
+    this.db.run('UPDATE documents SET deleted_at = ? WHERE key = ?', ...[Date.now(), docKey])
+  }
+
+  addTrace(nodeIds: string[], owner: Partial<Caller> = {}, texts: string[] = []): string {
+    const id = newId()
+    const bundleId = newId()
+    const { tenant, subject } = { ...this.caller, ...owner }
+    const items = nodeIds.map((nodeId, index) => ({
+      nodeId,
+      text: texts[index] ?? `evidence ${index}`,
+      score: 0.5,
+      scores: { retrieval: 0.5, final: 0.5 },
+      freshness: 'fresh',
+      citations: [{ documentAssetId: newId(), documentVersion: 1, sectionPath: [], startOffset: 100 }],
+      conflicts: [],
+      metadata: {},
+    }))
+    this.db.run(
+      `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, steps,
+         created_at) VALUES (?, ?, ?, ?, 'why', 'fast', 'fast', 1, ?, '[]', 0)`,
+      ...[id, tenant, this.key, subject, bundleId],
+    )
+    this.db.run(
+      'INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, 0)',
+      ...[bundleId, tenant, this.key, id, JSON.stringify({ id: bundleId, items, missingEvidence: [] })],
+    )
+    return id
+  }
+
+  close(): void {
+    this.db.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+interface Compiled {
+  text: string
+  elements: CompiledElement[]
+  outline: CompiledOutlineNode[]
+  nodes: { section: string[]; outlineNode: string; start: number; end: number }[]
+}
+
+/** One heading and one passage a section; passages without a title path come before all sections. */
+function compiled({ filename, sections, text: plain }: DocumentSpec): Compiled {
+  const parts: string[] = []
+  const result: Compiled = { text: '', elements: [], outline: [], nodes: [] }
+  let length = 0
+  const add = (type: CompiledElement['type'], text: string, sectionPath: string[]): { start: number; end: number } => {
+    const start = length
+    parts.push(text)
+    length += text.length + 2
+    result.elements.push({
+      id: `e${result.elements.length + 1}`,
+      type,
+      text,
+      sectionPath,
+      metadata: { startOffset: start, endOffset: start + text.length },
+    })
+    return { start, end: start + text.length }
+  }
+  for (const [path, passage] of sections ?? [[[], plain ?? filename] as [string[], string]]) {
+    const { id, fresh } = sectionFor(result.outline, path, filename)
+    if (fresh && path.length > 0) add('heading', path.at(-1)!, path)
+    if (passage !== '') result.nodes.push({ section: path, outlineNode: id, ...add('paragraph', passage, path) })
+  }
+  result.text = parts.join('\n\n')
+  return result
+}
+
+function sectionFor(roots: CompiledOutlineNode[], path: string[], title: string): { id: string; fresh: boolean } {
+  const make = (siblings: CompiledOutlineNode[], prefix: string, name: string, level: number, tocSource: string) => {
+    const id = `${prefix}${siblings.length + 1}`
+    const node = { id, title: name, level, tocSource, sectionPath: path, children: [], sourceElementIds: [] }
+    siblings.push(node)
+    return node
+  }
+  if (path.length === 0) {
+    const known = roots.find((node) => node.tocSource === 'document')
+    return { id: (known ?? make(roots, 's', title, 1, 'document')).id, fresh: known === undefined }
+  }
+  let siblings = roots
+  let node: CompiledOutlineNode | undefined
+  let fresh = false
+  path.forEach((name, depth) => {
+    const last = depth === path.length - 1
+    const known = last ? undefined : siblings.findLast((sibling) => sibling.title === name)
+    fresh = known === undefined
+    node = known ?? make(siblings, node === undefined ? 's' : `${node.id}.`, name, depth + 1, 'heading')
+    siblings = node.children
+  })
+  return { id: node!.id, fresh }
+}
