@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import ipaddr from 'ipaddr.js'
-import { Agent, request } from 'undici'
+import type * as Undici from 'undici'
 import { parseRetryAfter } from '../../lib/retry.js'
 import { ProviderFailure } from './failure.js'
 
@@ -59,15 +59,23 @@ const checkedLookup: LookupFunction = (hostname, options, callback) => {
 }
 
 export function createEgress(): Egress {
-  const agent = new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    // the guard times the whole call; these would be a second, hidden clock
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  // Loading undici takes a tenth of a second, which a daemon without providers never has to spend.
+  let pool: Promise<{ agent: Undici.Agent; request: typeof Undici.request }> | undefined
+  const open = async () => {
+    const { Agent, request } = await import('undici')
+    const agent = new Agent({
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // the guard times the whole call; these would be a second, hidden clock
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return { agent, request }
+  }
   return {
     async post(url, headers, body, signal) {
+      pool ??= open()
+      const { agent, request } = await pool
       try {
         const answer = await request(url, {
           method: 'POST',
@@ -87,7 +95,7 @@ export function createEgress(): Egress {
         throw networkFailure(error, signal)
       }
     },
-    close: () => agent.destroy(),
+    close: async () => (await pool)?.agent.destroy(),
   }
 }
 
