@@ -53,8 +53,8 @@ export function batches(files: readonly FileToSend[]): FileToSend[][] {
 }
 
 /**
- * Sends one batch. A file that cannot be read fails alone and the others are sent again; a refusal of the service fails
- * the whole batch with its sentence.
+ * Sends one batch. A file that cannot be read fails alone and the others are sent again. A refusal that one file may
+ * have caused is narrowed down by halves, so that it fails with the service's sentence and the others go on.
  */
 export async function sendBatch(files: FileToSend[], options: SendOptions): Promise<Sent[]> {
   const failed: Sent[] = []
@@ -69,7 +69,12 @@ export async function sendBatch(files: FileToSend[], options: SendOptions): Prom
         failed.push({ file, failed: readReason(error) })
         left = left.filter((one) => one !== file)
       } else if (error instanceof ApiError && !endsAll(error)) {
-        const { message } = error
+        const { message, status } = error
+        if (left.length > 1 && (status === 413 || status === 400)) {
+          const half = Math.ceil(left.length / 2)
+          const first = await sendBatch(left.slice(0, half), options)
+          return [...failed, ...first, ...(await sendBatch(left.slice(half), options))]
+        }
         return [...failed, ...left.map((file) => ({ file, failed: message }))]
       } else {
         throw error

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { Output, type OutputOptions } from '../../src/cli/output.js'
+import { drawTree } from '../../src/cli/tree.js'
+
+/** A stream that keeps what is written to it. */
+function sink(isTTY: boolean, columns = 100) {
+  const written: string[] = []
+  const stream = {
+    isTTY,
+    columns,
+    write: (text: string) => {
+      written.push(text)
+      return true
+    },
+  }
+  return { stream, text: () => written.join(''), written }
+}
+
+function output(options: Partial<OutputOptions> = {}, isTTY = false, env: NodeJS.ProcessEnv = { LANG: 'C.UTF-8' }) {
+  const [out, err] = [sink(isTTY), sink(isTTY)]
+  const all: OutputOptions = { header: true, truncate: true, quiet: false, ...options }
+  return { out, err, output: new Output(all, { out: out.stream, err: err.stream, env: { NO_COLOR: '1', ...env } }) }
+}
+
+const columns = [
+  { field: 'name' },
+  { field: 'size', kind: 'bytes' as const },
+  { field: 'id', kind: 'id' as const },
+  { field: 'deep.value', title: 'DEEP' },
+]
+const items = [
+  { name: 'one', size: 2048, id: '018f22aa-0000-7000-8000-0000a1b2c3d4', deep: { value: 'x' } },
+  { name: 'two\tthree\n', size: 5, id: '018f22aa-0000-7000-8000-0000ffffffff', deep: {} },
+]
+const list = { columns, empty: 'Nothing yet.', hint: 'make one' }
+
+describe('a list', () => {
+  it('is a table with short ids and sizes on a terminal', async () => {
+    const { out, output: shown } = output({}, true)
+    await shown.list(items, list)
+    expect(out.text()).toBe(
+      [
+        'NAME          SIZE  ID         DEEP',
+        'one        2.0 KiB  #a1b2c3d4  x',
+        'two three      5 B  #ffffffff',
+        '',
+      ].join('\n'),
+    )
+    expect([...shown.shortened]).toEqual(items.map((item) => item.id))
+  })
+
+  it('is one line of full values for each item in a pipe, without a header', async () => {
+    const { out, output: shown } = output()
+    await shown.list(items, list)
+    expect(out.text()).toBe(
+      'one\t2048\t018f22aa-0000-7000-8000-0000a1b2c3d4\tx\ntwo\\tthree\\n\t5\t018f22aa-0000-7000-8000-0000ffffffff\t\n',
+    )
+  })
+
+  it('is an array, or one object a line as items come', async () => {
+    const json = output({ format: 'json' })
+    await json.output.list(items, list)
+    expect(JSON.parse(json.out.text())).toEqual(items)
+    const lines = output({ format: 'jsonl' })
+    await lines.output.list(items, list)
+    expect(lines.out.written.map((line) => JSON.parse(line))).toEqual(items)
+  })
+
+  it('is empty in json, and says so on stderr to people', async () => {
+    const json = output({ format: 'json' })
+    await json.output.list([], list)
+    expect([json.out.text(), json.err.text()]).toEqual(['[]\n', ''])
+    const people = output({}, true)
+    await people.output.list([], list)
+    expect([people.out.text(), people.err.text()]).toEqual(['', 'Nothing yet.\nhint: make one\n'])
+  })
+
+  it('shows the fields that are asked for, in their order, in every format', async () => {
+    const fields = ['deep.value', 'name']
+    const json = output({ format: 'json', fields })
+    await json.output.list(items.slice(0, 1), list)
+    expect(json.out.text()).toBe('[{"deep.value":"x","name":"one"}]\n')
+    const tsv = output({ fields })
+    await tsv.output.list(items.slice(0, 1), list)
+    expect(tsv.out.text()).toBe('x\tone\n')
+  })
+
+  it('refuses an unknown field with the list of all, and knows those a single item may lack', async () => {
+    const wrong = output({ fields: ['nam'] }).output.list(items, list)
+    await expect(wrong).rejects.toMatchObject({ message: 'no field "nam" here', exit: 2 })
+    const rare = output({ fields: ['description'] })
+    await rare.output.list(items, { ...list, fields: ['description'] })
+    expect(rare.out.text()).toBe('\n\n')
+  })
+
+  it('is cut to the width of the terminal at its widest column', async () => {
+    const out = sink(true, 40)
+    const options = { header: false, truncate: true, quiet: false }
+    const shown = new Output(options, {
+      out: out.stream,
+      err: sink(false).stream,
+      env: { LANG: 'C.UTF-8', NO_COLOR: '1' },
+    })
+    await shown.list([{ a: 'x'.repeat(80), b: 'kept' }], { columns: [{ field: 'a' }, { field: 'b' }], empty: '' })
+    expect(out.text()).toBe(`${'x'.repeat(33)}…  kept\n`)
+  })
+
+  it('shows no escape sequence of an item', async () => {
+    for (const format of ['table', 'tsv', 'json', 'jsonl'] as const) {
+      const { out, output: shown } = output({ format }, true)
+      await shown.list([{ name: '\u001b[2Jx\u009b1m' }], { columns: [{ field: 'name' }], empty: '' })
+      expect(out.text()).not.toMatch(/[\u001b\u009b]/)
+    }
+  })
+})
+
+describe('a record', () => {
+  it('is a line for each field, aligned for people and tab-separated for pipes', () => {
+    const people = output({}, true)
+    people.output.record({ a: 1, bcd: { e: 'x' }, none: null })
+    expect(people.out.text()).toBe('a      1\nbcd.e  x\n')
+    const pipe = output()
+    pipe.output.record({ a: 1, bcd: { e: 'x' } })
+    expect(pipe.out.text()).toBe('a\t1\nbcd.e\tx\n')
+  })
+})
+
+describe('remarks', () => {
+  it('go to stderr, and are silent when quiet; warnings are not', () => {
+    const { out, err, output: shown } = output({ quiet: true })
+    shown.note('hm')
+    shown.warn('oh')
+    expect([out.text(), err.text()]).toEqual(['', 'oh\n'])
+  })
+})
+
+describe('a tree', () => {
+  it('is drawn with lines that fit the locale', () => {
+    const nodes = [
+      { n: 'a', c: [{ n: 'b', c: [] }] },
+      { n: 'd', c: [] },
+    ]
+    type Node = { n: string; c: Node[] }
+    const draw = (unicode: boolean) =>
+      drawTree<Node>(nodes, { label: (node) => node.n, children: (node) => node.c, unicode })
+    expect(draw(true)).toEqual(['├── a', '│   └── b', '└── d'])
+    expect(draw(false)).toEqual(['|-- a', '|   `-- b', '`-- d'])
+  })
+})

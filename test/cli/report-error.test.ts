@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { CliError } from '../../src/cli/cli-error.js'
+import { unknownCommand } from '../../src/cli/command-not-found.js'
+import { errorReport, exitOf, renderReport } from '../../src/cli/report-error.js'
+import { ApiError, ConnectionError, codeOfStatus, DaemonStartError } from '../../src/client/errors.js'
+import { ERRORS } from '../../src/contract/errors.js'
+
+const api = (code: string, status: number, more = {}) => new ApiError({ code, status, message: 'said so', ...more })
+
+describe('an error on stderr', () => {
+  it('is one sentence and one hint for people', () => {
+    const error = new CliError('no space "note" here', { code: 'not-found', exit: 5, hint: 'did you mean `notes`?' })
+    expect(renderReport(errorReport(error), 'ks', false)).toBe(
+      'ks: no space "note" here\nhint: did you mean `notes`?\n',
+    )
+  })
+
+  it('is one JSON object for programs', () => {
+    const text = renderReport(errorReport(api('slug-taken', 409, { traceId: 't' })), 'ks', true)
+    expect(JSON.parse(text)).toEqual({
+      error: {
+        code: 'slug-taken',
+        message: 'said so',
+        exitCode: 6,
+        status: 409,
+        traceId: 't',
+        hint: 'choose another with `--slug`',
+      },
+    })
+    expect(text.trim().split('\n')).toHaveLength(1)
+  })
+
+  it("passes the service's sentence through without its escape sequences", () => {
+    const text = renderReport(
+      errorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })),
+      'ks',
+      false,
+    )
+    expect(text).toBe('ks: ^[[2Jhm\n')
+  })
+
+  it('shows why a daemon did not start, the end of its log, and what to do', () => {
+    const error = new DaemonStartError('the daemon exited before it was ready: 127.0.0.1:7733 is already in use', [
+      'a',
+      'b',
+    ])
+    expect(renderReport(errorReport(error), 'ks', false)).toBe(
+      'ks: the daemon exited before it was ready: 127.0.0.1:7733 is already in use\na\nb\nhint: `ks daemon start --listen 127.0.0.1:0`\n',
+    )
+    expect(errorReport(error).exitCode).toBe(8)
+  })
+
+  it('calls a bug a bug', () => {
+    expect(errorReport(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1, code: 'unexpected' })
+  })
+})
+
+describe('an exit code', () => {
+  it('is the one of the contract for every code it knows', () => {
+    for (const [code, { status, exit }] of Object.entries(ERRORS)) expect(exitOf(api(code, status))).toBe(exit)
+  })
+
+  it('follows the status where the code is unknown', () => {
+    const statuses = [400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 502, 503, 504]
+    expect(statuses.map((status) => exitOf(api('new-code', status)))).toEqual([2, 4, 4, 5, 6, 7, 7, 7, 1, 9, 8, 8, 8])
+  })
+
+  it('is 8 when there is no answer', () => {
+    expect(errorReport(new ConnectionError('unreachable', 'x')).exitCode).toBe(8)
+  })
+
+  it('has a code for every status of the contract', () => {
+    expect([codeOfStatus(404), codeOfStatus(409), codeOfStatus(599)]).toEqual(['not-found', 'slug-taken', 'http-599'])
+  })
+})
+
+describe('an unknown command', () => {
+  const ids = ['spaces', 'spaces:create', 'spaces:delete', 'docs', 'docs:delete']
+  it.each([
+    [['spces'], 'did you mean `ks spaces`?'],
+    [['spaces', 'creat'], 'did you mean `ks spaces create`?'],
+    [['xyz'], '`ks --help` lists the commands'],
+  ])('%s', (words, hint) => {
+    const error = unknownCommand(words, ids)
+    expect([error.message, error.hint, error.exit]).toEqual([`unknown command \`ks ${words.join(' ')}\``, hint, 2])
+  })
+})

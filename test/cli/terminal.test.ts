@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hasUnicode, terminalWidth, tty, ttyLine, wantsColour } from '../../src/cli/terminal.js'
+
+describe('text of others on a terminal', () => {
+  it('shows escape sequences in place of obeying them', () => {
+    expect(tty('\u001b]0;owned\u0007red\u001b[31m')).toBe('^[]0;owned^Gred^[[31m')
+    expect(tty('\u009b31m')).toBe('<U+009B>31m')
+    expect(tty('safe\rfake')).toBe('safe^Mfake')
+    expect(tty('abc\u202egnp.exe')).toBe('abc<U+202E>gnp.exe')
+  })
+
+  it('keeps lines, tabs and every letter', () => {
+    expect(tty('a\tb\r\nc\n')).toBe('a\tb\nc\n')
+    expect(tty('grün 日本 😀')).toBe('grün 日本 😀')
+  })
+
+  it('never holds a control character but newline and tab, whatever it was', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(tty(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+        expect(tty(tty(text))).toBe(tty(text))
+        expect(ttyLine(text)).not.toMatch(/[\n\t]/)
+      }),
+    )
+  })
+})
+
+describe('colour', () => {
+  const cases: [string, boolean | undefined, boolean, Record<string, string>, boolean][] = [
+    ['is on at a terminal', undefined, true, {}, true],
+    ['is off in a pipe', undefined, false, {}, false],
+    ['is off with NO_COLOR', undefined, true, { NO_COLOR: '1' }, false],
+    ['is on with an empty NO_COLOR', undefined, true, { NO_COLOR: '' }, true],
+    ['is off on a dumb terminal', undefined, true, { TERM: 'dumb' }, false],
+    ['is off in CI', undefined, true, { CI: 'true' }, false],
+    ['is off with CLICOLOR=0', undefined, true, { CLICOLOR: '0' }, false],
+    ['is on with FORCE_COLOR', undefined, false, { FORCE_COLOR: '1' }, true],
+    ['is on with CLICOLOR_FORCE', undefined, false, { CLICOLOR_FORCE: '1' }, true],
+    ['is what the flag says first', true, false, { NO_COLOR: '1' }, true],
+    ['is off where the flag says so', false, true, { FORCE_COLOR: '1' }, false],
+  ]
+  it.each(cases)('%s', (_, wish, isTTY, env, expected) => {
+    expect(wantsColour({ wish, isTTY, env })).toBe(expected)
+  })
+})
+
+describe('the terminal', () => {
+  it('has symbols only where the locale is UTF-8', () => {
+    expect(hasUnicode({ LANG: 'de_DE.UTF-8' })).toBe(true)
+    expect(hasUnicode({ LANG: 'C.UTF-8', LC_ALL: 'C' })).toBe(false)
+  })
+
+  it('is as wide as COLUMNS says, unless that makes no sense', () => {
+    expect(terminalWidth({ columns: 120 }, { COLUMNS: '100' })).toBe(100)
+    expect(terminalWidth({ columns: 120 }, { COLUMNS: '-3' })).toBe(120)
+    expect(terminalWidth({}, {})).toBe(80)
+  })
+})

@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
+
+export interface CliResult {
+  stdout: string
+  stderr: string
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface CliRun {
+  env?: Record<string, string>
+  cwd?: string
+  /** written to stdin; stdin is closed at once when absent */
+  stdin?: string | Uint8Array
+  timeoutMs?: number
+}
+
+/** Folders of one imaginary user, and `ks` as that user runs it: the compiled program, in a process of its own. */
+export interface CliHome {
+  dir: string
+  dataDir: string
+  env: Record<string, string>
+  ks(args: string[], run?: CliRun): Promise<CliResult>
+  /** Writes a file below the home. @returns its path */
+  file(path: string, content: string | Uint8Array): string
+  /** Stops the daemon if one was started, and removes everything. */
+  end(): Promise<void>
+}
+
+export function cliHome(): CliHome {
+  const dir = mkdtempSync(join(tmpdir(), 'ks-cli-'))
+  const dataDir = join(dir, 'data')
+  const env = {
+    KS_DATA_DIR: dataDir,
+    KS_CONFIG_DIR: join(dir, 'config'),
+    KS_STATE_DIR: join(dir, 'state'),
+    KS_CACHE_DIR: join(dir, 'cache'),
+    KS_DAEMON_LISTEN: '127.0.0.1:0',
+    HOME: dir,
+  }
+  return {
+    dir,
+    dataDir,
+    env,
+    ks: async (args, run = {}) => await runKs(args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
+    file: (path, content) => {
+      const full = join(dir, path)
+      mkdirSync(dirname(full), { recursive: true })
+      writeFileSync(full, content)
+      return full
+    },
+    end: async () => {
+      await endDaemon(dataDir)
+      rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+    },
+  }
+}
+
+export async function runKs(args: string[], run: CliRun = {}): Promise<CliResult> {
+  const child = spawn(process.execPath, [KS, ...args], {
+    cwd: run.cwd ?? process.cwd(),
+    env: { ...plainEnv(), ...run.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), run.timeoutMs ?? 50_000)
+  child.stdin.on('error', () => {})
+  child.stdin.end(run.stdin ?? '')
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+  clearTimeout(timer)
+  return { stdout: await stdout, stderr: await stderr, code, signal }
+}
+
+async function collect(stream: NodeJS.ReadableStream): Promise<string> {
+  stream.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  return text
+}
+
+/** The environment without what would change how the program behaves. */
+export function plainEnv(): Record<string, string> {
+  const kept: Record<string, string> = { LANG: 'C.UTF-8' }
+  for (const [name, value] of Object.entries(process.env)) {
+    const changes = /^(KS_|CI$|NODE_ENV$|FORCE_COLOR$|CLICOLOR|LC_|LANG$|VITEST|NODE_OPTIONS$)/.test(name)
+    if (!changes && value !== undefined) kept[name] = value
+  }
+  return kept
+}
+
+async function endDaemon(dataDir: string): Promise<void> {
+  let pid: number
+  try {
+    pid = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8')).pid
+  } catch {
+    return
+  }
+  try {
+    process.kill(pid, 'SIGTERM')
+    for (let wait = 0; wait < 200; wait++) {
+      process.kill(pid, 0)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It is gone.
+  }
+}
+
+export interface TestServer {
+  url: string
+  /** requests as they came: `GET /path` */
+  seen: string[]
+  end(): Promise<void>
+}
+
+/** A small HTTP server on loopback that answers as the test says. */
+export async function testServer(listener: RequestListener, socketPath?: string): Promise<TestServer> {
+  const seen: string[] = []
+  const server: Server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    listener(request, response)
+  })
+  await new Promise<void>((resolve) => {
+    if (socketPath === undefined) server.listen(0, '127.0.0.1', resolve)
+    else server.listen(socketPath, resolve)
+  })
+  const url =
+    socketPath === undefined ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : 'http://localhost'
+  return {
+    url,
+    seen,
+    end: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Everything a request sent. */
+export async function requestBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
