@@ -12,14 +12,14 @@ import {
   textAt,
 } from './namespace.js'
 import { compareNames, joinPath } from './paths.js'
-import { liveNodeCount, type TraceEntry, traceById, tracesAfter } from './store.js'
+import { liveDocumentCount, type TraceEntry, traceById, tracesAfter } from './store.js'
 import type { View } from './view.js'
 
 /** traces of one slice; a bundle is some ten kilobytes of JSON */
 const TRACES_PER_SLICE = 20
 
 /** Entry of one item of evidence, as it stands in `/evidence/<traceId>`. */
-export function evidenceItem(traceId: string, item: EvidenceItem): VirtualItem {
+function evidenceItem(traceId: string, item: EvidenceItem): VirtualItem {
   return {
     kind: 'resource',
     name: item.nodeId,
@@ -42,7 +42,7 @@ interface Opened {
   items: EvidenceItem[]
 }
 
-/** What the caller's own queries used. A trace any of whose passages is gone is not shown at all. */
+/** What the caller's own queries used. A trace that cites a deleted document is not shown at all. */
 export class Evidence {
   readonly #view: View
 
@@ -130,8 +130,9 @@ export class Evidence {
   #open(trace: TraceEntry): Opened | undefined {
     if (trace.body === null) return { trace, items: [] }
     const items = itemsOf(trace.body).sort((a, b) => compareNames(a.nodeId, b.nodeId))
-    const ids = [...new Set(items.map((item) => item.nodeId))]
-    return liveNodeCount(this.#view, ids) === ids.length ? { trace, items } : undefined
+    const cited = items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId))
+    const ids = [...new Set(cited)]
+    return liveDocumentCount(this.#view, ids) === ids.length ? { trace, items } : undefined
   }
 }
 

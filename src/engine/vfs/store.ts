@@ -233,11 +233,11 @@ export function traceById({ db, caller, space }: View, id: string): TraceEntry |
   return db.get<TraceEntry>(`${TRACES} AND t.id = ?`, ...[caller.tenant, space.key, caller.subject, id])
 }
 
-/** How many of these nodes are still of live documents. */
-export function liveNodeCount({ db, space }: View, ids: readonly string[]): number {
+/** How many of these documents are still there. */
+export function liveDocumentCount({ db, space }: View, ids: readonly string[]): number {
   const row = db.get<{ live: number }>(
-    `SELECT count(*) live FROM json_each(?) j JOIN nodes n ON n.id = j.value JOIN documents d ON d.key = n.doc_key
-     WHERE n.space_key = ? AND d.deleted_at IS NULL`,
+    `SELECT count(*) live FROM json_each(?) j JOIN documents d ON d.id = j.value
+     WHERE d.space_key = ? AND d.deleted_at IS NULL`,
     ...[JSON.stringify(ids), space.key],
   )
   return row?.live ?? 0

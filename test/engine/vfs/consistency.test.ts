@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { encodeCursor } from '../../../src/engine/cursor.js'
 import { newId } from '../../../src/lib/ids.js'
 import { TestSpace } from './space.js'
 
@@ -159,5 +160,50 @@ describe('cursors', () => {
       ),
       { numRuns: 50 },
     )
+  })
+
+  it('that were forged name a place or are refused, and nothing worse', async () => {
+    const [a] = await threeDocuments()
+    const place = fc.oneof(
+      fc.constantFrom<string | number>('', 'a', 'uploads', a.id, 0, 1, 2),
+      fc.string({ maxLength: 5 }),
+      fc.integer(),
+      fc.double(),
+    )
+    const { fs, caller, id } = space
+    const calls = {
+      ls: (query: { path: string; limit: number; cursor?: string }) => fs.ls(caller, id, query),
+      snapshot: (query: { path: string; limit: number; cursor?: string }) =>
+        fs.ls(caller, id, { ...query, consistencyClass: 'snapshot-consistent' }),
+      find: (query: { path: string; limit: number; cursor?: string }) => fs.find(caller, id, query),
+      grep: (query: { path: string; limit: number; cursor?: string }) =>
+        fs.grep(caller, id, { ...query, q: 're:[a-z]', timeoutMs: 1000 }),
+    }
+    space.addTrace(a.nodeIds, {}, ['ab'])
+    for (const path of [
+      '/sources',
+      '/sources/uploads',
+      '/knowledge',
+      '/knowledge/documents',
+      '/knowledge/documents/a',
+      '/evidence',
+    ])
+      for (const call of Object.values(calls)) {
+        const { nextCursor } = await call({ path, limit: 1 })
+        if (nextCursor === undefined) continue
+        const [body]: [string] = JSON.parse(Buffer.from(nextCursor, 'base64url').toString())
+        const [, filter, publication]: [unknown, string, string | null] = JSON.parse(body)
+        await fc.assert(
+          fc.asyncProperty(fc.array(place, { maxLength: 7 }), async (after) => {
+            const cursor = encodeCursor({ after, ...(publication === null ? {} : { publication }) }, filter)
+            const code = await call({ path, limit: 1, cursor }).then(
+              () => undefined,
+              (error) => error.code,
+            )
+            expect([undefined, 'invalid-cursor']).toContain(code)
+          }),
+          { numRuns: 40 },
+        )
+      }
   })
 })

@@ -122,7 +122,7 @@ export class TestSpace {
       score: 0.5,
       scores: { retrieval: 0.5, final: 0.5 },
       freshness: 'fresh',
-      citations: [{ documentAssetId: newId(), documentVersion: 1, sectionPath: [], startOffset: 100 }],
+      citations: [{ documentAssetId: this.#documentOf(nodeId), documentVersion: 1, sectionPath: [], startOffset: 100 }],
       conflicts: [],
       metadata: {},
     }))
@@ -136,6 +136,13 @@ export class TestSpace {
       ...[bundleId, tenant, this.key, id, JSON.stringify({ id: bundleId, items, missingEvidence: [] })],
     )
     return id
+  }
+
+  #documentOf(nodeId: string): string | undefined {
+    return this.db.get<{ id: string }>(
+      'SELECT d.id FROM nodes n JOIN documents d ON d.key = n.doc_key WHERE n.id = ?',
+      nodeId,
+    )?.id
   }
 
   close(): void {
