@@ -30,9 +30,6 @@ const UNFINISHED: CommitStatus[] = [
   'projections-built',
 ]
 
-/** Statuses that hold on to their object. */
-export const LIVE_STATUSES = [...UNFINISHED, 'failed-retryable'] as const
-
 const DAY = 24 * 60 * 60 * 1000
 
 /** Moves commits of jobs along their path, one conditional update a step. */

@@ -22,17 +22,6 @@ export interface JobRow {
   completed_at: number | null
 }
 
-/** The stages a job goes through, in order; each is written when its work is durable. */
-export const STAGES = [
-  'queued',
-  'parsed',
-  'outline_built',
-  'nodes_generated',
-  'projection_built',
-  'smoke_eval_passed',
-  'published',
-] as const satisfies JobStage[]
-
 export const TERMINAL_STAGES: readonly JobStage[] = ['published', 'failed', 'canceled']
 
 export function latestJob(db: Database, docKey: number): JobRow | undefined {
