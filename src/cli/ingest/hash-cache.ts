@@ -17,7 +17,7 @@ const WHOLE_BYTES = 1024 * 1024
  * service decides what is unchanged, by hash.
  */
 export class HashCache {
-  private readonly path: string
+  readonly path: string
   private readonly entries: Map<string, Entry>
   private readonly seen = new Map<string, Entry>()
   private changed = false

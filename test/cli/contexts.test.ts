@@ -1,0 +1,158 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { type ContextFlags, resolveSettings } from '../../src/cli/contexts.js'
+import { findCredential, readCredentials, removeCredential, saveCredential } from '../../src/cli/credentials.js'
+import { checkUrl, writeUserConfig } from '../../src/cli/user-config.js'
+
+const base = mkdtempSync(join(tmpdir(), 'ks-ctx-'))
+let home = ''
+let number = 0
+
+beforeEach(() => {
+  home = join(base, String(number++))
+  mkdirSync(join(home, 'project', 'deep'), { recursive: true })
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+function settings(flags: ContextFlags = {}, env: Record<string, string> = {}) {
+  const dirs = {
+    data: join(home, 'data'),
+    config: join(home, 'config'),
+    cache: join(home, 'c'),
+    state: join(home, 's'),
+  }
+  return resolveSettings({ flags, env, cwd: join(home, 'project', 'deep'), dirs })
+}
+
+function project(content: unknown): void {
+  writeFileSync(join(home, 'project', '.ks.json'), JSON.stringify(content))
+}
+
+function user(currentContext?: string): void {
+  writeUserConfig(join(home, 'config'), {
+    contexts: { work: { url: 'https://kb.example.com', space: 'team' }, evil: { url: 'https://evil.example' } },
+    defaults: { space: 'mine' },
+    ...(currentContext === undefined ? {} : { currentContext }),
+  })
+}
+
+describe('where a command speaks to', () => {
+  it('is the local daemon when nothing is said', () => {
+    expect(settings().place).toEqual({
+      origin: 'default',
+      value: { kind: 'local', dataDir: join(home, 'data'), token: undefined },
+    })
+  })
+
+  it('is chosen by flag, then environment, then project, then user', () => {
+    user('work')
+    expect(settings().place).toMatchObject({ origin: 'user', value: { url: 'https://kb.example.com' } })
+    project({ context: 'evil' })
+    expect(settings().place).toMatchObject({ origin: 'project', value: { context: 'evil' } })
+    expect(settings({}, { KS_CONTEXT: 'local' }).place).toMatchObject({
+      origin: 'environment',
+      value: { kind: 'local' },
+    })
+    expect(settings({ url: 'http://127.0.0.1:1/' }, { KS_CONTEXT: 'work' }).place).toMatchObject({
+      origin: 'flag',
+      value: { url: 'http://127.0.0.1:1' },
+    })
+  })
+
+  it('is said once: a context and an address together are refused', () => {
+    user()
+    expect(() => settings({ url: 'http://x', context: 'work' })).toThrow('--context and --url')
+    expect(() => settings({}, { KS_URL: 'http://x', KS_CONTEXT: 'work' })).toThrow('KS_CONTEXT and KS_URL')
+  })
+
+  it('names the nearest context for one that does not exist', () => {
+    user()
+    expect(() => settings({ context: 'wrok' })).toThrow(
+      expect.objectContaining({ message: 'no context "wrok" here', exit: 5, hint: expect.stringContaining('`work`') }),
+    )
+  })
+
+  it('is an http address without a password', () => {
+    expect(checkUrl('https://kb.example.com/base/')).toBe('https://kb.example.com/base')
+    for (const bad of ['kb.example.com', 'ftp://x', 'https://user:pw@x']) expect(() => checkUrl(bad)).toThrow()
+  })
+})
+
+describe('a project file', () => {
+  it('may name space, context, mode and what to leave out, and nothing else', () => {
+    project({ space: 'docs', mode: 'deep', ignore: ['*.log', '!secret'], url: 'https://evil.example', token: 'x' })
+    const found = settings()
+    expect(found.space).toEqual({ value: 'docs', origin: 'project' })
+    expect(found.mode).toEqual({ value: 'deep', origin: 'project' })
+    expect(found.ignore).toEqual(['*.log'])
+    expect(found.place.value.kind).toBe('local')
+    expect(found.project?.unknown).toEqual(['url', 'token'])
+  })
+
+  it('does not turn a token of the environment to another service', () => {
+    user()
+    project({ context: 'evil' })
+    expect(settings({}, { KS_TOKEN: 'secret' }).place.value.token).toBeUndefined()
+    project({})
+    expect(settings({ context: 'work' }, { KS_TOKEN: 'secret' }).place.value.token).toBe('secret')
+  })
+
+  it('that is no JSON is an error that names it', () => {
+    writeFileSync(join(home, 'project', '.ks.json'), '{')
+    expect(() => settings()).toThrow('.ks.json is not valid JSON')
+  })
+})
+
+describe('the space', () => {
+  it('comes from flag, environment, project, context, user, in this order', () => {
+    user('work')
+    expect(settings().space).toEqual({ value: 'team', origin: 'user' })
+    expect(settings({ context: 'evil' }).space?.value).toBe('mine')
+    project({ space: 'p' })
+    expect(settings().space?.value).toBe('p')
+    expect(settings({}, { KS_SPACE: 'e' }).space?.value).toBe('e')
+    expect(settings({ space: 'f' }, { KS_SPACE: 'e' }).space).toEqual({ value: 'f', origin: 'flag' })
+  })
+})
+
+describe('a stored token', () => {
+  it('goes to the origin it was given for and to no other', () => {
+    const config = join(home, 'config')
+    saveCredential(config, { origin: 'https://kb.example.com', token: 'a' })
+    saveCredential(config, { origin: 'https://kb.example.com', context: 'work', token: 'b' })
+    const all = readCredentials(config)
+    expect(findCredential(all, 'https://kb.example.com', 'work')?.token).toBe('b')
+    expect(findCredential(all, 'https://kb.example.com', undefined)?.token).toBe('a')
+    expect(findCredential(all, 'https://kb.example.com:8443', 'work')).toBeUndefined()
+    user()
+    expect(settings({ url: 'https://kb.example.com/x' }).place.value.token).toBe('a')
+    expect(settings({ url: 'https://other.example' }).place.value.token).toBeUndefined()
+  })
+
+  it('replaces the one before, and can be forgotten', () => {
+    const config = join(home, 'config')
+    saveCredential(config, { origin: 'https://x', token: 'a' })
+    saveCredential(config, { origin: 'https://x', token: 'b' })
+    expect(readCredentials(config)).toEqual([{ origin: 'https://x', token: 'b' }])
+    expect(removeCredential(config, { origin: 'https://x' })).toBe(true)
+    expect(removeCredential(config, { origin: 'https://x' })).toBe(false)
+  })
+
+  it('is refused when others may read the file', () => {
+    const config = join(home, 'config')
+    saveCredential(config, { origin: 'https://x', token: 'a' })
+    chmodSync(join(config, 'credentials.json'), 0o644)
+    expect(() => readCredentials(config)).toThrow(expect.objectContaining({ exit: 4 }))
+  })
+
+  it('may stand in a file that the environment or a flag names', () => {
+    const file = join(home, 'token')
+    writeFileSync(file, ' abc\n')
+    expect(settings({ url: 'http://x', tokenFile: file }).place.value.token).toBe('abc')
+    expect(settings({}, { KS_URL: 'http://x', KS_TOKEN_FILE: file }).place.value.token).toBe('abc')
+    writeFileSync(file, '')
+    expect(() => settings({ tokenFile: file })).toThrow('is empty')
+  })
+})

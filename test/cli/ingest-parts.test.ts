@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { HashCache, hashFile } from '../../src/cli/ingest/hash-cache.js'
+import { groupByReason, type IngestRecord, RecordPrinter, summary } from '../../src/cli/ingest/records.js'
+import { batches } from '../../src/cli/ingest/upload.js'
+import { Output } from '../../src/cli/output.js'
+
+const base = mkdtempSync(join(tmpdir(), 'ks-parts-'))
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const MIB = 1024 * 1024
+
+describe('requests', () => {
+  it('hold every file once, in order, at most 64 of them or 16 MiB, and large files alone', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 40 * MIB }), { maxLength: 300 }), (sizes) => {
+        const files = sizes.map((size, index) => ({ index, size, path: '', filename: String(index) }))
+        const all = batches(files)
+        expect(
+          all
+            .flat()
+            .map((file) => file.index)
+            .sort((a, b) => a - b),
+        ).toEqual(files.map((file) => file.index))
+        for (const batch of all) {
+          expect(batch.length).toBeLessThanOrEqual(64)
+          const bytes = batch.reduce((sum, file) => sum + file.size, 0)
+          if (batch.length > 1) expect(bytes).toBeLessThanOrEqual(16 * MIB)
+        }
+      }),
+    )
+  })
+})
+
+describe('remembered hashes', () => {
+  const path = join(base, 'file')
+  const stat = () => statSync(path, { bigint: true })
+  const later = Date.now() + 60_000
+
+  it('hold while size and times stay, over a save', () => {
+    writeFileSync(path, 'one')
+    const cache = new HashCache(base, 'key')
+    expect(cache.recall(path, stat())).toBeUndefined()
+    cache.remember(path, stat(), 'aa', later)
+    cache.save()
+    expect(new HashCache(base, 'key').recall(path, stat())).toBe('aa')
+    expect(new HashCache(base, 'other').recall(path, stat())).toBeUndefined()
+  })
+
+  it('do not hold when the bytes change and the time is set back', () => {
+    const before = stat()
+    writeFileSync(path, 'two')
+    utimesSync(path, before.atime, before.mtime)
+    expect(new HashCache(base, 'key').recall(path, stat())).toBeUndefined()
+  })
+
+  it('are not made of a file that changed just now, whose next change might not show', () => {
+    writeFileSync(path, 'three')
+    const cache = new HashCache(base, 'fresh')
+    cache.remember(path, stat(), 'aa', Number(stat().mtimeMs) + 5)
+    cache.save()
+    expect(new HashCache(base, 'fresh').recall(path, stat())).toBeUndefined()
+  })
+
+  it('are gone, not wrong, when their file is damaged', () => {
+    const cache = new HashCache(base, 'damaged')
+    cache.remember(path, stat(), 'aa', later)
+    cache.save()
+    const { path: file } = cache
+    writeFileSync(file, '{"version":1,"files":{"x":[1,2]')
+    expect(new HashCache(base, 'damaged').recall(path, stat())).toBeUndefined()
+  })
+
+  it('are those of the bytes, small or large', async () => {
+    writeFileSync(path, 'abc')
+    expect(await hashFile(path, 3)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+    writeFileSync(path, Buffer.alloc(2 * MIB, 'a'))
+    expect(await hashFile(path, 2 * MIB)).toBe(await hashFile(path, 1))
+  })
+})
+
+describe('records', () => {
+  const record = (filename: string, reason: string): IngestRecord => ({ filename, status: 'failed', reason })
+
+  it('come out in the order of the files, whatever order they end in', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }), (order) => {
+        const lines: string[] = []
+        const stream = {
+          write: (text: string) => {
+            lines.push(text)
+            return true
+          },
+        }
+        const options = { format: 'tsv' as const, header: true, truncate: true, quiet: false }
+        const printer = new RecordPrinter(new Output(options, { out: stream, err: stream, env: {} }))
+        for (const index of order) printer.set(index, { filename: `f${index}`, status: 'queued' })
+        expect(lines).toEqual([0, 1, 2, 3, 4, 5].map((index) => `queued\tf${index}\t\t\n`))
+      }),
+    )
+  })
+
+  it('are grouped by reason, the largest group first, at most five names each', () => {
+    const many = [1, 2, 3, 4, 5, 6, 7].map((n) => record(`d/${n}.doc`, `d/${n}.doc is too old`))
+    expect(groupByReason([record('x.pdf', 'x.pdf is encrypted'), ...many])).toEqual([
+      '  is too old: d/1.doc, d/2.doc, d/3.doc, d/4.doc, d/5.doc, and 2 more',
+      '  is encrypted: x.pdf',
+    ])
+  })
+
+  it('are counted in one line', () => {
+    expect(summary([])).toBe('nothing to ingest')
+    const records: IngestRecord[] = [
+      { filename: 'a', status: 'unchanged' },
+      { filename: 'b', status: 'published' },
+      { filename: 'c', status: 'unchanged' },
+    ]
+    expect(summary(records)).toBe('3 files: 1 published, 2 unchanged')
+  })
+})

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { ingestView, newCounts } from '../../src/cli/ingest/counts.js'
+import { bar, Progress } from '../../src/cli/progress.js'
+import { symbols } from '../../src/cli/terminal.js'
+
+function progress(live: boolean) {
+  const written: string[] = []
+  const clock = { now: 1000 }
+  const view = { lines: ['one'], plain: 'plain one' }
+  const shown = new Progress({
+    stream: {
+      write: (text) => {
+        written.push(text)
+        return true
+      },
+    },
+    live,
+    width: 20,
+    view: () => view,
+    now: () => clock.now,
+  })
+  const at = (ms: number) => {
+    clock.now = 1000 + ms
+    shown.tick()
+  }
+  return { written, view, shown, clock, at }
+}
+
+describe('a live display', () => {
+  it('says nothing for the first 300 ms', () => {
+    const { written, at, shown } = progress(true)
+    at(299)
+    shown.stop()
+    expect(written).toEqual([])
+  })
+
+  it('draws over itself, cut to the width, and leaves nothing behind', () => {
+    const { written, view, at, shown } = progress(true)
+    at(300)
+    view.lines = ['x'.repeat(30), 'two']
+    at(400)
+    shown.say('kept')
+    at(500)
+    shown.stop()
+    expect(written).toEqual([
+      'one\n',
+      '\u001b[1F\u001b[J',
+      `${'x'.repeat(19)}\ntwo\n`,
+      '\u001b[2F\u001b[J',
+      'kept\n',
+      `${'x'.repeat(19)}\ntwo\n`,
+      '\u001b[2F\u001b[J',
+    ])
+  })
+})
+
+describe('a log', () => {
+  it('gets a plain line every 10 s, when something changed, and the last state', () => {
+    const { written, view, at, shown } = progress(false)
+    at(9999)
+    expect(written).toEqual([])
+    at(10_000)
+    at(15_000)
+    at(20_000)
+    view.plain = 'plain two'
+    at(25_000)
+    shown.stop()
+    expect(written).toEqual(['plain one\n', 'plain two\n'])
+  })
+})
+
+describe('the view of an ingest', () => {
+  it('has a bar that is never longer than its width', () => {
+    const marks = { full: '#', empty: '.' }
+    expect([0, 0.5, 1, 7, -1].map((share) => bar(share, 4, marks))).toEqual(['....', '##..', '####', '####', '....'])
+  })
+
+  it('shows what goes on: checking, then uploading with speed, then compiling', () => {
+    const counts = {
+      ...newCounts(10),
+      startedAt: 0,
+      checked: 10,
+      toSend: 4,
+      sent: 1,
+      bytesToSend: 4096,
+      bytesSent: 1024,
+    }
+    expect(ingestView(counts, symbols(false), 2000).lines).toEqual([
+      'Uploading  #####.............  1 of 4 files · 1.0 KiB of 4.0 KiB · 512 B/s · 6.0 s left',
+    ])
+    Object.assign(counts, { sent: 4, waiting: 4, published: 1, failed: 1, unchanged: 6 })
+    const view = ingestView(counts, symbols(false), 2000)
+    expect(view.lines).toEqual(['Compiling  #####.............  1 of 4', '! 1 failed'])
+    expect(view.plain).toBe('ingest: 4/4 uploaded, 6 unchanged, 1 published, 1 failed')
+  })
+})

@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { gatherFiles } from '../../src/cli/ingest/gather.js'
+import { type WalkOptions, walk } from '../../src/cli/ingest/walk.js'
+
+const base = mkdtempSync(join(tmpdir(), 'ks-walk-'))
+let root = ''
+let number = 0
+
+beforeEach(() => {
+  root = join(base, `r${number++}`)
+  mkdirSync(root)
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+const defaults: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false }
+
+function put(path: string, content = 'x'): string {
+  const full = join(root, path)
+  mkdirSync(dirname(full), { recursive: true })
+  writeFileSync(full, content)
+  return full
+}
+
+/** Names without the root folder's own. */
+function names(options: Partial<WalkOptions> = {}): string[] {
+  const found = walk([root], { ...defaults, ...options })
+  return found.files.map((file) => file.filename.slice(basename(root).length + 1))
+}
+
+describe('a walk over a folder', () => {
+  it('names files by their path behind the name of the folder, in a stable order', () => {
+    for (const path of ['b.md', 'a/z.md', 'a.md', 'a/b/c.md']) put(path)
+    expect(walk([root], defaults).files.map((file) => file.filename)).toEqual(
+      ['a/b/c.md', 'a/z.md', 'a.md', 'b.md'].map((path) => `${basename(root)}/${path}`),
+    )
+  })
+
+  it('leaves out hidden files, and always .git', () => {
+    for (const path of ['.env', '.config/x', '.git/HEAD', 'a.md']) put(path)
+    expect(names()).toEqual(['a.md'])
+    expect(names({ hidden: true })).toEqual(['.config/x', '.env', 'a.md'])
+  })
+
+  it('leaves out what editors and downloads leave lying about', () => {
+    for (const path of ['a.md~', '~$a.docx', 'x.pdf.part', '.a.md.swp', 'Thumbs.db', 'a.md']) put(path)
+    expect(names({ hidden: true })).toEqual(['a.md'])
+  })
+
+  it('heeds ignore files unless told not to, .ksignore after .gitignore', () => {
+    put('.gitignore', '*.log\nbuild/\n')
+    put('.ksignore', '!keep.log\ndrafts\n')
+    for (const path of ['a.log', 'keep.log', 'build/x.md', 'drafts/y.md', 'sub/b.log', 'sub/c.md']) put(path)
+    expect(names()).toEqual(['keep.log', 'sub/c.md'])
+    expect(names({ ignoreFiles: false })).toEqual([
+      'a.log',
+      'build/x.md',
+      'drafts/y.md',
+      'keep.log',
+      'sub/b.log',
+      'sub/c.md',
+    ])
+  })
+
+  it('lets no ignore file take back what the command line leaves out', () => {
+    put('.gitignore', '!secret.md\n')
+    put('sub/.gitignore', '!secret.md\n')
+    for (const path of ['secret.md', 'sub/secret.md', 'a.md']) put(path)
+    expect(names({ ignore: ['secret.md'] })).toEqual(['a.md'])
+  })
+
+  it('heeds the rules of the repository a folder stands in', () => {
+    put('.git/HEAD', 'ref: refs/heads/main')
+    put('.gitignore', 'docs/build\n*.tmp\n')
+    for (const path of ['docs/build/x.md', 'docs/a.md', 'docs/b.tmp']) put(path)
+    const found = walk([join(root, 'docs')], defaults)
+    expect(found.files.map((file) => file.filename)).toEqual(['docs/a.md'])
+  })
+
+  it('takes only files that a pattern names', () => {
+    for (const path of ['a.md', 'b.txt', 'sub/c.md', 'sub/d.pdf']) put(path)
+    expect(names({ glob: ['*.md'] })).toEqual(['a.md', 'sub/c.md'])
+    expect(names({ glob: ['sub/*.pdf', 'b.txt'] })).toEqual(['b.txt', 'sub/d.pdf'])
+  })
+
+  it('passes over links that leave the folder and names them, and never walks in circles', () => {
+    put('a.md')
+    put('sub/b.md')
+    writeFileSync(join(base, 'outside.md'), 'secret')
+    symlinkSync(join(base, 'outside.md'), join(root, 'leak.md'))
+    symlinkSync('/etc', join(root, 'etc'))
+    symlinkSync('..', join(root, 'sub/up'))
+    symlinkSync('a.md', join(root, 'again.md'))
+    symlinkSync('nowhere', join(root, 'broken.md'))
+    expect(names()).toEqual(['a.md', 'again.md', 'sub/b.md'])
+    expect(walk([root], defaults).skipped.map(({ filename, reason }) => [basename(filename), reason])).toEqual([
+      ['broken.md', 'a symbolic link that leads nowhere'],
+      ['etc', 'a symbolic link that leaves the folder'],
+      ['leak.md', 'a symbolic link that leaves the folder'],
+    ])
+  })
+
+  it.skipIf(process.getuid?.() === 0)('says which folder it could not read and goes on (not as root)', () => {
+    put('locked/x.md')
+    put('z.md')
+    chmodSync(join(root, 'locked'), 0)
+    const found = walk([root], defaults)
+    chmodSync(join(root, 'locked'), 0o755)
+    expect(found.failed).toEqual([{ filename: `${basename(root)}/locked`, reason: 'permission denied' }])
+    expect(found.files).toHaveLength(1)
+  })
+
+  it('writes names in one form of Unicode', () => {
+    put('u\u0308.md')
+    expect(names()).toEqual(['\u00fc.md'])
+  })
+
+  it('agrees with git on what .gitignore files mean', () => {
+    const pattern = fc.constantFrom(
+      '*.md',
+      'a',
+      'a/',
+      '/a',
+      'b/**',
+      '**/c',
+      '!a/keep.md',
+      '!*.md',
+      'a/*.txt',
+      '?.md',
+      '[ab].txt',
+      '# x',
+      '\\#x',
+      'c/ ',
+    )
+    const path = fc.tuple(
+      fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 2 }),
+      fc.constantFrom('a.md', 'keep.md', 'b.txt', 'c', '#x'),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(pattern, { maxLength: 5 }),
+        fc.array(pattern, { maxLength: 3 }),
+        fc.array(path, { minLength: 1, maxLength: 8 }),
+        (rules, inner, paths) => {
+          rmSync(root, { recursive: true, force: true })
+          mkdirSync(root)
+          for (const [folders, name] of paths) {
+            try {
+              put([...folders, name].join('/'))
+            } catch {
+              // A file and a folder of the same name: the first one stays.
+            }
+          }
+          put('.gitignore', `${rules.join('\n')}\n`)
+          try {
+            put('a/.gitignore', `${inner.join('\n')}\n`)
+          } catch {
+            // `a` is a file.
+          }
+          spawnSync('git', ['init', '-q'], { cwd: root })
+          const git = spawnSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], {
+            cwd: root,
+            encoding: 'utf8',
+          })
+          const theirs = git.stdout.split('\0').filter((name) => name !== '' && !name.endsWith('.gitignore'))
+          expect(names().sort()).toEqual(theirs.sort())
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('paths on the command line', () => {
+  it('go by their own name when there is one file, and keep their folders when there are several', () => {
+    const one = put('docs/a.md')
+    expect(walk([one], defaults).files[0]?.filename).toBe('a.md')
+    put('b/a.md')
+    const before = process.cwd()
+    process.chdir(root)
+    try {
+      expect(walk(['docs/a.md', './b/a.md'], defaults).files.map((file) => file.filename)).toEqual([
+        'docs/a.md',
+        'b/a.md',
+      ])
+    } finally {
+      process.chdir(before)
+    }
+  })
+
+  it('are taken even when they are hidden or ignored', () => {
+    put('.gitignore', '*\n')
+    expect(walk([put('.env.md')], defaults).files).toHaveLength(1)
+  })
+
+  it('must exist, and must not give two files the same name', () => {
+    expect(() => walk([join(root, 'nope')], defaults)).toThrow('does not exist')
+    const paths = [put('a/x.md'), put('b/x.md')]
+    expect(() => walk(paths, defaults)).toThrow('would both be called "x.md"')
+  })
+
+  it('may be patterns that no shell expanded', async () => {
+    put('one.md')
+    put('two.md')
+    put('three.txt')
+    const options = { ...defaults, listOnStdin: false, nul: false, name: undefined }
+    const found = await gatherFiles([join(root, '*.md')], options)
+    expect(found.files.map((file) => file.filename)).toEqual(['one.md', 'two.md'])
+    await expect(gatherFiles([join(root, '*.pdf')], options)).rejects.toThrow('matches no file')
+  })
+})
+
+describe('twenty thousand files', () => {
+  it('are walked in well under a second', () => {
+    for (let folder = 0; folder < 100; folder++) {
+      mkdirSync(join(root, `f${folder}`))
+      for (let file = 0; file < 200; file++) writeFileSync(join(root, `f${folder}`, `${file}.md`), '')
+    }
+    put('.gitignore', '*.log\nnode_modules/\n/dist\n')
+    walk([root], defaults)
+    const started = process.cpuUsage()
+    expect(walk([root], defaults).files).toHaveLength(20_000)
+    const { user, system } = process.cpuUsage(started)
+    // Time of the processor, so that a busy machine does not count.
+    expect((user + system) / 1000).toBeLessThan(900)
+  })
+})
