@@ -102,6 +102,21 @@ describe('a form that is not as documented', () => {
       encode([{ head: 'Content-Disposition: form-data; name="file"; filename=""', body: 'x' }]),
       'filename',
     ],
+    [
+      'with a file in a part without a name',
+      encode([{ head: 'Content-Disposition: form-data; filename="a.md"', body: 'x' }]),
+      'needs a name',
+    ],
+    [
+      'with a file in a part with an empty name',
+      encode([{ head: 'Content-Disposition: form-data; name=""; filename="a.md"', body: 'x' }]),
+      'needs a name',
+    ],
+    [
+      'with text in a part without a name',
+      encode([{ head: 'Content-Disposition: form-data', body: 'x' }]),
+      'needs a name',
+    ],
     ['with a name of 1,025 characters', encode([file('file', `${'x'.repeat(1025)}`)]), 'at most 1024 characters'],
     [
       'with a field of a kibibyte more than it may have',

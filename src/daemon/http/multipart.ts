@@ -35,6 +35,7 @@ const MAX_NAME_BYTES = 200
 const MAX_PART_HEADERS = 20
 /** what boundaries and part headers may add to the bytes of the files */
 const OVERHEAD_BYTES = 1024 * 1024
+const NAMELESS = 'every part of a form needs a name'
 const MULTIPART_TYPE = /^multipart\/form-data\s*;.*boundary=/i
 
 /** @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form */
@@ -157,8 +158,9 @@ class Reception {
   #listen(): void {
     const { name: fileField } = this.#form.file
     this.#parser
-      .on('file', (name, stream, info) => this.#file(name, stream, info))
-      .on('field', (name, value, info) => {
+      .on('file', (name: string | undefined, stream, info) => this.#file(name, stream, info))
+      .on('field', (name: string | undefined, value, info) => {
+        if (name === undefined || name === '') return this.#refuse(NAMELESS)
         if (name === fileField) return this.#refuse(`the part ${quote(name)} must be a file with a filename`)
         if (info.nameTruncated || info.valueTruncated)
           return this.#refuse(`the field ${quote(name)} must be at most ${MAX_FIELD_BYTES} bytes long`)
@@ -170,10 +172,11 @@ class Reception {
       .on('error', (error) => this.#fail(malformed(error)))
   }
 
-  #file(name: string, stream: Readable & { truncated?: boolean }, info: FileInfo): void {
+  #file(name: string | undefined, stream: Readable & { truncated?: boolean }, info: FileInfo): void {
     stream.on('error', () => {}) // told through the reception's own failure
     const filename = cleanName(info.filename)
-    if (name !== this.#form.file.name)
+    if (name === undefined || name === '') this.#refuse(NAMELESS)
+    else if (name !== this.#form.file.name)
       this.#refuse(`unknown file field ${quote(name)}: files go in ${quote(this.#form.file.name)}`)
     else if (filename === '') this.#refuse('a file part needs a filename')
     else if (filename.length > LIMITS.filename)
