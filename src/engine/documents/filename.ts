@@ -17,7 +17,7 @@ export function displayName(name: string): string {
     .replace(/^[A-Za-z]:/, '')
     .replace(UNSHOWABLE, '')
     .split('/')
-    .map((part) => part.trim().slice(0, MAX_SEGMENT))
+    .map((part) => part.trim().slice(0, MAX_SEGMENT).toWellFormed().normalize('NFC').trim())
     .filter((part) => part !== '' && part !== '.' && part !== '..')
   let shown = parts.join('/')
   while (Buffer.byteLength(shown) > LIMITS.filename - MAX_SEGMENT && parts.length > 1) {
