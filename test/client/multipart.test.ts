@@ -25,7 +25,7 @@ async function parse(parts: UploadPart[], fields: Record<string, string> = {}) {
       stream.on('data', (chunk: Buffer) => {
         content += chunk.toString('latin1')
       })
-      stream.on('end', () => files.push({ filename: info.filename, content }))
+      stream.on('end', () => files.push({ filename: info.filename ?? '', content }))
     })
     parser.on('field', (name, value) => {
       seen[name] = value

@@ -20,16 +20,6 @@ const MOVES = {
 
 export type CommitStatus = keyof typeof MOVES
 
-const UNFINISHED: CommitStatus[] = [
-  'received',
-  'object-staged',
-  'object-verified',
-  'metadata-prepared',
-  'artifacts-built',
-  'nodes-built',
-  'projections-built',
-]
-
 const DAY = 24 * 60 * 60 * 1000
 
 /** Moves commits of jobs along their path, one conditional update a step. */
