@@ -14,7 +14,7 @@ import { type Guard, type Listener, repeatedHeader } from './http/guard.js'
 import { isGuardedPath } from './http/guarded-path.js'
 import { fingerprint, idempotencyKey, underKey } from './http/idempotency.js'
 import { lingerBeforeClose } from './http/linger.js'
-import { multipartReceiver, type UploadLimits } from './http/multipart.js'
+import { multipartReader, type UploadLimits } from './http/multipart.js'
 import { permitOrigin, preflightReply } from './http/origin.js'
 import { checked, queryText, readParams, readQuery } from './http/query.js'
 import type { RateLimit } from './http/rate-limit.js'
@@ -169,10 +169,18 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
   const params = readParams(route, exchange.params)
   const query = route.query && readQuery(route.query, request.url)
   const key = acceptsIdempotencyKey(route) ? idempotencyKey(request.headers) : undefined
-  const receive = route.multipart && multipartReceiver(request, incoming, route.multipart, options.uploads)
+  const form =
+    route.multipart && multipartReader(request, incoming, route.multipart, options.uploads, key !== undefined)
   const json = route.body && (await readJson(request, incoming))
   const body = route.body && checked(route.body, json?.value, 'the body')
-  const input = { params, query, body, receive, caller: session?.caller, operator: session?.operator ?? false }
+  const input = {
+    params,
+    query,
+    body,
+    receive: form?.receive,
+    caller: session?.caller,
+    operator: session?.operator ?? false,
+  }
   if (route.events !== undefined) return stream(exchange, operation, input)
   const work = () => plainReply(operation, input, options.checkResponses)
   if (key === undefined || session === undefined) return toResponse(await work(), base)
@@ -182,8 +190,9 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
     fingerprint: fingerprint({
       method: request.method,
       target: `${exchange.pathname}?${queryText(request.url)}`,
-      body: json?.text ?? `length ${request.headers.get('content-length') ?? 'unknown'}`,
+      body: json?.text,
     }),
+    ...(form === undefined ? {} : { content: form.digest }),
   }
   return toResponse(await underKey(options.deps.engine, claim, work), base)
 }

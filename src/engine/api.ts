@@ -107,6 +107,8 @@ export interface StoredResponse {
   status: number
   body: string
   headers: Record<string, string>
+  /** what the request's upload held, where it had one: the key is for this content only */
+  content?: string
 }
 
 /** The embedded engine: everything the two APIs can do, free of HTTP. All failures are `KsError`. */

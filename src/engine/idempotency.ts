@@ -4,7 +4,11 @@ import type { EngineContext } from './context.js'
 
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000
 
+/** between the fingerprint of a request and the digest of its upload; in neither of them */
+const JOINT = ' '
+
 interface Row {
+  /** of the request; with the digest of its upload once it was answered */
   fingerprint: string
   instance: string
   status: number | null
@@ -29,10 +33,14 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
         const now = Date.now()
         db.run('DELETE FROM idempotency WHERE created_at < ?', now - KEPT_MILLISECONDS)
         const row = find(caller, key)
-        if (row !== undefined && row.fingerprint !== fingerprint)
+        const [request, content] = row?.fingerprint.split(JOINT) ?? []
+        if (row !== undefined && request !== fingerprint)
           throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another request')
         if (row?.status !== null && row?.status !== undefined)
-          return { status: row.status, body: row.body ?? '', headers: JSON.parse(row.headers ?? '{}') }
+          return {
+            ...{ status: row.status, body: row.body ?? '', headers: JSON.parse(row.headers ?? '{}') },
+            ...(content === undefined ? {} : { content }),
+          }
         // a request of a process that died left no answer: whether it had an effect, only doing it again can tell
         if (row !== undefined && row.instance === instance)
           throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
@@ -46,8 +54,11 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
     finish(caller, key, response) {
       db.writeNow(() =>
         db.run(
-          'UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE tenant = ? AND subject = ? AND key = ?',
-          ...[response.status, JSON.stringify(response.headers), response.body, caller.tenant, caller.subject, key],
+          `UPDATE idempotency SET status = ?, headers = ?, body = ?, fingerprint = fingerprint || ?
+           WHERE tenant = ? AND subject = ? AND key = ?`,
+          ...[response.status, JSON.stringify(response.headers), response.body],
+          ...[response.content === undefined ? '' : `${JOINT}${response.content}`],
+          ...[caller.tenant, caller.subject, key],
         ),
       )
     },

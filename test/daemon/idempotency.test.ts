@@ -65,3 +65,33 @@ test('a key has 1 to 512 characters', async () => {
   )
   expect((await create('', { name: 'H', slug: 'h' })).status).toBe(400)
 })
+
+test('an upload is told from another of the same length by what it holds, not by its boundary', async () => {
+  const made = await create('k9', { name: 'U', slug: 'uploads' })
+  const { id } = await bodyOf<{ id: string }>(made)
+  const upload = (filename: string, text: string, boundary: string, to = '', name = 'file') =>
+    edge.send('POST', `/knowledge-spaces/${id}/documents${to}`, {
+      token: edge.tokens.ada,
+      headers: { 'idempotency-key': `k10${to}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
+      body: `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\n\r\n${text}\r\n--${boundary}--\r\n`,
+    })
+  for (const [to, name] of [
+    ['', 'file'],
+    ['/bulk', 'files'],
+  ] as const) {
+    const first = await upload('a.md', 'hello', 'one', to, name)
+    const again = await upload('a.md', 'hello', 'another', to, name)
+    expect([first.status, again.status]).toEqual([202, 202])
+    expect(await again.text()).toBe(await first.text())
+    for (const other of [
+      await upload('a.md', 'jello', 'one', to, name),
+      await upload('b.md', 'hello', 'one', to, name),
+    ])
+      expect({ status: other.status, code: other.headers.get('x-error-code') }).toEqual({
+        status: 409,
+        code: 'idempotency-conflict',
+      })
+  }
+  const listed = await edge.send('GET', `/knowledge-spaces/${id}/documents`, { token: edge.tokens.ada })
+  expect((await bodyOf<{ items: unknown[] }>(listed)).items).toHaveLength(1)
+})

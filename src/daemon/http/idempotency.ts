@@ -18,7 +18,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
 
 /**
  * What makes two requests the same: method, path with query, and the body's text. The bytes of an upload are not
- * known before they have been taken in, so an upload is told from another by its declared length.
+ * known before they have been taken in; `content` of the claim tells them afterwards.
  */
 export function fingerprint(request: { method: string; target: string; body: string | undefined }): string {
   const { method, target, body } = request
@@ -28,24 +28,39 @@ export function fingerprint(request: { method: string; target: string; body: str
     .digest('base64url')
 }
 
+export interface Claim {
+  caller: Caller
+  key: string
+  fingerprint: string
+  /** reads an upload where `work` has not, and tells what it held */
+  content?: () => Promise<string>
+}
+
 /** Runs `work` under a key: the first request of a key does the work, the same one again gets the kept answer. */
-export async function underKey(
-  engine: Engine,
-  claim: { caller: Caller; key: string; fingerprint: string },
-  work: () => Promise<Reply>,
-): Promise<Reply> {
+export async function underKey(engine: Engine, claim: Claim, work: () => Promise<Reply>): Promise<Reply> {
   const { caller, key } = claim
-  const stored = engine.idempotency.begin(caller, key, claim.fingerprint)
-  if (stored !== undefined) return { ...stored, headers: { ...stored.headers, 'idempotency-replayed': 'true' } }
+  const kept = engine.idempotency.begin(caller, key, claim.fingerprint)
+  if (kept !== undefined) {
+    const { content, ...stored } = kept
+    if (content !== undefined && content !== (await claim.content?.()))
+      throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another upload')
+    return { ...stored, headers: { ...stored.headers, 'idempotency-replayed': 'true' } }
+  }
   let reply: Reply
+  let content: string | undefined
   try {
     reply = await work()
+    content = await claim.content?.()
   } catch (error) {
     engine.idempotency.abandon(caller, key)
     throw error
   }
   const { status, body, headers } = reply
-  if (typeof body === 'string') engine.idempotency.finish(caller, key, { status, body, headers })
+  if (typeof body === 'string')
+    engine.idempotency.finish(caller, key, {
+      ...{ status, body, headers },
+      ...(content === undefined ? {} : { content }),
+    })
   else engine.idempotency.abandon(caller, key)
   return reply
 }

@@ -1,6 +1,8 @@
+import type { Hash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { pipeline, type Readable, Transform } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import busboy, { type Busboy, type FileInfo } from 'busboy'
 import pLimit from 'p-limit'
 import { KsError } from '../../contract/errors.js'
@@ -9,6 +11,7 @@ import { LIMITS } from '../../contract/limits.js'
 import type { MultipartDefinition } from '../../contract/route.js'
 import type { UploadFile } from '../../engine/api.js'
 import { BODY_IDLE_MS, bodyStream, cutOff, refuseEncodedBody, stalled } from './body.js'
+import { FormDigest } from './form-digest.js'
 
 export interface UploadLimits {
   uploadBytes: number
@@ -27,6 +30,13 @@ export type ReceiveUpload<Fields = Record<string, unknown>> = (
   accept: (file: UploadFile) => Promise<void>,
 ) => Promise<Fields>
 
+/** A multipart body that has not been read yet. */
+export interface FormReader {
+  receive: ReceiveUpload
+  /** Reads the body where nobody has. @returns what the form said, as a digest; see FormDigest */
+  digest(): Promise<string>
+}
+
 /** files that wait for their last fsync while the next ones stream in */
 const CONCURRENT_FILES = 4
 const MAX_FIELDS = 20
@@ -38,13 +48,17 @@ const OVERHEAD_BYTES = 1024 * 1024
 const NAMELESS = 'every part of a form needs a name'
 const MULTIPART_TYPE = /^multipart\/form-data\s*;.*boundary=/i
 
-/** @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form */
-export function multipartReceiver(
+/**
+ * @param digested whether the digest of the form will be asked for
+ * @throws KsError `invalid-request` before anything of the body is read, when it cannot be a form
+ */
+export function multipartReader(
   request: Request,
   incoming: IncomingMessage | undefined,
   form: MultipartDefinition,
   limits: UploadLimits,
-): ReceiveUpload {
+  digested: boolean,
+): FormReader {
   const type = request.headers.get('content-type') ?? ''
   if (!MULTIPART_TYPE.test(type))
     throw new KsError(
@@ -54,10 +68,19 @@ export function multipartReceiver(
   refuseEncodedBody(request.headers)
   const maxBytes = (form.file.many ? limits.bulkBytes : limits.uploadBytes) + OVERHEAD_BYTES
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes - OVERHEAD_BYTES)
-  return async (accept) => {
-    const reception = new Reception(openParser(type, form, limits), form, limits, accept)
-    await reception.run(bodyStream(request, incoming), maxBytes)
-    return reception.fields()
+  let reception: Reception | undefined
+  const receive: ReceiveUpload = async (accept) => {
+    const opened = new Reception(openParser(type, form, limits), form, limits, accept, digested)
+    reception = opened
+    await opened.run(bodyStream(request, incoming), maxBytes)
+    return opened.fields()
+  }
+  return {
+    receive,
+    digest: async () => {
+      if (reception === undefined) await receive(({ content }) => finished(content.resume()))
+      return reception?.digest() ?? ''
+    },
   }
 }
 
@@ -90,6 +113,7 @@ class Reception {
   readonly #slots = pLimit(CONCURRENT_FILES)
   readonly #adds: Promise<void>[] = []
   readonly #texts = new Map<string, string>()
+  readonly #digest: FormDigest | undefined
   readonly #failed: Promise<never>
   #fileBytes = 0
   #fail: (error: unknown) => void = () => {}
@@ -100,7 +124,9 @@ class Reception {
     form: MultipartDefinition,
     limits: UploadLimits,
     accept: (file: UploadFile) => Promise<void>,
+    digested: boolean,
   ) {
+    this.#digest = digested ? new FormDigest() : undefined
     this.#parser = parser
     this.#form = form
     this.#limits = limits
@@ -137,6 +163,10 @@ class Reception {
     const result = fields.safeParse(input)
     if (!result.success) throw new KsError('invalid-request', refusal(result.error, fields, input, 'the form'))
     return result.data
+  }
+
+  digest(): string {
+    return this.#digest?.digest(this.#texts) ?? ''
   }
 
   async #pump(source: Readable, maxBytes: number, idle: NodeJS.Timeout): Promise<void> {
@@ -192,18 +222,20 @@ class Reception {
       this.#fail(error)
       stream.destroy(error)
     })
-    const content = this.#form.file.many ? this.#counted(stream) : stream
+    const content = this.#watched(stream, this.#digest?.file(name ?? '', filename, info.mimeType))
     const add = this.#slots(() => this.#accept({ filename, mimeType: info.mimeType, content }))
     add.catch((error: unknown) => this.#fail(error))
     this.#adds.push(add)
   }
 
-  /** The same bytes, up to what all files of the upload may hold together. */
-  #counted(stream: Readable): Readable {
-    const { bulkBytes } = this.#limits
+  /** The same bytes, up to what all files of the upload may hold together, and hashed on their way where asked. */
+  #watched(stream: Readable, hash: Hash | undefined): Readable {
+    if (!this.#form.file.many && hash === undefined) return stream
+    const bulkBytes = this.#form.file.many ? this.#limits.bulkBytes : Number.POSITIVE_INFINITY
     const counter = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         this.#fileBytes += chunk.length
+        hash?.update(chunk)
         if (this.#fileBytes > bulkBytes) done(tooLarge(bulkBytes))
         else done(null, chunk)
       },
