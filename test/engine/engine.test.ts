@@ -143,6 +143,20 @@ describe('documents over time', () => {
     expect(bundleOf(asked.done.metadata).items[0].citations[0].documentVersion).toBe(2)
   })
 
+  it('keep as many versions as the manifest says, and purge older ones', async () => {
+    const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    for (let round = 0; round < 4; round++) {
+      const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [item.asset.id] })
+      await expect
+        .poll(() => test.engine.jobs.bulk(ADA, bulkJobId), { timeout: 10_000 })
+        .toMatchObject({ status: 'completed' })
+    }
+    const artifact = (version: number) => test.engine.documents.parseArtifact(ADA, spaceId, item.asset.id, version)
+    for (const version of [3, 4, 5]) expect((await artifact(version)).version).toBe(version)
+    await expect.poll(() => artifact(1).catch((error) => error.code), { timeout: 10_000 }).toBe('not-found')
+    await expect.poll(() => artifact(2).catch((error) => error.code), { timeout: 10_000 }).toBe('not-found')
+  })
+
   it('restrict a query to the documents it names', async () => {
     const [, retention] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE, 'b.md': RETENTION })
     const asked = await ask(test.engine, ADA, spaceId, 'lighthouse policy days', {

@@ -24,7 +24,11 @@ export interface Built extends Work {
   nodes: { key: number; title: string; text: string }[]
 }
 
-const SLICE_BYTES = 1024 * 1024 // text that one transaction of nodes writes, so that the event loop is held briefly
+/** text and documents that one transaction of nodes writes, so that the event loop is held for some milliseconds */
+const SLICE_BYTES = 512 * 1024
+const SLICE_DOCUMENTS = 32
+/** documents that are serialised before others get a turn */
+const PREPARED_A_TURN = 8
 
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
@@ -82,7 +86,8 @@ async function buildNodes(
     }
     slice.push({ work, prepared: await prepareVersion(result.document) })
     bytes += result.document.text.length
-    if (bytes > SLICE_BYTES) await flush()
+    if (bytes > SLICE_BYTES || slice.length >= SLICE_DOCUMENTS) await flush()
+    else if (slice.length % PREPARED_A_TURN === 0) await turn()
   }
   await flush()
   return built
@@ -94,14 +99,16 @@ async function storeVersions(
   slice: { work: Work; prepared: PreparedVersion }[],
 ): Promise<Built[]> {
   const { db, indexes } = context
-  const { built, seq } = await db.write(() => {
+  const { built, seq, stale } = await db.write(() => {
     const stored: Built[] = []
+    const stale: number[] = []
     let last = 0
     for (const { work, prepared } of slice) {
       const { job, document } = work
       // a job that was canceled meanwhile is not at `queued` any more, and nothing is written for it
       if (!moveJob(db, job.id, 'queued', 'parsed')) continue
-      dropUnpublished(db, document.key, job.version)
+      const left = dropUnpublished(db, document.key, job.version)
+      if (left !== undefined) stale.push(...left.remove)
       const owner = { spaceKey: space.key, docKey: document.key, version: job.version }
       const written = insertVersion(db, owner, prepared)
       moveJob(db, job.id, 'parsed', 'outline_built')
@@ -119,10 +126,10 @@ async function storeVersions(
             }))
       stored.push({ job: { ...job, stage: 'nodes_generated' }, document, versionKey: written.versionKey, nodes })
     }
-    return { built: stored, seq: last }
+    return { built: stored, seq: last, stale }
   })
   // Called in the order of the commits, so that the index sees sequences rise.
-  const applied = seq === 0 ? undefined : indexes.apply(space.id, { seq, add: built.flatMap(toIndexed), remove: [] })
+  const applied = seq === 0 ? undefined : indexes.apply(space.id, { seq, add: built.flatMap(toIndexed), remove: stale })
   await applied
   return built
 }
@@ -166,10 +173,9 @@ export async function failJob(
   failure: CompileFailure | { code: string; message: string },
 ): Promise<void> {
   const { db } = context
-  await db.write(() => {
+  const dropped = await db.write(() => {
     const row = db.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', job.key)
-    if (row === undefined || !moveJob(db, row.id, row.stage, 'failed', failure.message)) return
-    dropUnpublished(db, document.key, job.version)
+    if (row === undefined || !moveJob(db, row.id, row.stage, 'failed', failure.message)) return undefined
     endCommit(db, job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
     db.run(
       `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
@@ -178,5 +184,7 @@ export async function failJob(
        WHERE key = ?`,
       ...[failure.code, failure.message, Date.now(), document.key],
     )
+    return dropUnpublished(db, document.key, job.version)
   })
+  if (dropped !== undefined) await context.indexes.apply(space.id, dropped)
 }

@@ -1,5 +1,6 @@
 import type { EngineContext } from '../context.js'
 import { isReferenced } from '../documents/delete.js'
+import type { Database } from './database.js'
 
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
 
@@ -9,7 +10,7 @@ const ROWS = 500 // rows a slice removes, so that the event loop is held for mil
  */
 export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
-  return (await purgeDocument(context)) || (await purgeSpace(context))
+  return (await purgeDocument(context)) || (await purgeVersion(context)) || (await purgeSpace(context))
 }
 
 async function purgeDocument(context: EngineContext): Promise<boolean> {
@@ -21,18 +22,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   // a query that is running may still load the passages it found
   if (context.leases.of(row.space_key).length > 0) return false
   const more = await db.write(() => {
-    const nodes = db.all<{ key: number }>(
-      'SELECT nodes.key FROM nodes JOIN versions ON versions.key = nodes.version_key WHERE versions.doc_key = ? LIMIT ?',
-      ...[row.key, ROWS],
-    )
-    for (const node of nodes) {
-      db.run(
-        'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-        ...[node.key, row.space_key],
-      )
-      db.run('DELETE FROM nodes WHERE key = ?', node.key)
-    }
-    if (nodes.length === ROWS) return true
+    if (deleteNodes(db, row.space_key, 'doc_key', row.key)) return true
     db.run('DELETE FROM item_assets WHERE version_key IN (SELECT key FROM versions WHERE doc_key = ?)', row.key)
     db.run('DELETE FROM versions WHERE doc_key = ?', row.key)
     db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', row.key)
@@ -40,6 +30,37 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   })
   if (!more) await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
   return true
+}
+
+/** A version that was superseded more often than the manifest's `artifactVersionsToKeep`. */
+async function purgeVersion(context: EngineContext): Promise<boolean> {
+  const { db } = context
+  const row = db.get<{ key: number; space_key: number }>(
+    'SELECT key, space_key FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL ORDER BY obsolete_at LIMIT 1',
+  )
+  if (row === undefined || context.leases.of(row.space_key).length > 0) return false
+  await db.write(() => {
+    if (deleteNodes(db, row.space_key, 'key', row.key)) return
+    db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
+    db.run('DELETE FROM versions WHERE key = ?', row.key)
+  })
+  return true
+}
+
+/** Deletes a slice of nodes with their vectors. @returns whether there may be more */
+function deleteNodes(db: Database, spaceKey: number, of: 'doc_key' | 'key', owner: number): boolean {
+  const nodes = db.all<{ key: number }>(
+    `SELECT nodes.key FROM versions CROSS JOIN nodes ON nodes.version_key = versions.key WHERE versions.${of} = ? LIMIT ?`,
+    ...[owner, ROWS],
+  )
+  for (const node of nodes) {
+    db.run(
+      'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
+      ...[node.key, spaceKey],
+    )
+    db.run('DELETE FROM nodes WHERE key = ?', node.key)
+  }
+  return nodes.length === ROWS
 }
 
 /** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */

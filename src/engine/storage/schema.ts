@@ -320,5 +320,8 @@ CREATE INDEX documents_place ON documents (space_key, source_id, folder, base, i
 CREATE INDEX documents_base ON documents (space_key, base, id) WHERE deleted_at IS NULL;
 -- answers whether a document is visible, and in which version, without its rows
 CREATE INDEX versions_visible ON versions (doc_key, from_revision, until_revision, version);
+-- superseded so often that nothing keeps it any more
+ALTER TABLE versions ADD COLUMN obsolete_at INTEGER;
+CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NOT NULL;
 `,
 ]
