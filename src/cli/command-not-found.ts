@@ -1,5 +1,5 @@
 import type { Hook } from '@oclif/core/interfaces'
-import { CliError } from './cli-error.js'
+import { CliError, usageError } from './cli-error.js'
 import { nearest } from './nearest.js'
 
 /** Unknown commands are refused with the nearest one as a hint; it is never run. */
@@ -10,6 +10,11 @@ export const commandNotFound: Hook<'command_not_found'> = async ({ id, config })
 /** The refusal of words that name no command. */
 export function unknownCommand(words: string[], commandIds: string[]): CliError {
   const typed = words.join(' ')
+  const before = words.slice(0, -1).join(':')
+  if (commandIds.includes(before) && !commandIds.some((id) => id.startsWith(`${before}:`))) {
+    const command = `ks ${spaced(before)}`
+    return usageError(`\`${command}\` takes no argument ${JSON.stringify(words.at(-1))}`, `\`${command} --help\``)
+  }
   const close = nearestCommand(words, commandIds)
   return new CliError(`unknown command \`ks ${typed}\``, {
     code: 'usage',

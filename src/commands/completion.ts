@@ -20,7 +20,10 @@ export default class Completion extends BaseCommand {
   }
 
   private table(): CompletionCommand[] {
-    return this.config.commands.flatMap((command) => {
+    // oclif lists a command once more for each of its aliases.
+    const aliases = new Set(this.config.commands.flatMap((command) => command.aliases))
+    const commands = this.config.commands.filter((command) => !aliases.has(command.id))
+    return commands.flatMap((command) => {
       const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => ({
         name,
         char: flag.char,

@@ -5,6 +5,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { virtualPath } from '../../cli/fs-path.js'
 import { drawTree } from '../../cli/tree.js'
 import type { VirtualTree } from '../../contract/gateway/fs.js'
+import { LIMITS } from '../../contract/limits.js'
 
 const DEFAULT_LIMIT = 500
 
@@ -14,7 +15,12 @@ export default class FsTree extends BaseCommand {
   static override args = { path: Args.string({ required: true, description: 'path, beginning with a namespace' }) }
   static override flags = {
     ...spaceFlag,
-    depth: Flags.integer({ min: 1, helpValue: 'n', description: 'levels to show' }),
+    depth: Flags.integer({
+      min: 1,
+      helpValue: 'n',
+      default: LIMITS.treeDepth,
+      description: `levels to show (default ${LIMITS.treeDepth}, the most there are)`,
+    }),
     limit: Flags.integer({ min: 1, helpValue: 'n', description: `most entries to show (default ${DEFAULT_LIMIT})` }),
   }
 
@@ -28,7 +34,7 @@ export default class FsTree extends BaseCommand {
       query: {
         path,
         limit: flags.limit ?? DEFAULT_LIMIT,
-        ...(flags.depth === undefined ? {} : { depth: flags.depth }),
+        depth: flags.depth,
       },
     })
     if (this.out.format === 'json') this.out.json(tree)

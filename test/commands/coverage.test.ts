@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Config } from '@oclif/core/config'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { commonFlags } from '../../src/cli/common-flags.js'
+import { ENVIRONMENT } from '../../src/cli/environment.js'
+import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Operations without a command of their own: `ks api` reaches them. */
+const BY_API_ONLY = new Map<string, string>([])
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+}
+
+let commands: Config['commands']
+beforeAll(async () => {
+  const { commands: all } = await Config.load(root)
+  const aliases = new Set(all.flatMap((command) => command.aliases))
+  commands = all.filter((command) => !aliases.has(command.id))
+})
+
+describe('every operation of the service', () => {
+  it('has a command, or a reason why `ks api` is enough', () => {
+    const called = new Set(
+      [...sources('src/cli'), ...sources('src/commands')].flatMap((text) =>
+        [...text.matchAll(/'((?:GET|POST|PUT|PATCH|DELETE) \/[^']*)'/g)].map((match) => match[1]),
+      ),
+    )
+    const missing = gatewayRoutes
+      .map((route) => `${route.method} ${route.path}`)
+      .filter((key) => !called.has(key) && !BY_API_ONLY.has(key))
+    expect(missing).toEqual([])
+  })
+})
+
+describe('every command', () => {
+  it('has a summary in lower case without a full stop, and an example that begins as it does', () => {
+    for (const command of commands) {
+      const name = command.id.replaceAll(':', ' ')
+      expect(command.summary, name).toMatch(/^[^A-Z].*[^.]$/)
+      const examples = command.examples ?? []
+      expect(examples.length, name).toBeGreaterThan(0)
+      const names = [command.id, ...command.aliases].map((id) => `<%= config.bin %> ${id.replaceAll(':', ' ')}`)
+      expect(
+        examples.some((example) => names.some((start) => String(example).includes(start))),
+        name,
+      ).toBe(true)
+    }
+  })
+
+  it('has examples whose flags exist', () => {
+    for (const command of commands) {
+      const known = new Set([...Object.keys(command.flags), ...Object.keys(commonFlags)])
+      for (const example of command.examples ?? []) {
+        // Only what belongs to this command: its part of a pipeline, up to `--`.
+        const name = `<%= config.bin %> ${command.id.replaceAll(':', ' ')}`
+        const parts = String(example).split(/ \| | -- | < /)
+        const own = parts.find((part) => part.includes(name)) ?? parts[0] ?? ''
+        for (const [, flag] of own.matchAll(/ --([a-z-]+)/g)) {
+          expect(known.has(flag ?? ''), `${command.id}: --${flag}`).toBe(true)
+        }
+      }
+    }
+  })
+
+  it('describes every flag and argument as a fragment', () => {
+    for (const command of commands) {
+      for (const part of [...Object.values(command.flags), ...Object.values(command.args)]) {
+        expect(part.description, `${command.id} ${part.name}`).toMatch(/^[^A-Z]|^(GET|JSON|OpenAPI)/)
+        expect(part.description, `${command.id} ${part.name}`).not.toMatch(/\.$/)
+      }
+    }
+  })
+
+  it('uses one-letter flags only from the short list', () => {
+    const letters = new Set(commands.flatMap((command) => Object.values(command.flags).map((flag) => flag.char)))
+    letters.delete(undefined)
+    expect([...letters].sort()).toEqual(['F', 'f', 'm', 'n', 'o', 's'])
+  })
+})
+
+describe('the surface', () => {
+  it('is the one that was agreed on: commands, arguments and flags', async () => {
+    const lines = commands
+      .map((command) => {
+        const names = [command.id, ...command.aliases].map((id) => id.replaceAll(':', ' '))
+        const args = Object.values(command.args).map((arg) => (arg.required === true ? arg.name : `[${arg.name}]`))
+        const flags = Object.values(command.flags).map((flag) => {
+          const options = flag.type === 'option' && flag.options !== undefined ? `=${flag.options.join('|')}` : ''
+          return `  --${flag.name}${flag.char === undefined ? '' : ` -${flag.char}`}${options}`
+        })
+        return [[names.join(', '), ...args].join(' '), ...flags.sort()].join('\n')
+      })
+      .sort()
+    const common = Object.keys(commonFlags).map((name) => `  --${name}`)
+    await expect(`${['all commands', ...common, ...lines].join('\n')}\n`).toMatchFileSnapshot('surface.txt')
+  })
+
+  it('names every environment variable that the code reads', () => {
+    const known = new Set<string>(ENVIRONMENT.map(([name]) => name))
+    const read = [...sources('src/cli'), ...sources('src/commands'), ...sources('src/client')].flatMap((text) =>
+      [...text.matchAll(/(?:env\.|env\[')([A-Z][A-Z_]+)/g)].map((match) => match[1] ?? ''),
+    )
+    // Those of the platform, which locale and folders are read from.
+    const platform = new Set(['LC_ALL', 'LC_CTYPE', 'LANG'])
+    expect(read.filter((name) => !known.has(name) && !platform.has(name))).toEqual([])
+  })
+})

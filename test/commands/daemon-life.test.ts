@@ -1,0 +1,178 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type CliHome, cliHome } from '../helpers/cli.js'
+import { until } from '../helpers/until.js'
+
+const homes: CliHome[] = []
+afterEach(async () => {
+  for (const home of homes.splice(0)) await home.end()
+})
+
+function newHome(): CliHome {
+  const home = cliHome()
+  homes.push(home)
+  return home
+}
+
+function daemonFile(home: CliHome): { pid: number; instance: string; url: string } {
+  return JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('the first command', () => {
+  it('starts the daemon, once, for twenty callers at the same time', async () => {
+    const home = newHome()
+    const runs = await Promise.all(Array.from({ length: 20 }, () => home.ks(['spaces', '--json'])))
+    expect(runs.map((run) => [run.code, run.stdout])).toEqual(runs.map(() => [0, '[]\n']))
+    const { pid } = daemonFile(home)
+    const log = readFileSync(join(home.dataDir, 'logs', 'daemon.log'), 'utf8')
+    expect(log.split('\n').filter((line) => line.includes('"ready"'))).toHaveLength(1)
+    expect(lives(pid)).toBe(true)
+  }, 120_000)
+
+  it('starts another one after the daemon was killed', async () => {
+    const home = newHome()
+    await home.ks(['health'])
+    const before = daemonFile(home)
+    process.kill(before.pid, 'SIGKILL')
+    await until(() => !lives(before.pid))
+    expect((await home.ks(['spaces', '--json'])).code).toBe(0)
+    expect(daemonFile(home).instance).not.toBe(before.instance)
+  })
+
+  it('believes no daemon.json whose instance does not answer, and signals no stranger', async () => {
+    const home = newHome()
+    await home.ks(['health'])
+    await home.ks(['daemon', 'stop'])
+    const stranger = createServer().listen(0, '127.0.0.1')
+    // This test's own process stands for the stranger that got the pid.
+    const file = {
+      instance: 'x',
+      pid: process.pid,
+      url: 'http://127.0.0.1:1',
+      version: '0',
+      startedAt: 'x',
+      mode: 'auto',
+    }
+    writeFileSync(join(home.dataDir, 'daemon.json'), JSON.stringify({ ...file, dataDir: home.dataDir }))
+    expect(await home.ks(['daemon', 'stop', '--force'])).toMatchObject({ code: 0, stdout: 'no daemon runs\n' })
+    expect((await home.ks(['spaces', '--json'])).stdout).toBe('[]\n')
+    expect(daemonFile(home).pid).not.toBe(process.pid)
+    stranger.close()
+  })
+})
+
+describe('a daemon that cannot start', () => {
+  it('is reported with its reason and what to do, exit 8', async () => {
+    const home = newHome()
+    home.file('data/VERSION', '99\n')
+    const { code, stderr, stdout } = await home.ks(['spaces'])
+    expect([code, stdout]).toEqual([8, ''])
+    expect(stderr).toMatch(/^ks: the daemon exited before it was ready: .*layout 99/)
+    expect(stderr).toContain('hint: `ks doctor`')
+  })
+
+  it('names the port that is taken, when the address was asked for', async () => {
+    const home = newHome()
+    const taken = createServer().listen(0, '127.0.0.1')
+    await until(() => taken.address() !== null)
+    const address = taken.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const { code, stderr } = await home.ks(['daemon', 'start', '--listen', `127.0.0.1:${port}`])
+    taken.close()
+    expect(code).toBe(8)
+    expect(stderr).toContain(`127.0.0.1:${port} is already in use`)
+    expect(stderr).toContain('hint: `ks daemon start --listen 127.0.0.1:0`')
+  })
+})
+
+describe('daemon commands', () => {
+  it('start, show, restart at the same address, print logs, and stop', async () => {
+    const home = newHome()
+    expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^started: pid \d+, http/)
+    expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^runs already: pid/)
+    const before = daemonFile(home)
+    const status = JSON.parse((await home.ks(['daemon', 'status', '--json'])).stdout)
+    expect(status).toMatchObject({ running: true, pid: before.pid, mode: 'manual', health: { ok: true } })
+    expect((await home.ks(['daemon', 'status', '--format', 'table'])).stdout).toContain(`pid ${before.pid}`)
+    await home.ks(['daemon', 'restart'])
+    const after = daemonFile(home)
+    expect(after.url).toBe(before.url)
+    expect(after.instance).not.toBe(before.instance)
+    const logs = await home.ks(['daemon', 'logs', '-n', '1000'])
+    expect(
+      logs.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    ).toContain('ready')
+    const pretty = await home.ks(['daemon', 'logs', '--format', 'table', '--level', 'info'])
+    expect(pretty.stdout).toMatch(/^\d\d:\d\d:\d\d info /m)
+    expect((await home.ks(['daemon', 'stop'])).stdout).toBe(`stopped: pid ${after.pid}\n`)
+    expect(lives(after.pid)).toBe(false)
+    expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon runs\n')
+  })
+
+  it('run a command with a daemon of its own, pass its exit code, and leave nothing behind', async () => {
+    const home = newHome()
+    const script =
+      'echo "$KS_DATA_DIR"; "$NODE" "$KS" spaces create X >/dev/null && "$NODE" "$KS" spaces --fields slug; exit 7'
+    const env = { NODE: process.execPath, KS: join(import.meta.dirname, '../../bin/ks.js') }
+    const run = await home.ks(['daemon', 'exec', '--temp', '--', 'sh', '-c', script], { env })
+    const [folder, slug] = run.stdout.split('\n')
+    expect([slug, run.code]).toEqual(['x', 7])
+    expect(() => readFileSync(join(folder ?? '', 'VERSION'))).toThrow()
+    expect(() => daemonFile(home)).toThrow()
+  })
+
+  it('says when the command of exec does not exist', async () => {
+    const home = newHome()
+    const run = await home.ks(['daemon', 'exec', '--temp', '--', 'no-such-command-here'])
+    expect(run).toMatchObject({ code: 2 })
+    expect(run.stderr).toContain('no-such-command-here cannot be run')
+  })
+})
+
+describe('doctor', () => {
+  it('finds an installation well, and names what is not, with a fix', async () => {
+    const home = newHome()
+    const well = JSON.parse((await home.ks(['doctor', '--json'])).stdout)
+    const failed = well.filter((finding: { state: string }) => finding.state === 'failed')
+    expect(failed).toEqual([])
+    home.file('data/config.json', '{"nonsense":1}')
+    home.file('config/credentials.json', '{}')
+    const ill = await home.ks(['doctor', '--json'])
+    expect(ill.code).toBe(1)
+    const found = JSON.parse(ill.stdout).filter((finding: { state: string }) => finding.state === 'failed')
+    expect(found.map((finding: { check: string }) => finding.check)).toEqual(
+      expect.arrayContaining(['credentials', 'daemon config']),
+    )
+    for (const finding of found) expect(finding.fix).toBeTruthy()
+  })
+})
+
+describe('the environment of a started daemon', () => {
+  it('holds settings, paths and proxies, and no token of the caller', async () => {
+    const { reducedEnv } = await import('../../src/client/start-daemon.js')
+    const env = {
+      KS_DAEMON_LISTEN: 'a',
+      KS_TOKEN: 't',
+      KS_URL: 'u',
+      PATH: 'p',
+      AWS_SECRET: 's',
+      OPENAI: 'k',
+      https_proxy: 'x',
+    }
+    expect(reducedEnv(env, ['OPENAI'])).toEqual({ KS_DAEMON_LISTEN: 'a', PATH: 'p', OPENAI: 'k', https_proxy: 'x' })
+  })
+})
