@@ -43,6 +43,7 @@ export class Checkpointer {
     const worker = new Worker(entryUrl(import.meta.url, './checkpoint.worker.js'), {
       name: 'checkpoint',
       workerData: this.#path,
+      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
     })
     worker.on('message', () => {
       this.#running = false

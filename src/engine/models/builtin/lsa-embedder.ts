@@ -7,6 +7,9 @@ import type { EmbedReply, EmbedRequest, LsaFacts } from './lsa-messages.js'
 /** Models kept in the thread; one of 30,000 terms is 6.5 MB as bytes and about twice that in use. */
 const MAX_MODEL_BYTES = 64 * 1024 * 1024
 
+/** Strings of one batch live briefly; a larger nursery would only be held. */
+const YOUNG_GENERATION_MB = 8
+
 interface Waiting {
   resolve: (reply: EmbedReply) => void
   reject: (error: unknown) => void
@@ -115,7 +118,10 @@ export class LsaEmbedding {
   }
 
   private start(): Worker {
-    const worker = new Worker(entryUrl(import.meta.url, './lsa-embed.worker.js'), { name: 'lsa-embed' })
+    const worker = new Worker(entryUrl(import.meta.url, './lsa-embed.worker.js'), {
+      name: 'lsa-embed',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
     worker.on('message', (reply: EmbedReply) => {
       const waiting = this.waiting.get(reply.id)
       this.waiting.delete(reply.id)
