@@ -65,11 +65,13 @@ export function documentsLine(records: readonly IngestRecord[]): string {
 /** Commands to go on with. */
 export function nextSteps(slug: string, evidence: readonly Evidence[]): string[] {
   const [first] = evidence
+  // in a fresh clone `ks` is not on the path yet
+  const ks = process.env.npm_lifecycle_event === 'quickstart' ? 'node bin/ks.js' : 'ks'
   return [
-    ...(first === undefined ? [] : [`ks fs cat ${quoted(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
-    `ks query "your question" --space ${slug}`,
-    `ks ingest ./your-folder --space ${slug} --wait`,
-    `ks fs tree /knowledge --space ${slug}`,
+    ...(first === undefined ? [] : [`${ks} fs cat ${quoted(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
+    `${ks} query "your question" --space ${slug}`,
+    `${ks} ingest ./your-folder --space ${slug} --wait`,
+    `${ks} fs tree /knowledge --space ${slug}`,
   ]
 }
 
