@@ -69,7 +69,8 @@ export class Client {
   /** Sends files to an upload operation, streamed from where they are. @throws UploadReadError too */
   async upload<K extends RouteKey>(
     key: K,
-    input: CallInput<K> & object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string> },
+    input: CallInput<K> &
+      object & { field: 'file' | 'files'; files: UploadPart[]; fields?: Record<string, string>; signal?: AbortSignal },
     onBytes?: (bytes: number) => void,
   ): Promise<CallResult<K>> {
     const { multipartBody } = await import('./multipart.js')
@@ -77,7 +78,7 @@ export class Client {
     const [method, path] = this.line(key, input)
     const headers: Record<string, string> = { 'content-type': contentType }
     if (length !== undefined) headers['content-length'] = String(length)
-    const response = await this.exchange({ method, path, headers, body })
+    const response = await this.exchange({ method, path, headers, body, signal: input.signal })
     return JSON.parse(await readText(response))
   }
 

@@ -118,7 +118,7 @@ function mayRetry(error: unknown, attempt: number): boolean {
 async function sendOne(file: FileToSend, options: SendOptions): Promise<Sent[]> {
   const answer = await options.client.upload(
     'POST /knowledge-spaces/{id}/documents',
-    { path: { id: options.spaceId }, field: 'file', files: [part(file, options)], ...fieldsOf(options) },
+    { path: { id: options.spaceId }, field: 'file', files: [part(file, options)], ...partsOf(options) },
     options.onBytes,
   )
   if (!('asset' in answer)) return [{ file, documentId: answer.id, stage: 'published' }]
@@ -130,7 +130,7 @@ async function sendMany(files: FileToSend[], options: SendOptions): Promise<Sent
   const parts = files.map((file) => part(file, options))
   const answer = await options.client.upload(
     'POST /knowledge-spaces/{id}/documents/bulk',
-    { path: { id: options.spaceId }, field: 'files', files: parts, ...fieldsOf(options) },
+    { path: { id: options.spaceId }, field: 'files', files: parts, ...partsOf(options) },
     options.onBytes,
   )
   const take = itemsByName(answer.items)
@@ -168,6 +168,6 @@ function part(file: FileToSend, options: SendOptions): UploadPart {
     : { filename: file.filename, content, mimeType: options.mimeType }
 }
 
-function fieldsOf(options: SendOptions): { fields?: Record<string, string> } {
-  return options.sourceId === undefined ? {} : { fields: { sourceId: options.sourceId } }
+function partsOf({ sourceId, signal }: SendOptions): { fields?: Record<string, string>; signal: AbortSignal } {
+  return sourceId === undefined ? { signal } : { fields: { sourceId }, signal }
 }

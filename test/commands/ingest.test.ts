@@ -1,0 +1,296 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CliHome, cliHome, KS, plainEnv, requestBody, testServer } from '../helpers/cli.js'
+
+let home: CliHome
+beforeAll(async () => {
+  home = cliHome()
+  home.env.KS_DAEMON_UPLOAD_BYTES = '100000'
+  await home.ks(['health'])
+}, 60_000)
+afterAll(() => home.end())
+
+let spaces = 0
+async function newSpace(): Promise<string> {
+  const slug = `s${spaces++}`
+  expect((await home.ks(['spaces', 'create', slug])).code).toBe(0)
+  return slug
+}
+
+interface Shown {
+  filename: string
+  status: string
+  reason?: string
+}
+
+async function ingest(path: string, space: string, ...more: string[]) {
+  const run = await home.ks(['ingest', path, '-s', space, '--json', ...more])
+  const records: Shown[] = run.stdout === '' ? [] : JSON.parse(run.stdout)
+  return { ...run, states: Object.fromEntries(records.map((record) => [record.filename, record.status])), records }
+}
+
+describe('ingesting a folder again', () => {
+  it('sends what is new or changed, and nothing else', async () => {
+    const space = await newSpace()
+    home.file('a/one.md', '# One\nfirst text\n')
+    home.file('a/two.md', '# Two\nsecond text\n')
+    expect((await ingest('a', space, '--wait')).states).toEqual({ 'a/one.md': 'published', 'a/two.md': 'published' })
+    expect((await ingest('a', space, '--wait')).states).toEqual({ 'a/one.md': 'unchanged', 'a/two.md': 'unchanged' })
+    home.file('a/one.md', '# One\nother text\n')
+    home.file('a/three.md', '# Three\nthird text\n')
+    expect((await ingest('a', space, '--wait')).states).toEqual({
+      'a/one.md': 'published',
+      'a/three.md': 'published',
+      'a/two.md': 'unchanged',
+    })
+    const docs = await home.ks(['docs', '-s', space, '--all', '--fields', 'filename'])
+    expect(docs.stdout.trim().split('\n').sort()).toEqual(['a/one.md', 'a/three.md', 'a/two.md'])
+  })
+
+  it('goes by the service, not by what it remembers', async () => {
+    const space = await newSpace()
+    home.file('b/x.md', '# X\ntext\n')
+    await ingest('b', space, '--wait')
+    const listed = await home.ks(['docs', '-s', space, '--fields', 'id'])
+    expect((await home.ks(['docs', 'delete', listed.stdout.trim(), '-s', space])).code).toBe(0)
+    expect((await ingest('b', space, '--wait')).states).toEqual({ 'b/x.md': 'published' })
+  })
+
+  it('works as well when what it remembers is damaged', async () => {
+    const space = await newSpace()
+    home.file('c/x.md', '# X\nmore text\n')
+    await ingest('c', space, '--wait')
+    const folder = join(home.dir, 'state', 'ingest')
+    for (const file of readdirSync(folder)) writeFileSync(join(folder, file), '{broken')
+    expect((await ingest('c', space)).states).toEqual({ 'c/x.md': 'unchanged' })
+  })
+
+  it('follows a document of an earlier run to its end', async () => {
+    const space = await newSpace()
+    for (let n = 0; n < 20; n++) home.file(`late/${n}.md`, `# Doc ${n}\ntext number ${n}\n`)
+    await ingest('late', space)
+    const waited = await ingest('late', space, '--wait')
+    expect(new Set(Object.values(waited.states))).toEqual(new Set(['unchanged']))
+    const docs = await home.ks(['docs', '-s', space, '--all', '--fields', 'parserStatus'])
+    expect(new Set(docs.stdout.trim().split('\n'))).toEqual(new Set(['parsed']))
+  })
+})
+
+describe('files that fail', () => {
+  it('are named with the reason of the service, grouped, and the others go in: exit 3', async () => {
+    const space = await newSpace()
+    home.file('mixed/good.md', '# Good\nreadable text\n')
+    home.file('mixed/picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
+    home.file('mixed/empty.md', '')
+    const { code, stderr, states } = await ingest('mixed', space, '--wait', '--format', 'json')
+    expect([code, states['mixed/good.md'], states['mixed/picture.png'], states['mixed/empty.md']]).toEqual([
+      3,
+      'published',
+      'failed',
+      'failed',
+    ])
+    const report = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
+    expect(report.error).toMatchObject({ exitCode: 3, message: '2 of 3 files were not ingested' })
+    const again = await home.ks(['ingest', 'mixed', '-s', space, '--format', 'table'])
+    expect(again.stderr).toMatch(/^ks: 2 of 3 files were not ingested$/m)
+    expect(again.stderr).toMatch(/^ {2}is empty: mixed\/empty.md$/m)
+    expect(again.stderr).toMatch(/^hint: `ks ingest … --format jsonl` lists every file$/m)
+  })
+
+  it('are those that are too large, and not their neighbours in the same request', async () => {
+    const space = await newSpace()
+    home.file('sizes/small.md', '# Small\nfits\n')
+    home.file('sizes/large.md', `# Large\n${'word '.repeat(30_000)}`)
+    home.file('sizes/zzz.md', '# Z\nfits too\n')
+    const { code, records } = await ingest('sizes', space, '--wait')
+    expect(code).toBe(3)
+    expect(records.map((record) => record.status)).toEqual(['failed', 'published', 'published'])
+    expect(records[0]?.reason).toContain('100000')
+  })
+
+  it('end with 1 when all of them fail', async () => {
+    const space = await newSpace()
+    home.file('bad/empty.md', '')
+    expect((await ingest('bad', space, '--wait')).code).toBe(1)
+  })
+
+  it('are passed over by size when that is asked for, and named', async () => {
+    const space = await newSpace()
+    const { code, records, stderr } = await ingest('sizes', space, '--max-size', '50K')
+    expect(code).toBe(0)
+    expect(records.find((record) => record.filename === 'sizes/large.md')).toMatchObject({
+      status: 'skipped',
+      reason: '146 KiB is over --max-size 50.0 KiB',
+    })
+    expect(stderr).toContain('skipped sizes/large.md: 146 KiB is over')
+  })
+
+  it.skipIf(process.getuid?.() === 0)('are those this user may not read (not as root)', async () => {
+    const space = await newSpace()
+    chmodSync(home.file('locked/no.md', 'x'), 0)
+    home.file('locked/yes.md', '# Yes\ntext\n')
+    const { code, records } = await ingest('locked', space, '--wait')
+    expect(code).toBe(3)
+    expect(records[0]).toMatchObject({ status: 'failed', reason: 'permission denied' })
+  })
+})
+
+describe('what goes in', () => {
+  it('is a document from stdin under a given name', async () => {
+    const space = await newSpace()
+    const run = await home.ks(['ingest', '-', '--name', 'note.md', '--type', 'text/markdown', '-s', space, '--wait'], {
+      stdin: '# From a pipe\nA piped sentence.\n',
+    })
+    expect([run.code, run.stdout.split('\t')[1]]).toEqual([0, 'note.md'])
+    const cat = await home.ks(['fs', 'cat', '/sources/uploads/note.md', '-s', space])
+    expect(cat.stdout).toContain('A piped sentence.')
+    expect((await home.ks(['ingest', '-', '-s', space], { stdin: 'x' })).stderr).toContain('needs a name')
+  })
+
+  it('is a list of files, NUL-separated', async () => {
+    const space = await newSpace()
+    home.file('list/a b.md', '# A\ntext a\n')
+    home.file('list/c.md', '# C\ntext c\n')
+    const run = await home.ks(['ingest', '-0', '-', '-s', space, '--wait', '--json'], {
+      stdin: 'list/a b.md\0list/c.md\0',
+    })
+    expect(JSON.parse(run.stdout).map((record: Shown) => record.filename)).toEqual(['list/a b.md', 'list/c.md'])
+  })
+
+  it('has any name a file may have', async () => {
+    const space = await newSpace()
+    const names = ['ünïcode ☃.md', 'quote\'"s.md', 'semi;colon.md', '%41.md', '日本語.md']
+    for (const name of names) home.file(`names/${name}`, `# ${name}\ntext of ${name}\n`)
+    const { states } = await ingest('names', space, '--wait')
+    expect(states).toEqual(Object.fromEntries(names.map((name) => [`names/${name}`, 'published'])))
+    expect(new Set(Object.values((await ingest('names', space)).states))).toEqual(new Set(['unchanged']))
+  })
+
+  it('is named when a link leaves the folder, and does not go in', async () => {
+    const space = await newSpace()
+    home.file('links/in.md', '# In\ntext\n')
+    home.file('outside.md', 'secret')
+    symlinkSync('../outside.md', join(home.dir, 'links', 'out.md'))
+    const { states, stderr } = await ingest('links', space, '--wait')
+    expect(states).toEqual({ 'links/in.md': 'published', 'links/out.md': 'skipped' })
+    expect(stderr).toContain('skipped links/out.md: a symbolic link that leaves the folder')
+  })
+
+  it('comes as one event a line with jsonl', async () => {
+    const space = await newSpace()
+    const run = await home.ks(['ingest', 'a', '-s', space, '--format', 'jsonl'])
+    const events = run.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events[0]).toEqual({
+      event: 'ingest.file',
+      data: { filename: 'a/one.md', status: 'queued', documentId: expect.any(String), jobId: expect.any(String) },
+    })
+  })
+})
+
+describe('a service that has trouble', () => {
+  const spaceId = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
+  beforeAll(() => {
+    home.file('busy/x.md', 'text')
+  })
+
+  it('is asked again when it is full, as late as it says', async () => {
+    let uploads = 0
+    const server = await testServer(async (request, response) => {
+      const body = await requestBody(request)
+      if (request.url?.endsWith('/check') === true) {
+        const { items } = JSON.parse(body.toString())
+        const states = items.map((item: { filename: string }) => ({ filename: item.filename, status: 'new' }))
+        response.end(JSON.stringify({ items: states }))
+        return
+      }
+      uploads += 1
+      if (uploads === 1) {
+        response.writeHead(429, { 'x-error-code': 'capacity-exceeded', 'retry-after': '1' })
+        response.end('{"error":"64 jobs are running already"}')
+        return
+      }
+      response.writeHead(202)
+      const asset = { id: spaceId, filename: 'busy/x.md' }
+      response.end(JSON.stringify({ asset, compilationJob: { id: 'j', stage: 'queued' }, statusUrl: '/jobs/j' }))
+    })
+    const run = await home.ks(['ingest', 'busy', '-s', spaceId, '--url', server.url, '--json'], {
+      env: { KS_TOKEN: 't' },
+    })
+    await server.end()
+    expect([run.code, uploads, JSON.parse(run.stdout)[0].status]).toEqual([0, 2, 'queued'])
+  })
+
+  it('is not asked again when the space is full: the files fail with its sentence', async () => {
+    const server = await testServer(async (request, response) => {
+      await requestBody(request)
+      if (request.url?.endsWith('/check') === true) {
+        response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
+        return
+      }
+      response.writeHead(429, { 'x-error-code': 'quota-exceeded' })
+      response.end('{"error":"the space may hold 10 bytes"}')
+    })
+    const run = await home.ks(['ingest', 'busy', '-s', spaceId, '--url', server.url], { env: { KS_TOKEN: 't' } })
+    await server.end()
+    expect(run.code).toBe(1)
+    expect(run.stderr).toContain('  the space may hold 10 bytes: busy/x.md')
+  })
+
+  it('that refuses the token ends the command at once, with exit 4', async () => {
+    const server = await testServer(async (request, response) => {
+      await requestBody(request)
+      response.writeHead(401, { 'x-error-code': 'unauthenticated' })
+      response.end('{"error":"the token has expired"}')
+    })
+    const run = await home.ks(['ingest', 'busy', '-s', spaceId, '--url', server.url], { env: { KS_TOKEN: 't' } })
+    await server.end()
+    expect([run.code, run.stdout]).toEqual([4, ''])
+    expect(run.stderr).toBe(
+      `ks: ${server.url} refused the token: the token has expired\nhint: \`ks auth login --url ${server.url}\`\n`,
+    )
+  })
+
+  it('is left to itself by Ctrl-C, which says what was sent, with exit 130', async () => {
+    const server = await testServer(async (request, response) => {
+      await requestBody(request)
+      if (request.url?.endsWith('/check') === true) response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
+      // The upload is never answered.
+    })
+    const child = spawn(process.execPath, [KS, 'ingest', 'busy', '-s', spaceId, '--url', server.url], {
+      cwd: home.dir,
+      env: { ...plainEnv(), ...home.env, KS_TOKEN: 't' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    const exited = once(child, 'exit')
+    for (let wait = 0; wait < 200 && server.seen.length < 2; wait++) await sleep(50)
+    child.kill('SIGINT')
+    const [code] = await exited
+    await server.end()
+    expect(code).toBe(130)
+    expect(stderr).toMatch(/^ks: interrupted: 0 files sent, 1 were not sent; what was sent is compiled all the same$/m)
+  })
+})
+
+describe('a file that changes while it is sent', () => {
+  it('is asked for again next time', async () => {
+    const space = await newSpace()
+    const path = home.file('moving/x.md', '# X\nfirst\n')
+    await ingest('moving', space, '--wait')
+    renameSync(path, `${path}.old`)
+    rmSync(`${path}.old`)
+    home.file('moving/x.md', '# X\nother\n')
+    expect((await ingest('moving', space, '--wait')).states).toEqual({ 'moving/x.md': 'published' })
+    expect(readFileSync(path, 'utf8')).toContain('other')
+  })
+})

@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cliHome, testServer } from '../helpers/cli.js'
+
+const home = cliHome()
+afterAll(() => home.end())
+
+const spaceId = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
+const traceId = '0192f0c1-2b6c-7e1a-9d7e-1c0a9f31c2aa'
+const sessionId = '0192f0c1-2b6c-7e1a-9d7e-1c0a00000001'
+
+const evidenceBundle = {
+  state: 'answerable',
+  items: [
+    {
+      text: 'Traces are kept for 90 days.',
+      score: 0.912,
+      citations: [{ documentAssetId: spaceId, pageNumber: 3, sectionPath: ['Defaults'] }],
+      metadata: { filename: 'retention.md' },
+    },
+    { text: 'Other text', score: 0.5, citations: [], metadata: { filename: 'evil\u001b[2J.md' } },
+  ],
+}
+
+const done = {
+  finishReason: 'retrieval-evidence',
+  metadata: { mode: 'fast', requestedMode: 'auto', citations: [{ documentAssetId: spaceId }], evidenceBundle },
+  traceId,
+}
+
+function frame(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+/** Runs `ks query` against a service that answers with these frames. */
+async function query(frames: (response: ServerResponse) => void, args: string[] = []) {
+  const bodies: unknown[] = []
+  const server = await testServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString()
+    })
+    request.on('end', () => {
+      bodies.push(JSON.parse(body))
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'x-query-run-id': traceId,
+        'x-session-id': sessionId,
+      })
+      frames(response)
+    })
+  })
+  const env = { KS_TOKEN: 't' }
+  const run = await home.ks(['query', 'how long?', '-s', spaceId, '--url', server.url, ...args], { env })
+  await server.end()
+  return { ...run, body: bodies[0] }
+}
+
+const good = (response: ServerResponse) => {
+  response.write(frame('answer.delta', { delta: 'Kept for ', traceId }))
+  response.write(frame('answer.delta', { delta: '90 days [1].', traceId }))
+  response.end(frame('answer.done', done))
+}
+
+describe('an answer', () => {
+  it('is the text and its citations on stdout, and how it came about on stderr', async () => {
+    const { code, stdout, stderr } = await query(good)
+    expect(code).toBe(0)
+    expect(stdout).toBe('Kept for 90 days [1].\n\n  [1] retention.md › Defaults   p. 3   0.91\n')
+    expect(stderr).toMatch(/^\nauto → fast · answerable · 1 of 2 items · \d+(\.\d)? m?s · trace #9f31c2aa\n$/)
+  })
+
+  it('is the text alone when quiet', async () => {
+    expect(await query(good, ['-q'])).toMatchObject({ stdout: 'Kept for 90 days [1].\n', stderr: '', code: 0 })
+  })
+
+  it('shows passages on request, without their escape sequences', async () => {
+    const { stdout } = await query(good, ['--evidence', '--no-stream'])
+    expect(stdout).toContain('[2] evil^[[2J.md   0.50\n    Other text\n')
+  })
+
+  it('is one JSON value with the fields of the contract', async () => {
+    const { stdout, stderr } = await query(good, ['--json'])
+    expect(stderr).toBe('')
+    const value = JSON.parse(stdout)
+    expect(Object.keys(value).sort()).toEqual([
+      'answer',
+      'citations',
+      'evidenceBundle',
+      'evidenceState',
+      'finishReason',
+      'metadata',
+      'requestedMode',
+      'resolvedMode',
+      'sessionId',
+      'traceId',
+    ])
+    expect(value).toMatchObject({
+      answer: 'Kept for 90 days [1].',
+      requestedMode: 'auto',
+      resolvedMode: 'fast',
+      sessionId,
+    })
+  })
+
+  it('is one event a line with jsonl', async () => {
+    const { stdout } = await query(good, ['--format', 'jsonl'])
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).event)
+    expect(events).toEqual(['answer.delta', 'answer.delta', 'answer.done'])
+  })
+
+  it('asks with the mode, documents and session that were given, and with none by default', async () => {
+    expect((await query(good)).body).toEqual({ knowledgeSpaceId: spaceId, query: 'how long?' })
+    const { body } = await query(good, ['-m', 'deep', '--doc', traceId, '--session', 'last'])
+    expect(body).toEqual({
+      knowledgeSpaceId: spaceId,
+      query: 'how long?',
+      mode: 'deep',
+      activeDocumentIds: [traceId],
+      sessionId,
+    })
+  })
+})
+
+describe('an answer that fails', () => {
+  it('keeps what came, says why, and ends with 8', async () => {
+    const { code, stdout, stderr } = await query((response) => {
+      response.write(frame('answer.delta', { delta: 'Kept ', traceId }))
+      response.end(frame('answer.error', { error: 'provider timed out after 60 s', traceId }))
+    })
+    expect([code, stdout]).toEqual([8, 'Kept '])
+    expect(stderr).toContain('ks: the answer stopped early: provider timed out after 60 s (trace #9f31c2aa)')
+  })
+
+  it('is not taken for a whole one when the connection breaks or the stream just ends', async () => {
+    for (const end of [
+      (response: ServerResponse) => response.end(),
+      (response: ServerResponse) => setTimeout(() => response.destroy(), 30),
+    ]) {
+      const { code, stderr } = await query((response) => {
+        response.write(frame('answer.delta', { delta: 'Kept ', traceId }))
+        end(response)
+      })
+      expect(code).toBe(8)
+      expect(stderr).toContain('ks: the answer stopped early: ')
+    }
+  })
+
+  it('prints nothing on stdout with json', async () => {
+    const { code, stdout, stderr } = await query(
+      (response) => {
+        response.write(frame('answer.delta', { delta: 'Kept ', traceId }))
+        response.end(frame('answer.error', { error: 'no', traceId }))
+      },
+      ['--json'],
+    )
+    expect([code, stdout]).toEqual([8, ''])
+    expect(JSON.parse(stderr).error.code).toBe('answer-failed')
+  })
+})
+
+describe('no evidence', () => {
+  it('is exit 10 only where evidence is required', async () => {
+    const none = (response: ServerResponse) => {
+      response.write(frame('answer.delta', { delta: 'No passage answers this.', traceId }))
+      response.end(frame('answer.done', { finishReason: 'no-retrieval-evidence', traceId }))
+    }
+    expect((await query(none)).code).toBe(0)
+    expect((await query(none, ['--require-evidence'])).code).toBe(10)
+  })
+})
+
+describe('a time limit', () => {
+  it('ends a question that takes longer, with exit 8', async () => {
+    const { code, stderr } = await query(() => {}, ['--timeout', '1s'])
+    expect(code).toBe(8)
+    expect(stderr).toContain('--timeout')
+  })
+})
