@@ -115,7 +115,7 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
     documents: documentOperations(context, runner),
     jobs: {
       get: async (caller, id) => getJob(db, caller, id),
-      cancel: (caller, id) => cancelJob(db, caller, id),
+      cancel: (caller, id) => cancelJob(context, caller, id),
       bulk: async (caller, id) => getBulkJob(db, caller, id),
     },
     queries: {

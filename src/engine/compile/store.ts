@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
 import type { StoredArtifact, StoredItem } from '../documents/derived.js'
 import { itemName } from '../documents/derived.js'
+import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { pack } from '../storage/packed.js'
 import type { CompiledDocument, CompiledNode } from './compiled.js'
@@ -113,17 +114,27 @@ function insertNode(
   ).key
 }
 
-/** Removes a version that was never published, for a compilation that starts over. */
-export function dropUnpublished(db: Database, docKey: number, version: number): void {
-  const row = db.get<{ key: number }>(
-    'SELECT key FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL',
+/**
+ * Removes a version that was never published, inside the caller's transaction: its compilation starts over, failed or was
+ * canceled. @returns what the index has to forget, where it may know the version's nodes
+ */
+export function dropUnpublished(db: Database, docKey: number, version: number): IndexBatch | undefined {
+  const row = db.get<{ key: number; space_key: number; first_node: number | null; last_node: number | null }>(
+    'SELECT key, space_key, first_node, last_node FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL',
     docKey,
     version,
   )
-  if (row === undefined) return
+  if (row === undefined) return undefined
   db.run('DELETE FROM nodes WHERE version_key = ?', row.key)
   db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
   db.run('DELETE FROM versions WHERE key = ?', row.key)
+  const { first_node: first, last_node: last } = row
+  if (first === null || last === null) return undefined
+  const seq = db.run(
+    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
+    ...[row.space_key, first, last],
+  ).key
+  return { seq, add: [], remove: Array.from({ length: last - first + 1 }, (_, place) => first + place) }
 }
 
 function versionMetadata(document: CompiledDocument): Record<string, unknown> {

@@ -2,9 +2,11 @@ import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { insertBulkJob } from '../jobs/jobs.js'
+import { policiesOf } from '../spaces/manifest.js'
 import { publishNext } from '../spaces/publication.js'
-import { findSpace } from '../spaces/store.js'
+import { findSpace, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { endCommit } from './staged-commits.js'
 import { type DocumentRow, lookupDocument } from './store.js'
 
 interface NodeRange {
@@ -87,14 +89,23 @@ export function retireDocument(db: Database, row: DocumentRow, revision: number)
   }
   db.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', revision, row.key)
   db.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', now, now, row.key)
-  db.run(
-    "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE doc_key = ? AND completed_at IS NULL",
-    now,
-    now,
-    row.key,
-  )
+  cancelOpenJobs(db, row, now)
   const nodes = versions.reduce((sum, version) => sum + version.node_count, 0)
   return { nodes, artifacts: versions.length, projections: nodes * 2 }
+}
+
+function cancelOpenJobs(db: Database, row: DocumentRow, now: number): void {
+  const open = db.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', row.key)
+  if (open.length === 0) return
+  const space = spaceByKey(db, row.space_key)
+  const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
+  for (const { id } of open) {
+    db.run(
+      "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?",
+      ...[now, now, id],
+    )
+    endCommit(db, id, 'canceled', undefined, days)
+  }
 }
 
 function nodeRanges(db: Database, docKey: number): NodeRange[] {

@@ -2,6 +2,8 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { BulkJob, DocumentCompilationJob } from '../../contract/gateway/jobs.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
+import { dropUnpublished } from '../compile/store.js'
+import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
@@ -13,8 +15,9 @@ export function getJob(db: Database, caller: Caller, id: string): DocumentCompil
 }
 
 /** @throws KsError `already-terminal` when the job has ended */
-export async function cancelJob(db: Database, caller: Caller, id: string): Promise<DocumentCompilationJob> {
-  return db.write(() => {
+export async function cancelJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
+  const { db, indexes } = context
+  const { job, dropped } = await db.write(() => {
     const row = findJob(db, caller.tenant, id)
     if (TERMINAL_STAGES.includes(row.stage) || !moveJob(db, row.id, row.stage, 'canceled'))
       throw new KsError('already-terminal', `job ${row.id} has already ended as ${row.stage}`)
@@ -27,8 +30,12 @@ export async function cancelJob(db: Database, caller: Caller, id: string): Promi
       Date.now(),
       row.doc_key,
     )
-    return toJob(db, findJob(db, caller.tenant, id))
+    const left = dropUnpublished(db, row.doc_key, row.version)
+    return { job: toJob(db, findJob(db, caller.tenant, id)), dropped: left }
   })
+  if (dropped !== undefined) await indexes.apply(job.knowledgeSpaceId, dropped)
+  context.wake() // whoever waits for the job is told at the runner's next turn
+  return job
 }
 
 export interface BulkItem {

@@ -5,6 +5,7 @@ import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
+import { recoverClaims } from './recovery.js'
 import type { JobRow } from './store.js'
 
 const BATCH_JOBS = 64 // also maxActiveJobCount of a new space
@@ -16,9 +17,8 @@ const BATCHES_AT_ONCE = 2
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MILLISECONDS = 1000
 const MAX_RETRY_MILLISECONDS = 5 * 60_000
-/** jobs that were running this often when the process died are run alone, and given up past the second number */
+/** jobs that were running this often when the process died are run alone */
 const ALONE_AFTER_UNCLEAN_ENDS = 2
-const MAX_UNCLEAN_ENDS = 5
 const IDLE_POLL_MILLISECONDS = 5000
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
@@ -91,6 +91,7 @@ export class JobRunner {
   #turn(): void {
     if (this.#stop.signal.aborted) return
     clearTimeout(this.#timer)
+    this.#tellSettled([...this.#settled.keys()])
     while (this.#running.size < BATCHES_AT_ONCE) {
       const claimed = this.#claim()
       if (claimed === undefined) break
@@ -267,28 +268,6 @@ function selectBatch(context: EngineContext, spaceKey: number, now: number): Wor
     if (alone) break
   }
   return work
-}
-
-/** Work that a dead process had claimed is free again; what was running at many deaths is given up. */
-function recoverClaims(context: EngineContext): void {
-  const { db } = context
-  db.writeNow(() => {
-    db.run(
-      'UPDATE jobs SET claimed_by = NULL, unclean_ends = unclean_ends + 1 WHERE claimed_by IS NOT NULL AND completed_at IS NULL',
-    )
-    const now = Date.now()
-    db.run(
-      `UPDATE documents SET parser_status = 'failed', error_code = 'crash-loop', updated_at = ?,
-         error = 'the daemon died again and again while it compiled this document'
-       WHERE parser_status = 'pending' AND key IN (SELECT doc_key FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?)`,
-      ...[now, MAX_UNCLEAN_ENDS],
-    )
-    db.run(
-      `UPDATE jobs SET stage = 'failed', error = 'crash-loop', updated_at = ?, completed_at = ?
-       WHERE completed_at IS NULL AND unclean_ends >= ?`,
-      ...[now, now, MAX_UNCLEAN_ENDS],
-    )
-  })
 }
 
 function describe(error: unknown): string {

@@ -45,11 +45,12 @@ export function toTicket(row: JobRow): { id: string; stage: JobStage } {
 }
 
 export function toJob(db: Database, row: JobRow): DocumentCompilationJob {
+  // the job outlives its document: whoever was told to look at it still learns how it ended
   const names = db.get<{ space: string; document: string }>(
-    `SELECT spaces.id space, coalesce((SELECT id FROM documents WHERE key = ?), '') document
+    `SELECT spaces.id space, coalesce((SELECT id FROM documents WHERE key = ?),
+       (SELECT document_id FROM staged_commits WHERE job_id = ?), '') document
      FROM spaces WHERE spaces.key = ?`,
-    row.doc_key,
-    row.space_key,
+    ...[row.doc_key, row.id, row.space_key],
   )
   if (names === undefined || names.document === '') throw notFound('job', row.id)
   return {
