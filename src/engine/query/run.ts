@@ -12,7 +12,7 @@ import { answerQuery } from './answer.js'
 import { evidenceState } from './answerability.js'
 import { makeBundle, toEvidenceItem } from './evidence.js'
 import { embedForFast, LEG_CANDIDATES, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
-import { isAvailable, type Route, resolveMode } from './mode.js'
+import { type ConcreteMode, isAvailable, type Route, resolveMode } from './mode.js'
 import type { PassageCache } from './passage.js'
 import { RERANK_LIMIT } from './rank.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
@@ -27,6 +27,10 @@ interface Run {
   traceId: string
   recorder: TraceRecorder
   signal: AbortSignal
+  /** known once the step `query.route` is over */
+  route?: Route
+  /** frames of the answer that were handed out */
+  deltas: number
 }
 
 /** Admits a query; after this its headers may be sent. */
@@ -38,7 +42,8 @@ export async function startQuery(
   signal: AbortSignal,
 ): Promise<QueryRun> {
   const admitted = admit(context, caller, body)
-  assertAvailable(body.mode === undefined ? admitted.profile.defaultMode : body.mode)
+  // auto ends in the profile's default mode wherever the choice fails
+  assertAvailable(body.mode === undefined || body.mode === 'auto' ? admitted.profile.defaultMode : body.mode)
   const leave = await shared.gate.enter(signal)
   const traceId = newId()
   const session = openSession(context.db, caller, admitted.space.key, body.sessionId)
@@ -50,7 +55,8 @@ export async function startQuery(
     targetId: admitted.snapshot.publicationId,
     virtualPath: `/evidence/${traceId}`,
   })
-  const run: Run = { context, caller, body, admitted, session, traceId, recorder: new TraceRecorder(), signal }
+  const recorder = new TraceRecorder()
+  const run: Run = { context, caller, body, admitted, session, traceId, recorder, signal, deltas: 0 }
   return {
     traceId,
     sessionId: session.id,
@@ -62,13 +68,14 @@ export async function startQuery(
   }
 }
 
-function assertAvailable(mode: string): void {
-  if (mode === 'auto' || mode === 'fast') return
-  if (!isAvailable(mode === 'deep' ? 'deep' : 'research'))
-    throw new KsError('unavailable', `mode ${mode} is not available in this version, use fast`)
+function assertAvailable(mode: ConcreteMode): void {
+  if (!isAvailable(mode)) throw new KsError('unavailable', `mode ${mode} is not available in this version, use fast`)
 }
 
-/** The whole run. Every failure after admission becomes one `answer.error`; an abort before the claim ends silently. */
+/**
+ * The whole run. Every failure after admission becomes a trace that says so and one `answer.error`; an abort before the
+ * claim ends silently.
+ */
 async function* framesOf(run: Run, cache: PassageCache, release: () => void): AsyncGenerator<AnswerFrame> {
   const { traceId, signal } = run
   try {
@@ -77,6 +84,7 @@ async function* framesOf(run: Run, cache: PassageCache, release: () => void): As
     if (signal.aborted) return
     run.context.log.warn({ traceId, error: String(error) }, 'a query failed')
     const message = error instanceof KsError ? error.message : `the query failed unexpectedly (trace ${traceId})`
+    await commitFailure(run, error instanceof KsError ? error.code : 'internal', message)
     yield { event: 'answer.error', data: { error: message, traceId } }
   } finally {
     release()
@@ -90,6 +98,7 @@ async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<Answ
     () => resolveMode(context, admitted.space, admitted.profile, body, signal),
     (decided, durationMs) => ({ ...decided, durationMs }),
   )
+  run.route = route
   assertAvailable(route.resolvedMode)
   const embedding = await recorder.step(
     'query.embed',
@@ -118,11 +127,10 @@ async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<Answ
   const answering = new Date()
   let answer = ''
   const answerMetadata: Record<string, unknown> = {}
-  let deltas = 0
   for await (const part of answerQuery(context, admitted, run.session.turns, body.query, bundle, retrieved, signal)) {
     if (part.type === 'delta') {
       answer += part.text
-      deltas++
+      run.deltas++
       yield { event: 'answer.delta', data: { delta: part.text, traceId } }
     } else if (part.type === 'failed-attempt') {
       recorder.add('query.answer', 'error', answering, part.metadata)
@@ -150,7 +158,7 @@ async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<Answ
     metrics: retrieved.metrics,
   }
   const { evidenceBundle: _, ...withoutBundle } = metadata
-  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: deltas + 1, finishReason, ...withoutBundle })
+  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...withoutBundle })
   await commit(run, route, bundle, answer)
   yield { event: 'answer.done', data: { finishReason, metadata, traceId } }
 }
@@ -197,6 +205,31 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
     })
     recordTurn(db, caller, admitted.space.key, session.id, { traceId, query: body.query, answer })
   })
+}
+
+/** What stands of a run that failed: the stages it completed, and a last step with the class of the failure. */
+async function commitFailure(run: Run, errorClass: string, error: string): Promise<void> {
+  const { context, caller, admitted, body, traceId, recorder, route, deltas } = run
+  const { defaultMode } = admitted.profile
+  const asked = body.mode ?? defaultMode
+  // a run whose trace could not be committed has a step that says it succeeded
+  const stages = recorder.steps.filter(({ name }) => name !== GENERATE_STEP)
+  const now = new Date().toISOString()
+  const metadata = { eventCount: deltas + 1, errorClass, error }
+  try {
+    await context.db.write(() =>
+      insertTrace(context.db, {
+        ...{ id: traceId, tenant: caller.tenant, spaceKey: admitted.space.key, subject: caller.subject },
+        query: body.query,
+        mode: route?.resolvedMode ?? (asked === 'auto' ? defaultMode : asked),
+        requestedMode: route?.requestedMode ?? asked,
+        completed: false,
+        steps: [...stages, { name: GENERATE_STEP, status: 'error', startedAt: now, endedAt: now, metadata }],
+      }),
+    )
+  } catch (cause) {
+    context.log.warn({ traceId, error: String(cause) }, 'the trace of a failed query could not be kept')
+  }
 }
 
 function planOf(run: Run, route: Route): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { notFound } from '../../contract/errors.js'
-import type { EvidenceBundle, EvidenceState, TraceStep } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { Database } from '../storage/database.js'
@@ -30,22 +30,24 @@ export interface NewTrace {
   requestedMode: string
   completed: boolean
   steps: TraceStep[]
-  bundle: EvidenceBundle
+  /** absent for a run that failed */
+  bundle?: EvidenceBundle
 }
 
-/** Writes a trace with its evidence bundle, inside the caller's transaction. */
+/** Writes a trace with its evidence bundle where it has one, inside the caller's transaction. */
 export function insertTrace(db: Database, trace: NewTrace): void {
   const now = Date.now()
-  const state: EvidenceState = trace.bundle.state
-  db.run(
-    `INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-    ...[trace.bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(trace.bundle), now],
-  )
+  const { bundle } = trace
+  if (bundle !== undefined)
+    db.run(
+      `INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+      ...[bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(bundle), now],
+    )
   db.run(
     `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, evidence_state, steps, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[trace.id, trace.tenant, trace.spaceKey, trace.subject, trace.query, trace.mode, trace.requestedMode],
-    ...[trace.completed ? 1 : 0, trace.bundle.id, state, JSON.stringify(trace.steps), now],
+    ...[trace.completed ? 1 : 0, bundle?.id ?? null, bundle?.state ?? null, JSON.stringify(trace.steps), now],
   )
 }
 

@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AnswerTrace } from '../../src/contract/gateway/queries.js'
+import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { startEngine, type TestEngine } from '../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { until } from '../helpers/until.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'acme', model: 'chat' }
+
+let fake: FakeOpenAi
+let engine: TestEngine
+let edge: TestEdge
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi()
+  engine = await startEngine({ providers: [{ ...MODEL, baseUrl: fake.url }] })
+  edge = await startEdge({ engine: engine.engine })
+})
+afterAll(async () => {
+  await edge.end()
+  await engine.end()
+  await fake.close()
+})
+
+interface Uploaded {
+  asset: { id: string }
+  compilationJob: { id: string }
+}
+
+const send = (method: string, path: string, json?: unknown) =>
+  edge.send(method, path, { token: edge.tokens.ada, ...(json === undefined ? {} : { json }) })
+
+async function space(slug: string): Promise<string> {
+  return (await bodyOf<{ id: string }>(await send('POST', '/knowledge-spaces', { name: slug, slug }))).id
+}
+
+async function upload(spaceId: string, filename: string, text: string): Promise<Uploaded> {
+  const body = new FormData()
+  body.append('file', new File([text], filename))
+  return bodyOf(await edge.send('POST', `/knowledge-spaces/${spaceId}/documents`, { token: edge.tokens.ada, body }))
+}
+
+const job = async (id: string) => bodyOf<{ stage: string; documentAssetId: string }>(await send('GET', `/jobs/${id}`))
+
+const ended = (id: string) => until(async () => ['published', 'failed', 'canceled'].includes((await job(id)).stage))
+
+/** One row of the store, as another program would read it. */
+function row<T>(sql: string, ...values: unknown[]): T | undefined {
+  const db = new Sqlite(join(engine.dataDir, 'db', 'main.sqlite'), { readonly: true })
+  try {
+    return db.prepare<unknown[], T>(sql).get(...values)
+  } finally {
+    db.close()
+  }
+}
+
+async function profile(spaceId: string, changes: object): Promise<void> {
+  const path = `/knowledge-spaces/${spaceId}/retrieval-profile`
+  const { revision: _, ...body } = await bodyOf<{ revision: number }>(await send('GET', path))
+  expect((await send('PUT', path, { ...body, ...changes })).status).toBe(200)
+}
+
+describe('a job', () => {
+  test('still says how it ended when its document has been replaced and its rows are gone', async () => {
+    const id = await space('replaced')
+    const first = await upload(id, 'a.md', '# One\n\nFirst text.')
+    const second = await upload(id, 'a.md', '# Two\n\nSecond text.')
+    await ended(second.compilationJob.id)
+    await ended(first.compilationJob.id)
+    await until(() => row('SELECT 1 FROM documents WHERE id = ?', first.asset.id) === undefined)
+    expect((await job(first.compilationJob.id)).documentAssetId).toBe(first.asset.id)
+  })
+
+  test('whose document is deleted before it ends leaves no commit under way', async () => {
+    const id = await space('deleted-early')
+    const { asset, compilationJob } = await upload(id, 'a.md', '# A\n\nSome text.')
+    const answer = await send('DELETE', `/knowledge-spaces/${id}/documents/bulk`, { documentIds: [asset.id] })
+    const { items } = await bodyOf<{ items: { objectDeleted: boolean }[] }>(answer)
+    expect(items[0]?.objectDeleted).toBe(true)
+    const commit = row<{ status: string }>('SELECT status FROM staged_commits WHERE job_id = ?', compilationJob.id)
+    expect({ published: 'published', canceled: 'canceled' }[(await job(compilationJob.id)).stage]).toBe(commit?.status)
+  })
+})
+
+describe('a query', () => {
+  test('whose model breaks off tells an error, and its trace tells the same', async () => {
+    const id = await space('broken-model')
+    await ended((await upload(id, 'a.md', '# Tides\n\nThe moon raises the tides of the sea.')).compilationJob.id)
+    await profile(id, { reasoningModel: MODEL })
+    fake.script({ kind: 'reset-after', deltas: 2 })
+    const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'What raises the tides?' })
+    const frames = (await stream.text()).split('\n\n').filter((frame) => frame !== '')
+    expect(frames.at(-1)).toMatch(/^event: answer\.error\n/)
+    const traceId = stream.headers.get('x-query-run-id') ?? ''
+    const answer = await send('GET', `/queries/${traceId}`)
+    expect(answer.status).toBe(200)
+    const trace = await bodyOf<AnswerTrace>(answer)
+    expect(trace).toMatchObject({ id: traceId, mode: 'fast' })
+    expect(trace).not.toHaveProperty('evidenceBundleId')
+    expect(trace.steps.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'query.route ok',
+      'query.embed ok',
+      'query.retrieve ok',
+      'query.generate error',
+    ])
+    for (const list of ['evidence', 'conflicts', 'missing'])
+      expect(await bodyOf(await send('GET', `/queries/${traceId}/${list}`))).toMatchObject({ items: [] })
+    expect((await edge.send('GET', `/queries/${traceId}`, { token: edge.tokens.carol })).status).toBe(404)
+  })
+
+  test('in mode auto is refused at once where the default mode it may fall back to is not there', async () => {
+    const id = await space('no-fallback')
+    await profile(id, { defaultMode: 'deep' })
+    const body = { knowledgeSpaceId: id, query: 'Anything?' }
+    expect((await send('POST', '/queries', { ...body, mode: 'auto' })).status).toBe(503)
+    expect((await send('POST', '/queries', { ...body, mode: 'fast' })).status).toBe(200)
+  })
+})
