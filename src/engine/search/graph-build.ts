@@ -9,7 +9,8 @@ export interface GraphBuild {
   vectorSpace: string
   dimension: number
   blockRows: number
-  blocks: Float32Array[]
+  /** vectors as halves */
+  blocks: Uint16Array[]
   /** rows to add, in order; row numbers become labels */
   rows: Uint32Array
   /** encoded table of all points the new graph has */

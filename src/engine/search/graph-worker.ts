@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import hnswlib from 'hnswlib-node'
 import type { GraphBuild } from './graph-build.js'
 import { fileFacts, finishGraph, GRAPH_FILE } from './graph-files.js'
-import { copyToArray } from './scan.kernel.js'
+import { readRow } from './scan.kernel.js'
 
 /** Entry of the thread that builds one graph aside. It ends when the graph is on disk. */
 
@@ -25,7 +25,7 @@ async function build(job: GraphBuild): Promise<void> {
   for (const row of job.rows) {
     const block = job.blocks[Math.floor(row / job.blockRows)]
     if (block === undefined) throw new Error(`row ${row} has no block`)
-    copyToArray(block, (row % job.blockRows) * job.dimension, point)
+    readRow(block, (row % job.blockRows) * job.dimension, point)
     graph.addPoint(point, row)
   }
   graph.writeIndexSync(join(job.dir, GRAPH_FILE))

@@ -1,8 +1,8 @@
 import { checkRequest } from './check-request.js'
+import type { GraphLimits } from './graph-keeper.js'
 import { chooseEngine } from './open-text.js'
 import type { FromChild, IndexRequest, ToChild } from './protocol.js'
 import { SpacePool } from './space-pool.js'
-import type { GraphLimits } from './vector-index.js'
 
 /**
  * Entry of the index process. It holds the native libraries, which can block for seconds or end the process, away

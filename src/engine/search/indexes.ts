@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { ApplyQueue } from './apply-queue.js'
+import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
 import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
 import type {
@@ -18,7 +19,6 @@ import { allFinite } from './scan.kernel.js'
 import { checkBatch, checkVectorBatch } from './slices.js'
 import { SpaceSession } from './space-session.js'
 import type { TextEngine } from './text-index.js'
-import type { GraphLimits } from './vector-index.js'
 import { WATERMARK_LAG_MS } from './watermark.js'
 
 export interface SearchIndexesOptions {

@@ -1,5 +1,8 @@
+import { FLOATS, toHalf } from '../storage/half.js'
+
 /**
- * The inner loops of exact vector search. Rows lie one after another in blocks; all loops read typed arrays only.
+ * The inner loops of exact vector search. Rows lie one after another in blocks, in half precision as the database has
+ * them, so that a vector compares the same before and after a restart. All loops read typed arrays only.
  */
 
 /** The best rows seen so far: a min-heap by score, so that the worst of the best is at 0. */
@@ -47,7 +50,7 @@ export function offer(top: TopRows, row: number, score: number): void {
 }
 
 /** Dot product of `query` and the row that starts at `offset` of `block`: the cosine, as both have unit length. */
-export function dotAt(query: Float32Array, block: Float32Array, offset: number): number {
+export function dotAt(query: Float32Array, block: Uint16Array, offset: number): number {
   const length = query.length
   const quads = length & ~3
   let a = 0
@@ -57,12 +60,12 @@ export function dotAt(query: Float32Array, block: Float32Array, offset: number):
   let at = offset
   let i = 0
   for (; i < quads; i += 4, at += 4) {
-    a += query[i]! * block[at]!
-    b += query[i + 1]! * block[at + 1]!
-    c += query[i + 2]! * block[at + 2]!
-    d += query[i + 3]! * block[at + 3]!
+    a += query[i]! * FLOATS[block[at]!]!
+    b += query[i + 1]! * FLOATS[block[at + 1]!]!
+    c += query[i + 2]! * FLOATS[block[at + 2]!]!
+    d += query[i + 3]! * FLOATS[block[at + 3]!]!
   }
-  for (; i < length; i++, at++) a += query[i]! * block[at]!
+  for (; i < length; i++, at++) a += query[i]! * FLOATS[block[at]!]!
   return a + b + c + d
 }
 
@@ -82,7 +85,7 @@ export interface RowFilter {
  */
 export function scanBlock(
   query: Float32Array,
-  block: Float32Array,
+  block: Uint16Array,
   firstRow: number,
   count: number,
   filter: RowFilter,
@@ -122,20 +125,30 @@ export function allFinite(values: Float32Array): boolean {
   return sum === 0
 }
 
-/** Copies a row into a plain array of the same length, which is all that the graph library takes. */
-export function copyToArray(block: Float32Array, offset: number, into: number[]): void {
-  for (let i = 0; i < into.length; i++) into[i] = block[offset + i]!
+/** Writes a vector into a row, as halves. */
+export function writeRow(vector: Float32Array, block: Uint16Array, offset: number): void {
+  for (let i = 0; i < vector.length; i++) block[offset + i] = toHalf(vector[i]!)
+}
+
+/** Whether a row is what `writeRow` makes of a vector. */
+export function equalsRow(vector: Float32Array, block: Uint16Array, offset: number): boolean {
+  for (let i = 0; i < vector.length; i++) if (block[offset + i] !== toHalf(vector[i]!)) return false
+  return true
+}
+
+/** Copies a row into an array of numbers of the same length: a plain one is all that the graph library takes. */
+export function readRow(block: Uint16Array, offset: number, into: number[] | Float32Array): void {
+  for (let i = 0; i < into.length; i++) into[i] = FLOATS[block[offset + i]!]!
 }
 
 /**
  * One number that tells two unit vectors apart with high probability: a fixed +-1 projection, scaled to unit length.
  * Signs come from a multiplicative hash of the position, so no table is kept.
  */
-export function fingerprint(block: Float32Array, offset: number, dimension: number): number {
+export function fingerprint(vector: Float32Array): number {
   let sum = 0
-  for (let i = 0; i < dimension; i++) {
-    const value = block[offset + i]!
-    sum += Math.imul(i + 1, 0x9e3779b1) < 0 ? value : -value
+  for (let i = 0; i < vector.length; i++) {
+    sum += Math.imul(i + 1, 0x9e3779b1) < 0 ? vector[i]! : -vector[i]!
   }
-  return sum / Math.sqrt(dimension)
+  return sum / Math.sqrt(vector.length)
 }

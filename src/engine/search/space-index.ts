@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { analyzeDocument } from '../../lib/text/analyze.js'
 import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
+import type { GraphLimits } from './graph-keeper.js'
 import { openText } from './open-text.js'
 import type {
   NodeVectors,
@@ -14,10 +15,10 @@ import type {
 } from './protocol.js'
 import { putAside } from './quarantine.js'
 import type { TextEngine, TextHits, TextIndex, TextNode } from './text-index.js'
-import { type GraphLimits, VectorIndex } from './vector-index.js'
+import { VectorIndex } from './vector-index.js'
 
 /** A text index that nobody writes to gives its threads and memory back after this. */
-const REST_AFTER_MS = 20_000
+const REST_AFTER_MS = 5_000
 
 export interface SpaceIndexOptions {
   /** the space's directory; made on the first write */

@@ -1,50 +1,22 @@
-import { rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Graph } from './graph.js'
-import { buildGraph } from './graph-build.js'
-import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory, syncPath } from './graph-files.js'
+import { offerRows, scan } from './exact-scan.js'
+import type { Graph } from './graph.js'
+import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
 import { offer, type TopRows, topRows } from './scan.kernel.js'
-import { BLOCK_ROWS, IN_BUILD, IN_GRAPH, LIVE, PENDING, type VectorEntry, VectorRows } from './vector-rows.js'
+import { IN_GRAPH, LIVE, PENDING, type VectorEntry, VectorRows } from './vector-rows.js'
 
-/** Numbers a test may shrink. */
-export interface GraphLimits {
-  /** live vectors from which a graph is kept */
-  graphFrom: number
-  /** new or dead vectors from which the graph is built again at once, also where they are fewer than a fifth */
-  staleFrom: number
-  /** quiet time after which a smaller rest is taken into the graph */
-  settleMs: number
-}
-
-/** So many are compared in about a millisecond at 384 dimensions, less than what a graph saves and costs. */
-const GRAPH_FROM_SKETCHED = 40_000
-/** Without sketches they take three. */
-const GRAPH_FROM = 8_000
-const DEFAULT_LIMITS = { staleFrom: 5_000, settleMs: 500 }
-const STALE_SHARE = 0.2
-/** A rest below this is compared exactly for good: it costs less than a tenth of a millisecond. */
-const REST_FROM = 0.05
 /** Allowed rows up to which a filtered search leaves the graph alone. */
 const FILTERED_EXACT_ROWS = 20_000
+/** Share of allowed rows from which the graph, asked with a filter, beats comparing them. */
+const FILTER_SHARE = 0.3
 /** Allowed rows up to which they are compared one by one; more are looked for among the sketches of all. */
 const LISTED_ROWS = 2_000
 /** A row compared in full costs as much as the sketches of so many. */
 const SKETCH_GAIN = 16
-/** Share of allowed rows from which the graph, asked with a filter, beats comparing them. */
-const FILTER_SHARE = 0.3
-/** After a failed build nothing is tried for this long. */
-const RETRY_BUILD_MS = 60_000
 
-export interface VectorIndexOptions {
-  dir: string
-  vectorSpace: string
+export interface VectorIndexOptions extends GraphKeeperOptions {
   dimension: number
-  limits?: Partial<GraphLimits>
-  /** `false` compares exactly without WebAssembly */
+  /** `false` compares exactly without vector instructions */
   sketched?: boolean
-  log: (message: string) => void
-  /** told when a build begins and ends: only native code of a build can end the process without a request */
-  onBuild?: (running: boolean) => void
 }
 
 export interface VectorHits {
@@ -52,29 +24,21 @@ export interface VectorHits {
   method: 'exact' | 'hnsw'
 }
 
-/** One event-loop turn. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /** Vectors of one vector space of one space: exact rows, and above a size a graph built aside. */
 export class VectorIndex {
   readonly rows: VectorRows
   loading = false
-  readonly #options: VectorIndexOptions
-  readonly #limits: GraphLimits
+  readonly #keeper: GraphKeeper
   /** keys removed while the source streams: a late page must not bring them back */
   readonly #removed = new Set<number>()
-  #graph: Graph | undefined
-  #stopBuild: (() => void) | undefined
-  #building = false
-  #retryAt = 0
-  #settle: NodeJS.Timeout | undefined
-  #closed = false
 
   constructor(options: VectorIndexOptions) {
-    this.#options = options
     this.rows = new VectorRows(options.dimension, options.sketched)
-    const graphFrom = this.rows.sketched ? GRAPH_FROM_SKETCHED : GRAPH_FROM
-    this.#limits = { graphFrom, ...DEFAULT_LIMITS, ...options.limits }
+    this.#keeper = new GraphKeeper(this.rows, options)
+  }
+
+  get #graph(): Graph | undefined {
+    return this.#keeper.graph
   }
 
   get graphCount(): number {
@@ -83,7 +47,7 @@ export class VectorIndex {
 
   /** Points of the graph whose vectors are gone or replaced. */
   get graphDead(): number {
-    return this.#graph === undefined ? 0 : this.#graph.points - this.rows.graphLive
+    return this.#keeper.dead
   }
 
   /** Vectors that can be compared now. */
@@ -94,17 +58,7 @@ export class VectorIndex {
   /** Begins taking the source's vectors. A graph file that fits is used again; its points wait for their vectors. */
   async beginLoad(): Promise<void> {
     this.loading = true
-    if (this.rows.end > 0) return
-    const { dir, vectorSpace, dimension, log } = this.#options
-    for (const { path, build } of await listGraphs(dir, vectorSpace)) {
-      const graph = await Graph.load(path, build, vectorSpace, dimension).catch((error: unknown) => {
-        log(`a graph file is not used: ${String(error)}`)
-      })
-      if (graph !== undefined && this.#graph === undefined && this.rows.end === 0) {
-        this.rows.reserve(graph.files.points)
-        this.#graph = graph
-      } else await rm(path, { recursive: true, force: true })
-    }
+    if (this.rows.end === 0) await this.#keeper.load()
   }
 
   /** All vectors of the source have come. */
@@ -112,7 +66,7 @@ export class VectorIndex {
     this.loading = false
     this.#removed.clear()
     this.rows.dropPending()
-    this.#consider()
+    this.#keeper.consider()
   }
 
   /**
@@ -126,7 +80,7 @@ export class VectorIndex {
       if (!replayed) this.#removed.delete(entry.key)
       this.rows.put(entry)
     }
-    this.#consider()
+    if (!this.loading) this.#keeper.consider()
   }
 
   remove(keys: Iterable<number>): void {
@@ -134,13 +88,15 @@ export class VectorIndex {
       if (this.loading) this.#removed.add(key)
       this.rows.remove(key)
     }
-    this.#consider()
+    if (!this.loading) this.#keeper.consider()
   }
 
   /** Exact cosine of a key, where its vector is here. */
   cosine(query: Float32Array, key: number): number | undefined {
     const row = this.rows.rowOf(key)
-    return row === undefined ? undefined : this.rows.cosine(query, row)
+    const cosine = row === undefined ? undefined : this.rows.cosine(query, row)
+    // Halves of a unit vector may be longer than one by a ten-thousandth.
+    return cosine === undefined ? undefined : Math.max(-1, Math.min(1, cosine))
   }
 
   /**
@@ -161,12 +117,12 @@ export class VectorIndex {
   async #all(query: Float32Array, k: number): Promise<{ top: TopRows; method: VectorHits['method'] }> {
     const { rows } = this
     if (this.#graph === undefined) {
-      return { top: await rows.scan(query, k, { mask: LIVE | PENDING, wanted: LIVE }, turn), method: 'exact' }
+      return { top: await scan(rows, query, k, { mask: LIVE | PENDING, wanted: LIVE }), method: 'exact' }
     }
     const top = topRows(k)
     this.#offerNearest(this.#graph, query, k, top)
     if (rows.live > rows.graphLive) {
-      const rest = await rows.scan(query, k, { mask: LIVE | PENDING | IN_GRAPH, wanted: LIVE }, turn)
+      const rest = await scan(rows, query, k, { mask: LIVE | PENDING | IN_GRAPH, wanted: LIVE })
       for (let i = 0; i < rest.size; i++) offer(top, rest.rows[i] ?? 0, rest.scores[i] ?? 0)
     }
     return { top, method: 'hnsw' }
@@ -198,13 +154,17 @@ export class VectorIndex {
     if (this.#graph !== undefined && useGraph) {
       return { top: await this.#filteredByGraph(this.#graph, query, k, allowed), method: 'hnsw' as const }
     }
-    if (allowed.length <= LISTED_ROWS || allowed.length * SKETCH_GAIN < this.rows.end || !this.rows.sketched) {
+    if (
+      allowed.length <= LISTED_ROWS ||
+      allowed.length * SKETCH_GAIN < this.rows.end ||
+      this.rows.sketch === undefined
+    ) {
       const top = topRows(k)
-      await this.#offerExactly(query, allowed, top)
+      await offerRows(this.rows, query, allowed, top)
       return { top, method: 'exact' as const }
     }
     const filter = { mask: LIVE | PENDING, wanted: LIVE, allow: this.#bitmap(allowed) }
-    return { top: await this.rows.scan(query, k, filter, turn), method: 'exact' as const }
+    return { top: await scan(this.rows, query, k, filter), method: 'exact' as const }
   }
 
   async #filteredByGraph(graph: Graph, query: Float32Array, k: number, allowed: number[]): Promise<TopRows> {
@@ -215,7 +175,7 @@ export class VectorIndex {
       offer(top, row, found.cosines[i] ?? 0)
     })
     const rest = allowed.filter((row) => ((this.rows.flags[row] ?? 0) & IN_GRAPH) === 0)
-    await this.#offerExactly(query, rest, top)
+    await offerRows(this.rows, query, rest, top)
     return top
   }
 
@@ -225,100 +185,12 @@ export class VectorIndex {
     return bitmap
   }
 
-  async #offerExactly(query: Float32Array, candidates: number[], top: TopRows): Promise<void> {
-    let compared = 0
-    for (const row of candidates) {
-      const cosine = this.rows.cosine(query, row)
-      if (cosine !== undefined) offer(top, row, cosine)
-      if (++compared % FILTERED_EXACT_ROWS === 0) await turn()
-    }
-  }
-
   #isLive(row: number): boolean {
     return ((this.rows.flags[row] ?? 0) & LIVE) !== 0
   }
 
-  /** Starts a build when the graph is missing or too far behind. */
-  #consider(): void {
-    if (this.loading || this.#building || this.#closed || Date.now() < this.#retryAt) return
-    const { live, graphLive } = this.rows
-    if (live < this.#limits.graphFrom) return
-    if (this.#graph === undefined) {
-      this.#startBuild()
-      return
-    }
-    const stale = Math.max(this.#limits.staleFrom, STALE_SHARE * live)
-    const rest = live - graphLive
-    if (this.graphDead > stale) this.#startBuild()
-    else if (rest > stale) this.#startBuild(this.#graph)
-    else if (rest > REST_FROM * this.#limits.staleFrom) this.#buildWhenQuiet()
-  }
-
-  #buildWhenQuiet(): void {
-    clearTimeout(this.#settle)
-    this.#settle = setTimeout(() => {
-      if (!this.#building && !this.#closed && this.#graph !== undefined) this.#startBuild(this.#graph)
-    }, this.#limits.settleMs)
-    this.#settle.unref()
-  }
-
-  #startBuild(base?: Graph): void {
-    this.#building = true
-    this.#options.onBuild?.(true)
-    this.#build(base)
-      .catch((error: unknown) => {
-        this.rows.buildEnded('none')
-        this.#retryAt = Date.now() + RETRY_BUILD_MS
-        if (!this.#closed) this.#options.log(`building a graph failed, search stays exact: ${String(error)}`)
-      })
-      .finally(() => {
-        this.#building = false
-        this.#stopBuild = undefined
-        this.#options.onBuild?.(false)
-        this.#consider()
-      })
-  }
-
-  async #build(base: Graph | undefined): Promise<void> {
-    const { dir, vectorSpace, dimension } = this.#options
-    const number = (this.#graph?.build ?? 0) + 1
-    const temporary = await makeBuildDirectory(dir, vectorSpace, number)
-    try {
-      const rows = this.rows.takeForBuild(base === undefined ? 0 : IN_GRAPH)
-      const points = encodePoints(this.rows.graphPoints(base === undefined ? IN_BUILD : IN_BUILD | IN_GRAPH))
-      const job = {
-        dir: temporary,
-        vectorSpace,
-        dimension,
-        blockRows: BLOCK_ROWS,
-        blocks: this.rows.blocks,
-        rows,
-        points,
-      }
-      const { done, stop } = buildGraph(
-        base === undefined ? job : { ...job, base: { path: base.files.path, facts: base.files.facts } },
-      )
-      this.#stopBuild = stop
-      await done
-      const directory = join(dir, graphDirectory(vectorSpace, number))
-      await rm(directory, { recursive: true, force: true })
-      await rename(temporary, directory)
-      await syncPath(dir)
-      const graph = await Graph.load(directory, number, vectorSpace, dimension)
-      if (this.#closed) return
-      const before = this.#graph
-      this.#graph = graph
-      this.rows.buildEnded(base === undefined ? 'all' : 'added')
-      if (before !== undefined) await rm(before.directory, { recursive: true, force: true })
-    } finally {
-      await rm(temporary, { recursive: true, force: true })
-    }
-  }
-
   /** Stops a running build. The object is not used afterwards. */
   close(): void {
-    this.#closed = true
-    clearTimeout(this.#settle)
-    this.#stopBuild?.()
+    this.#keeper.close()
   }
 }

@@ -1,14 +1,5 @@
-import {
-  dotAt,
-  fingerprint,
-  offer,
-  type RowFilter,
-  rowsFrom,
-  scanBlock,
-  type TopRows,
-  topRows,
-  worstOfBest,
-} from './scan.kernel.js'
+import { DocLists } from './doc-lists.js'
+import { dotAt, equalsRow, fingerprint, readRow, writeRow } from './scan.kernel.js'
 import { Sketch } from './sketch.kernel.js'
 
 /** Row holds a key that may be found. */
@@ -23,12 +14,8 @@ export const PENDING = 8
 /** Rows of a block. Blocks never move, so a build thread may read them while rows are added. */
 export const BLOCK_ROWS = 512
 const NONE = -1
-/** 16,384 rows of a scan take a few milliseconds: then others get their turn. */
-const SCAN_BLOCKS_PER_TURN = 32
-/** A millisecond and a half of sketches. */
-const SKETCHED_ROWS_PER_TURN = 65_536
-/** Rounding to half precision moves a fingerprint by less than this; different vectors are mostly further apart. */
-const SAME_FINGERPRINT = 2e-3
+/** Fingerprints are kept in single precision; those of different vectors are mostly further apart. */
+const SAME_FINGERPRINT = 1e-3
 
 /** Key of a graph point whose node is gone. */
 export const DEAD = -1
@@ -56,7 +43,7 @@ export interface VectorEntry {
  */
 export class VectorRows {
   readonly dimension: number
-  readonly blocks: Float32Array[] = []
+  readonly blocks: Uint16Array[] = []
   /** rows in use or used before; higher ones have never been written */
   end = 0
   live = 0
@@ -64,25 +51,20 @@ export class VectorRows {
   graphLive = 0
   flags = new Uint8Array(BLOCK_ROWS)
   keys = new Float64Array(BLOCK_ROWS)
-  docs = new Float64Array(BLOCK_ROWS)
-  #next = new Int32Array(BLOCK_ROWS)
-  #previous = new Int32Array(BLOCK_ROWS)
-  #sketch: Sketch | undefined
+  /** by which exact search is fast; absent where the platform has no vector instructions */
+  sketch: Sketch | undefined
+  readonly #docs = new DocLists()
+  readonly #scratch: Float32Array
   readonly #rowOfKey = new Map<number, number>()
-  readonly #firstOfDoc = new Map<number, number>()
   readonly #free: number[] = []
   /** rows still to come from the source, with the fingerprints of their vectors */
   readonly #pending = new Map<number, number>()
 
-  /** @param sketched whether to keep sketches as well, by which exact search is faster */
+  /** @param sketched whether to keep sketches as well */
   constructor(dimension: number, sketched = true) {
     this.dimension = dimension
-    this.#sketch = sketched ? Sketch.create(dimension) : undefined
-  }
-
-  /** Whether exact search is the fast one. */
-  get sketched(): boolean {
-    return this.#sketch !== undefined
+    this.#scratch = new Float32Array(dimension)
+    this.sketch = sketched ? Sketch.create(dimension) : undefined
   }
 
   /** The row of a live key. */
@@ -140,7 +122,7 @@ export class VectorRows {
     return {
       rows: Uint32Array.from(rows),
       keys: Float64Array.from(rows, (row) => (known(row) ? (this.keys[row] ?? DEAD) : DEAD)),
-      docs: Float64Array.from(rows, (row) => this.docs[row] ?? 0),
+      docs: Float64Array.from(rows, (row) => this.#docs.docOf(row)),
       fingerprints: Float32Array.from(rows, (row) => (known(row) ? this.#fingerprintOf(row) : 0)),
     }
   }
@@ -162,57 +144,19 @@ export class VectorRows {
   }
 
   #fingerprintOf(row: number): number {
+    return fingerprint(this.#read(row))
+  }
+
+  /** The vector of a row, in an array that the next call uses again. */
+  #read(row: number): Float32Array {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
-    return block === undefined ? Number.NaN : fingerprint(block, (row % BLOCK_ROWS) * this.dimension, this.dimension)
+    if (block !== undefined) readRow(block, (row % BLOCK_ROWS) * this.dimension, this.#scratch)
+    return this.#scratch
   }
 
   /** Live rows of a document, newest first. */
-  *rowsOfDoc(doc: number): Iterable<number> {
-    for (let row = this.#firstOfDoc.get(doc) ?? NONE; row !== NONE; row = this.#next[row] ?? NONE) yield row
-  }
-
-  /**
-   * The best `k` rows whose flags, masked, are `wanted`, by exact comparison of all that may be among them.
-   *
-   * @param allow rows that may be given; absent = all
-   * @param turn awaited now and then, so that a long scan lets others in between
-   */
-  async scan(
-    query: Float32Array,
-    k: number,
-    { mask, wanted, allow }: { mask: number; wanted: number; allow?: Uint8Array },
-    turn: () => Promise<void>,
-  ): Promise<TopRows> {
-    const filter = { flags: this.flags, mask, wanted, ...(allow === undefined ? {} : { allow }) }
-    const sketch = this.#sketch
-    if (sketch === undefined) return this.#scanAll(query, k, filter, turn)
-    const top = topRows(k)
-    const { end } = this
-    const scores = new Float32Array(end)
-    let error = 0
-    for (let first = 0; first < end; first += SKETCHED_ROWS_PER_TURN) {
-      const last = Math.min(end, first + SKETCHED_ROWS_PER_TURN)
-      error = Math.max(error, sketch.compare(query, first, last, scores))
-      if (last < end) await turn()
-    }
-    const least = worstOfBest(scores, end, filter, k) - 2 * error
-    for (const row of rowsFrom(scores, end, filter, least)) {
-      const cosine = this.cosine(query, row)
-      if (cosine !== undefined) offer(top, row, cosine)
-    }
-    return top
-  }
-
-  async #scanAll(query: Float32Array, k: number, filter: RowFilter, turn: () => Promise<void>): Promise<TopRows> {
-    const top = topRows(k)
-    for (let block = 0; block * BLOCK_ROWS < this.end; block++) {
-      const rows = this.blocks[block]
-      if (rows === undefined) break
-      const first = block * BLOCK_ROWS
-      scanBlock(query, rows, first, Math.min(BLOCK_ROWS, this.end - first), filter, top)
-      if (block % SCAN_BLOCKS_PER_TURN === SCAN_BLOCKS_PER_TURN - 1) await turn()
-    }
-    return top
+  rowsOfDoc(doc: number): Iterable<number> {
+    return this.#docs.rowsOf(doc)
   }
 
   /** Rows a build may take: live, with their vectors. They are marked until `buildEnded`. */
@@ -257,40 +201,36 @@ export class VectorRows {
 
   #matches(row: number, vector: Float32Array): boolean {
     const expected = this.#pending.get(row)
-    if (expected !== undefined) return Math.abs(fingerprint(vector, 0, this.dimension) - expected) < SAME_FINGERPRINT
+    if (expected !== undefined) return Math.abs(fingerprint(vector) - expected) < SAME_FINGERPRINT
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
-    const offset = (row % BLOCK_ROWS) * this.dimension
-    return block !== undefined && vector.every((value, i) => value === block[offset + i])
+    return block !== undefined && equalsRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
   }
 
   #append(): number {
     const row = this.end++
     if (row % BLOCK_ROWS === 0) {
-      const bytes = BLOCK_ROWS * this.dimension * Float32Array.BYTES_PER_ELEMENT
-      this.blocks.push(new Float32Array(new SharedArrayBuffer(bytes)))
+      const bytes = BLOCK_ROWS * this.dimension * Uint16Array.BYTES_PER_ELEMENT
+      this.blocks.push(new Uint16Array(new SharedArrayBuffer(bytes)))
     }
     if (row >= this.flags.length) this.#grow()
     return row
   }
 
   #grow(): void {
-    const length = this.flags.length * 2
-    const grown = <T extends { set(from: T): void }>(from: T, to: T): T => {
-      to.set(from)
-      return to
-    }
-    this.flags = grown(this.flags, new Uint8Array(length))
-    this.keys = grown(this.keys, new Float64Array(length))
-    this.docs = grown(this.docs, new Float64Array(length))
-    this.#next = grown(this.#next, new Int32Array(length))
-    this.#previous = grown(this.#previous, new Int32Array(length))
+    const flags = new Uint8Array(this.flags.length * 2)
+    const keys = new Float64Array(this.keys.length * 2)
+    flags.set(this.flags)
+    keys.set(this.keys)
+    this.flags = flags
+    this.keys = keys
   }
 
   #write(row: number, entry: VectorEntry): void {
-    this.blocks[Math.floor(row / BLOCK_ROWS)]?.set(entry.vector, (row % BLOCK_ROWS) * this.dimension)
-    this.#sketchRow(row, entry.vector)
+    const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
+    if (block !== undefined) writeRow(entry.vector, block, (row % BLOCK_ROWS) * this.dimension)
+    this.#sketchRow(row)
     if (this.#is(row, LIVE)) {
-      this.#unlink(row)
+      this.#docs.remove(row)
       this.live--
     }
     this.#link(row, entry.key, entry.doc)
@@ -299,17 +239,17 @@ export class VectorRows {
     this.live++
   }
 
-  #sketchRow(row: number, vector: Float32Array): void {
+  #sketchRow(row: number): void {
     try {
-      this.#sketch?.set(row, vector)
+      this.sketch?.set(row, this.#read(row))
     } catch {
       // No memory for more sketches: from here on all is compared in full, or by a graph.
-      this.#sketch = undefined
+      this.sketch = undefined
     }
   }
 
   #kill(row: number): void {
-    this.#unlink(row)
+    this.#docs.remove(row)
     this.#rowOfKey.delete(this.keys[row] ?? NONE)
     this.#pending.delete(row)
     this.flags[row] = (this.flags[row] ?? 0) & ~(LIVE | PENDING)
@@ -319,23 +259,8 @@ export class VectorRows {
   }
 
   #link(row: number, key: number, doc: number): void {
-    const first = this.#firstOfDoc.get(doc) ?? NONE
     this.keys[row] = key
-    this.docs[row] = doc
     this.#rowOfKey.set(key, row)
-    this.#next[row] = first
-    this.#previous[row] = NONE
-    if (first !== NONE) this.#previous[first] = row
-    this.#firstOfDoc.set(doc, row)
-  }
-
-  #unlink(row: number): void {
-    const doc = this.docs[row] ?? 0
-    const next = this.#next[row] ?? NONE
-    const previous = this.#previous[row] ?? NONE
-    if (next !== NONE) this.#previous[next] = previous
-    if (previous !== NONE) this.#next[previous] = next
-    else if (next !== NONE) this.#firstOfDoc.set(doc, next)
-    else this.#firstOfDoc.delete(doc)
+    this.#docs.add(row, doc)
   }
 }

@@ -3,7 +3,8 @@
 const scratch = new Float32Array(1)
 const scratchBits = new Uint32Array(scratch.buffer)
 
-function toHalf(value: number): number {
+/** Bits of the half nearest to a number. */
+export function toHalf(value: number): number {
   scratch[0] = value
   const bits = scratchBits[0] ?? 0
   const sign = (bits >>> 16) & 0x8000
@@ -19,7 +20,7 @@ function toHalf(value: number): number {
 }
 
 /** All 65,536 halves as floats; reading is a table look-up. */
-const FLOATS = (() => {
+export const FLOATS = (() => {
   const table = new Float32Array(65_536)
   for (let half = 0; half < 65_536; half++) {
     const sign = half & 0x8000 ? -1 : 1

@@ -1,3 +1,5 @@
+import { decodeHalfInto, encodeHalf } from '../../../src/engine/storage/half.js'
+
 /** Seeded numbers, so that a failing test fails again (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
@@ -20,11 +22,13 @@ export function unit(values: Float32Array): Float32Array {
   return values.map((value) => value / length)
 }
 
-/** Unit vectors around `clusters` centres, as embeddings lie. */
+/** Unit vectors around `clusters` centres, as embeddings lie, in the precision in which the database has them. */
 export function clusteredVectors(count: number, dimension: number, clusters: number, random: () => number) {
   const centres = Array.from({ length: clusters }, () => Float32Array.from({ length: dimension }, () => normal(random)))
   return Array.from({ length: count }, (_, i) => {
     const centre = centres[i % clusters] ?? new Float32Array(dimension)
-    return unit(centre.map((value) => value + 0.7 * normal(random)))
+    const vector = unit(centre.map((value) => value + 0.7 * normal(random)))
+    decodeHalfInto(encodeHalf(vector), vector, 0)
+    return vector
   })
 }

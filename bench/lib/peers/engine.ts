@@ -1,0 +1,39 @@
+import type { BenchDocument, BenchQuery } from './workload.js'
+
+/** Hits a query shows. */
+export const TOP = 10
+/** Candidates of each leg where an engine lets us choose. */
+export const CANDIDATES = 50
+/** Reciprocal rank fusion's constant (Cormack et al. 2009). */
+const RRF_K = 60
+
+/** One engine, holding everything: texts, vectors and both indexes. */
+export interface PeerEngine {
+  /** Stores a batch. It may be on its way when this resolves. */
+  add(documents: BenchDocument[]): Promise<void>
+  /** Resolves when everything is stored and searched in full. */
+  searchable(): Promise<void>
+  /** Resolves when no index work is left. */
+  settled(): Promise<void>
+  /** Keys of the hybrid query's hits, with the texts read as an application needs them. */
+  hybrid(query: BenchQuery): Promise<number[]>
+  /** Keys of the vector query's hits alone. */
+  nearest(vector: Float32Array): Promise<number[]>
+  /** Process of the engine beside this one, where it has one. */
+  childPid(): number | undefined
+  close(): Promise<void>
+}
+
+/** Fuses two rankings by reciprocal rank, best first. */
+export function fuse(first: readonly number[], second: readonly number[]): number[] {
+  const scores = new Map<number, number>()
+  for (const ranking of [first, second]) {
+    ranking.forEach((key, rank) => {
+      scores.set(key, (scores.get(key) ?? 0) + 1 / (RRF_K + rank + 1))
+    })
+  }
+  return [...scores]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, TOP)
+    .map(([key]) => key)
+}

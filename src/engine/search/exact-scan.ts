@@ -1,0 +1,71 @@
+import { offer, type RowFilter, rowsFrom, scanBlock, type TopRows, topRows, worstOfBest } from './scan.kernel.js'
+import type { Sketch } from './sketch.kernel.js'
+import { BLOCK_ROWS, type VectorRows } from './vector-rows.js'
+
+/** 16,384 rows of a full comparison take a few milliseconds: then others get their turn. */
+const BLOCKS_PER_TURN = 32
+/** A millisecond and a half of sketches. */
+const SKETCHED_ROWS_PER_TURN = 65_536
+
+/** One event-loop turn. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Rows to look at: those whose flags, masked, are `wanted` and, with `allow`, those set there. */
+export type RowChoice = Omit<RowFilter, 'flags'>
+
+/** The best `k` of the chosen rows, by exact comparison of all that may be among them. */
+export async function scan(rows: VectorRows, query: Float32Array, k: number, choice: RowChoice): Promise<TopRows> {
+  const filter = { ...choice, flags: rows.flags }
+  const { sketch } = rows
+  return sketch === undefined ? scanInFull(rows, query, k, filter) : scanSketched(rows, sketch, query, k, filter)
+}
+
+/** No row whose sketch is worse than the k-th best by more than both errors can be among the best. */
+async function scanSketched(
+  rows: VectorRows,
+  sketch: Sketch,
+  query: Float32Array,
+  k: number,
+  filter: RowFilter,
+): Promise<TopRows> {
+  const { end } = rows
+  const scores = new Float32Array(end)
+  let error = 0
+  for (let first = 0; first < end; first += SKETCHED_ROWS_PER_TURN) {
+    const last = Math.min(end, first + SKETCHED_ROWS_PER_TURN)
+    error = Math.max(error, sketch.compare(query, first, last, scores))
+    if (last < end) await turn()
+  }
+  const top = topRows(k)
+  const least = worstOfBest(scores, end, filter, k) - 2 * error
+  for (const row of rowsFrom(scores, end, filter, least)) {
+    const cosine = rows.cosine(query, row)
+    if (cosine !== undefined) offer(top, row, cosine)
+  }
+  return top
+}
+
+async function scanInFull(rows: VectorRows, query: Float32Array, k: number, filter: RowFilter): Promise<TopRows> {
+  const top = topRows(k)
+  const { end } = rows
+  for (const [place, block] of rows.blocks.entries()) {
+    const first = place * BLOCK_ROWS
+    scanBlock(query, block, first, Math.min(BLOCK_ROWS, end - first), filter, top)
+    if (place % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await turn()
+  }
+  return top
+}
+
+/** Compares the listed rows one by one. */
+export async function offerRows(
+  rows: VectorRows,
+  query: Float32Array,
+  listed: readonly number[],
+  top: TopRows,
+): Promise<void> {
+  for (const [place, row] of listed.entries()) {
+    const cosine = rows.cosine(query, row)
+    if (cosine !== undefined) offer(top, row, cosine)
+    if (place % (BLOCKS_PER_TURN * BLOCK_ROWS) === BLOCKS_PER_TURN * BLOCK_ROWS - 1) await turn()
+  }
+}

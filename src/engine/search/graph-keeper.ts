@@ -1,0 +1,161 @@
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Graph } from './graph.js'
+import { buildGraph } from './graph-build.js'
+import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory, syncPath } from './graph-files.js'
+import { BLOCK_ROWS, IN_BUILD, IN_GRAPH, type VectorRows } from './vector-rows.js'
+
+/** Numbers a test may shrink. */
+export interface GraphLimits {
+  /** live vectors from which a graph is kept */
+  graphFrom: number
+  /** new or dead vectors from which the graph is built again at once, also where they are fewer than a fifth */
+  staleFrom: number
+  /** quiet time after which a smaller rest is taken into the graph */
+  settleMs: number
+}
+
+/** So many are compared in about a millisecond at 384 dimensions, less than what a graph saves and costs. */
+const GRAPH_FROM_SKETCHED = 40_000
+/** Without sketches they take three. */
+const GRAPH_FROM = 8_000
+const STALE_FROM = 5_000
+const SETTLE_MS = 500
+const STALE_SHARE = 0.2
+/** A rest below this part of `staleFrom` is compared exactly for good: it costs next to nothing. */
+const REST_FROM = 0.05
+/** After a failed build nothing is tried for this long. */
+const RETRY_BUILD_MS = 60_000
+
+export interface GraphKeeperOptions {
+  dir: string
+  vectorSpace: string
+  limits?: Partial<GraphLimits>
+  log: (message: string) => void
+  /** told when a build begins and ends: only native code of a build can end the process without a request */
+  onBuild?: (running: boolean) => void
+}
+
+/** Keeps the graph of a store of rows: loads it, sees when it is behind, and has it built aside. */
+export class GraphKeeper {
+  graph: Graph | undefined
+  readonly #rows: VectorRows
+  readonly #options: GraphKeeperOptions
+  readonly #limits: GraphLimits
+  #stopBuild: (() => void) | undefined
+  #building = false
+  #retryAt = 0
+  #settle: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(rows: VectorRows, options: GraphKeeperOptions) {
+    this.#rows = rows
+    this.#options = options
+    const graphFrom = rows.sketch === undefined ? GRAPH_FROM : GRAPH_FROM_SKETCHED
+    this.#limits = { graphFrom, staleFrom: STALE_FROM, settleMs: SETTLE_MS, ...options.limits }
+  }
+
+  /** Points of the graph whose vectors are gone or replaced. */
+  get dead(): number {
+    return this.graph === undefined ? 0 : this.graph.points - this.#rows.graphLive
+  }
+
+  /** Loads a graph file that fits, into an empty store. Its points wait for their vectors. */
+  async load(): Promise<void> {
+    const { dir, vectorSpace, log } = this.#options
+    for (const { path, build } of await listGraphs(dir, vectorSpace)) {
+      const graph = await Graph.load(path, build, vectorSpace, this.#rows.dimension).catch((error: unknown) => {
+        log(`a graph file is not used: ${String(error)}`)
+      })
+      if (graph !== undefined && this.graph === undefined && this.#rows.end === 0) {
+        this.#rows.reserve(graph.files.points)
+        this.graph = graph
+      } else await rm(path, { recursive: true, force: true })
+    }
+  }
+
+  /** Starts a build when the graph is missing or too far behind. */
+  consider(): void {
+    if (this.#building || this.#closed || Date.now() < this.#retryAt) return
+    const { live, graphLive } = this.#rows
+    if (live < this.#limits.graphFrom) return
+    if (this.graph === undefined) {
+      this.#startBuild()
+      return
+    }
+    const stale = Math.max(this.#limits.staleFrom, STALE_SHARE * live)
+    const rest = live - graphLive
+    if (this.dead > stale) this.#startBuild()
+    else if (rest > stale) this.#startBuild(this.graph)
+    else if (rest > REST_FROM * this.#limits.staleFrom) this.#buildWhenQuiet()
+  }
+
+  #buildWhenQuiet(): void {
+    clearTimeout(this.#settle)
+    this.#settle = setTimeout(() => {
+      if (!this.#building && !this.#closed && this.graph !== undefined) this.#startBuild(this.graph)
+    }, this.#limits.settleMs)
+    this.#settle.unref()
+  }
+
+  #startBuild(base?: Graph): void {
+    this.#building = true
+    this.#options.onBuild?.(true)
+    this.#build(base)
+      .catch((error: unknown) => {
+        this.#rows.buildEnded('none')
+        this.#retryAt = Date.now() + RETRY_BUILD_MS
+        if (!this.#closed) this.#options.log(`building a graph failed, search stays exact: ${String(error)}`)
+      })
+      .finally(() => {
+        this.#building = false
+        this.#stopBuild = undefined
+        this.#options.onBuild?.(false)
+        this.consider()
+      })
+  }
+
+  async #build(base: Graph | undefined): Promise<void> {
+    const { dir, vectorSpace } = this.#options
+    const { dimension } = this.#rows
+    const number = (this.graph?.build ?? 0) + 1
+    const temporary = await makeBuildDirectory(dir, vectorSpace, number)
+    try {
+      const rows = this.#rows.takeForBuild(base === undefined ? 0 : IN_GRAPH)
+      const points = encodePoints(this.#rows.graphPoints(base === undefined ? IN_BUILD : IN_BUILD | IN_GRAPH))
+      const job = {
+        dir: temporary,
+        vectorSpace,
+        dimension,
+        blockRows: BLOCK_ROWS,
+        blocks: this.#rows.blocks,
+        rows,
+        points,
+      }
+      const { done, stop } = buildGraph(
+        base === undefined ? job : { ...job, base: { path: base.files.path, facts: base.files.facts } },
+      )
+      this.#stopBuild = stop
+      await done
+      const directory = join(dir, graphDirectory(vectorSpace, number))
+      await rm(directory, { recursive: true, force: true })
+      await rename(temporary, directory)
+      await syncPath(dir)
+      const graph = await Graph.load(directory, number, vectorSpace, dimension)
+      if (this.#closed) return
+      const before = this.graph
+      this.graph = graph
+      this.#rows.buildEnded(base === undefined ? 'all' : 'added')
+      if (before !== undefined) await rm(before.directory, { recursive: true, force: true })
+    } finally {
+      await rm(temporary, { recursive: true, force: true })
+    }
+  }
+
+  /** Stops a running build. The object is not used afterwards. */
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#settle)
+    this.#stopBuild?.()
+  }
+}
