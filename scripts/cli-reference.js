@@ -11,40 +11,33 @@ const END = '<!-- end of commands -->'
 /**
  * @param {string} page the text of docs/cli.md
  * @param {{ commands: Record<string, object> }} manifest
+ * @param {Record<string, object>} common flags that every command takes; the manifest leaves them out
  * @returns {string} the page with the tables of this manifest
  */
-export function withReference(page, manifest) {
+export function withReference(page, manifest, common) {
   const from = page.indexOf(START)
   const to = page.indexOf(END)
   if (from < 0 || to < from) throw new Error(`docs/cli.md has no place for the commands (${START})`)
-  return `${page.slice(0, from)}${START}\n\n${reference(manifest)}\n${page.slice(to)}`
+  return `${page.slice(0, from)}${START}\n\n${reference(manifest, common)}\n${page.slice(to)}`
 }
 
-function reference({ commands }) {
+function reference({ commands }, common) {
   const visible = Object.entries(commands)
     .filter(([, command]) => command.hidden !== true)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  const common = commonFlags(visible)
   return [
     '### Flags of every command\n',
     flagTable(Object.entries(common)),
-    ...visible.map(([id, command]) => commandSection(id, command, common)),
+    ...visible.map(([id, command]) => commandSection(id, command)),
   ].join('\n')
 }
 
-function commonFlags(commands) {
-  const flags = {}
-  for (const [, command] of commands)
-    for (const [name, flag] of Object.entries(command.flags)) if (flag.helpGroup === 'COMMON') flags[name] = flag
-  return flags
-}
-
-function commandSection(id, command, common) {
+function commandSection(id, command) {
   const name = `ks ${id.replaceAll(':', ' ')}`
   const words = Object.values(command.args).map((arg) => argumentWord(arg, command.strict === false))
   const lines = [`### ${name}\n`, `${sentence(command.summary ?? command.description ?? '')}\n`]
   lines.push('```', [name, ...words].join(' '), '```\n')
-  const own = Object.entries(command.flags).filter(([flag, { hidden }]) => !(flag in common) && hidden !== true)
+  const own = Object.entries(command.flags).filter(([, { hidden }]) => hidden !== true)
   if (own.length > 0) lines.push(flagTable(own))
   const examples = (command.examples ?? []).map((example) => String(example.command ?? example))
   if (examples.length > 0) {
@@ -84,5 +77,6 @@ function sentence(text) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'oclif.manifest.json'), 'utf8'))
-  writeFileSync(PAGE, withReference(readFileSync(PAGE, 'utf8'), manifest))
+  const { commonFlags } = await import('../dist/cli/common-flags.js')
+  writeFileSync(PAGE, withReference(readFileSync(PAGE, 'utf8'), manifest, commonFlags))
 }

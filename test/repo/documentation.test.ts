@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { withReference } from '../../scripts/cli-reference.js'
+import { commonFlags } from '../../src/cli/common-flags.js'
 import { ENVIRONMENT } from '../../src/cli/environment.js'
 import { ERRORS, EXIT } from '../../src/contract/errors.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
@@ -64,7 +65,31 @@ test('docs/openapi.json is that of the contract (npm run build writes it)', () =
 
 test('docs/cli.md shows the commands as they are (npm run build writes it)', () => {
   const page = readFile('docs/cli.md')
-  expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json'))))
+  expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json')), commonFlags))
+})
+
+test('every command that the documents name exists, with its flags', () => {
+  const { commands }: { commands: Record<string, { flags: Record<string, { char?: string }> }> } = JSON.parse(
+    readFile('oclif.manifest.json'),
+  )
+  const topics = new Set(Object.keys(commands).map((id) => id.split(':')[0]))
+  const pages = [...filesBelow('docs'), 'README.md', 'CONTRIBUTING.md'].filter((path) => path.endsWith('.md'))
+  const wrong = pages.flatMap((page) =>
+    [...readFile(page).matchAll(/(?:^|[`|(] ?|\$ )ks ([a-z][^\n`|#]*)/gm)].flatMap(([, text = '']) => {
+      const words = text.split(/\s+/)
+      const [topic = '', verb = ''] = words
+      const command = commands[`${topic}:${verb}`] ?? commands[topic]
+      if (command === undefined) return topics.has(topic) ? [] : [`${page}: ks ${text}`]
+      // `ks daemon exec -- COMMAND` has a command line inside
+      const own = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined)
+      const known = { ...command.flags, ...commonFlags, help: {} }
+      return own
+        .flatMap((word) => /^--([a-z-]+)/.exec(word)?.[1] ?? [])
+        .filter((flag) => !(flag in known))
+        .map((flag) => `${page}: ks ${text} (--${flag})`)
+    }),
+  )
+  expect(wrong).toEqual([])
 })
 
 test('every dependency has a line in docs/dependencies.md', () => {
