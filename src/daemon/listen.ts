@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { KsError } from '../contract/errors.js'
+import { newId } from '../lib/ids.js'
 import { isCode } from '../local/private-file.js'
 import { isLoopback, type Listener } from './http/guard.js'
 import { rawErrorReply } from './http/reply.js'
@@ -92,6 +93,7 @@ function unreadableRequest(): Response {
   const headers = {
     'content-type': 'application/json',
     'x-error-code': 'invalid-request',
+    'x-trace-id': newId(),
     'x-content-type-options': 'nosniff',
   }
   return new Response(body, { status: 400, headers })
@@ -119,9 +121,11 @@ function answerBrokenRequests(server: Server): void {
 }
 
 function brokenRequestReply(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return rawErrorReply(431, 'the request headers must be at most 16384 bytes long')
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return rawErrorReply(408, 'the request headers took too long to arrive')
-  return rawErrorReply(400, 'the request is not valid HTTP')
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return rawErrorReply(431, 'headers-too-large', 'the request headers must be at most 16384 bytes long')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return rawErrorReply(408, 'request-timeout', 'the request headers took too long to arrive')
+  return rawErrorReply(400, 'invalid-request', 'the request is not valid HTTP')
 }
 
 function splitAddress(listen: string): { host: string; port: number } {

@@ -216,6 +216,17 @@ describe('headers', () => {
     const answer = await get('/health', [`x-long: ${'a'.repeat(17_000)}`])
     expect(answer.status).toBe(431)
     expect(Object.keys(JSON.parse(answer.body))).toEqual(['error'])
+    expect(answer.headers.get('x-error-code')).toBe('headers-too-large')
+    expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('of what is no request at all are answered with a correlation id and a code too', async () => {
+    for (const request of ['nonsense\r\n\r\n', `GET /health HTTP/1.1\r\nhost: a@b:${port}\r\n\r\n`]) {
+      const answer = await raw(request)
+      expect(answer.status).toBe(400)
+      expect(answer.headers.get('x-error-code')).toBe('invalid-request')
+      expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
+    }
   })
 
   test.each(['a\tb', 'x'.repeat(129), 'ü', 'a b', '<script>'])(

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { ERRORS, type KsError } from '../../contract/errors.js'
+import { newId } from '../../lib/ids.js'
 
 /** Headers of every response, made once for each request. */
 export type BaseHeaders = Record<string, string>
@@ -83,12 +84,14 @@ export function errorReply(error: KsError, headers?: Record<string, string>): Re
 }
 
 /** A complete answer for a connection whose request never became one, in the same shape as every other failure. */
-export function rawErrorReply(status: number, sentence: string): string {
+export function rawErrorReply(status: number, code: string, sentence: string): string {
   const body = JSON.stringify({ error: sentence })
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'connection: close',
     'content-type: application/json',
+    `x-error-code: ${code}`,
+    `x-trace-id: ${newId()}`,
     'x-content-type-options: nosniff',
     `content-length: ${Buffer.byteLength(body)}`,
     '',
