@@ -2,7 +2,8 @@
 export const LIMITS = {
   spaceName: 160,
   spaceDescription: 2000,
-  slug: 160,
+  /** the documents bound neither slugs nor names of models: these only keep a request from filling a row */
+  slug: 2000,
   page: { default: 100, cap: 1000 },
   documentsPage: { default: 50, max: 100 },
   evidencePage: { default: 25, max: 100 },
@@ -23,7 +24,7 @@ export const LIMITS = {
   virtualPathBytes: 1024,
   idempotencyKey: 512,
   traceId: 128,
-  modelReferencePart: 200,
+  modelReferencePart: 2000,
   uploadBytes: 512 * 1024 * 1024,
   bulkFiles: 1000,
   bulkBytes: 2 * 1024 * 1024 * 1024,

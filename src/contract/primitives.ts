@@ -3,7 +3,8 @@ import { LIMITS } from './limits.js'
 
 /** Building blocks that all routes share. */
 
-export const uuid = z.uuid()
+/** in either case, as RFC 9562 wants ids read; compared and given back in lower case */
+export const uuid = z.uuid().toLowerCase()
 export const isoDateTime = z.iso.datetime()
 /** times of job records: milliseconds since the epoch */
 export const epochMillis = z.int().min(0)

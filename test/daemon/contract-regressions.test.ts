@@ -118,3 +118,19 @@ describe('a query', () => {
     expect((await send('POST', '/queries', { ...body, mode: 'fast' })).status).toBe(200)
   })
 })
+
+describe('an id', () => {
+  test('names the same thing in capitals, in a path and in a body', async () => {
+    const id = (await space('capitals')).toUpperCase()
+    const path = `/knowledge-spaces/${id}`
+    expect((await bodyOf<{ id: string }>(await send('GET', path))).id).toBe(id.toLowerCase())
+    expect((await send('POST', '/queries', { knowledgeSpaceId: id, query: 'Anything?' })).status).toBe(200)
+  })
+})
+
+test('a slug and the name of a model have no bound of their own in the documents', async () => {
+  const slug = `a${'-b'.repeat(300)}`
+  expect((await send('POST', '/knowledge-spaces', { name: 'Long', slug })).status).toBe(201)
+  const model = { pluginId: 'builtin', provider: 'lsa', model: 'm'.repeat(300) }
+  expect((await send('POST', '/knowledge-spaces', { name: 'M', slug: 'm', embeddingProfile: model })).status).toBe(503)
+})
