@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +28,8 @@ const POLL_MS = 30
 /** A child that found the lock taken exits quietly; if nobody answers for this long after, the owner was leaving. */
 const RESPAWN_MS = 700
 const TAIL_LINES = 5
+/** A caller that has not brought a daemon up in this time is not waited for. */
+const TURN_MS = 4000
 
 /**
  * Starts the daemon of a data directory and waits until one answers. Of several callers at once each gets the same
@@ -37,18 +39,20 @@ const TAIL_LINES = 5
  */
 export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
   const layout = dataLayout(options.dataDir)
-  mkdirSync(layout.logsDir, { recursive: true, mode: 0o700 })
+  for (const folder of [layout.logsDir, layout.runDir]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const log = join(layout.logsDir, `start-${process.pid}.log`)
+  const turn = new StartTurn(join(layout.runDir, 'starting'))
   const started = Date.now()
-  let child = spawnDaemon(layout, options.args, log)
+  let child: Spawned | undefined
   let slow = options.onSlow
   try {
     for (;;) {
       const found = await findDaemon(options.dataDir)
       if (found !== undefined && found.file.instance !== options.notInstance) return found
-      const failure = child.failure()
+      const failure = child?.failure()
       if (failure !== undefined) throw failure
-      if (child.leftQuietlyFor() > RESPAWN_MS) child = spawnDaemon(layout, options.args, log)
+      const isNeeded = child === undefined ? turn.take() : child.leftQuietlyFor() > RESPAWN_MS
+      if (isNeeded) child = spawnDaemon(layout, options.args, log)
       const waited = Date.now() - started
       if (waited > START_MS) {
         throw new ConnectionError('timeout', `the daemon did not answer within ${START_MS / 1000} s of its start`)
@@ -60,7 +64,42 @@ export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
       await sleep(POLL_MS)
     }
   } finally {
+    turn.giveBack()
     rmSync(log, { force: true })
+  }
+}
+
+/**
+ * Of many callers at once one starts a daemon and the others wait for it: twenty processes that load an engine to find
+ * the lock taken would only slow the one that has it. A courtesy, no lock: a caller that is killed leaves the file, and
+ * after a while nobody minds it.
+ */
+class StartTurn {
+  private readonly path: string
+  private isMine = false
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  take(): boolean {
+    try {
+      const { mtimeMs } = statSync(this.path)
+      if (Date.now() - mtimeMs > TURN_MS) rmSync(this.path, { force: true })
+    } catch {
+      // Nobody has the turn.
+    }
+    try {
+      closeSync(openSync(this.path, 'wx', 0o600))
+      this.isMine = true
+    } catch {
+      this.isMine = false
+    }
+    return this.isMine
+  }
+
+  giveBack(): void {
+    if (this.isMine) rmSync(this.path, { force: true })
   }
 }
 
@@ -106,7 +145,8 @@ function startError(log: string, how: string): DaemonStartError {
   const lines = tail(log)
   const last = lines.filter((line) => !line.startsWith('hint:')).at(-1)
   const reason = last?.replace(/^ksd?: /, '') ?? how
-  return new DaemonStartError(`the daemon exited before it was ready: ${reason}`, lines)
+  // One line is the reason itself, and needs no second telling.
+  return new DaemonStartError(`the daemon exited before it was ready: ${reason}`, lines.length > 1 ? lines : [])
 }
 
 function tail(path: string): string[] {

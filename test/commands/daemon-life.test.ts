@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type CliHome, cliHome } from '../helpers/cli.js'
+import { type CliHome, cliHome, lives } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 
 const homes: CliHome[] = []
@@ -18,15 +18,6 @@ function newHome(): CliHome {
 
 function daemonFile(home: CliHome): { pid: number; instance: string; url: string } {
   return JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 describe('the first command', () => {
@@ -119,7 +110,7 @@ describe('daemon commands', () => {
     const pretty = await home.ks(['daemon', 'logs', '--format', 'table', '--level', 'info'])
     expect(pretty.stdout).toMatch(/^\d\d:\d\d:\d\d info /m)
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe(`stopped: pid ${after.pid}\n`)
-    expect(lives(after.pid)).toBe(false)
+    await until(() => !lives(after.pid))
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon runs\n')
   })
 

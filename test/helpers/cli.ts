@@ -101,18 +101,25 @@ async function endDaemon(dataDir: string): Promise<void> {
   let pid: number
   try {
     pid = JSON.parse(readFileSync(join(dataDir, 'daemon.json'), 'utf8')).pid
+    process.kill(pid, 'SIGTERM')
   } catch {
     return
   }
+  for (let wait = 0; wait < 200 && lives(pid); wait++) await new Promise((resolve) => setTimeout(resolve, 50))
+  if (lives(pid)) process.kill(pid, 'SIGKILL')
+}
+
+/** Whether a process runs. One that has ended and waits for its parent to notice does not. */
+export function lives(pid: number): boolean {
   try {
-    process.kill(pid, 'SIGTERM')
-    for (let wait = 0; wait < 200; wait++) {
-      process.kill(pid, 0)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, 0)
   } catch {
-    // It is gone.
+    return false
+  }
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return process.platform !== 'linux'
   }
 }
 

@@ -26,6 +26,9 @@ export interface IngestOptions {
   signal: AbortSignal
 }
 
+/** While the service compares one chunk, the next one is read. */
+const PLANNED_AT_ONCE = 2
+
 /** What goes on in the service after the command has ended. */
 export interface IngestResult {
   /** jobs that had not ended */
@@ -69,16 +72,21 @@ class IngestRun {
   }
 
   async send(): Promise<void> {
-    const { options } = this
-    const limit = pLimit(options.concurrency)
-    const uploads: Promise<void>[] = []
-    for (let start = 0; start < this.files.length && !this.stopped; start += CHUNK) {
-      options.signal.throwIfAborted()
-      for (const batch of batches(await this.plan(start))) {
-        uploads.push(limit(() => this.sendBatch(batch)).catch((error: unknown) => this.fail(error)))
-      }
+    const planning = pLimit(PLANNED_AT_ONCE)
+    const uploading = pLimit(this.options.concurrency)
+    const chunks: Promise<void>[] = []
+    for (let start = 0; start < this.files.length; start += CHUNK) {
+      const chunk = planning(async () => {
+        if (this.stopped) return []
+        this.options.signal.throwIfAborted()
+        return batches(await this.plan(start))
+      })
+      const uploads = chunk.then(async (ready) => {
+        await Promise.all(ready.map((batch) => uploading(() => this.sendBatch(batch))))
+      })
+      chunks.push(uploads.catch((error: unknown) => this.fail(error)))
     }
-    await Promise.all(uploads)
+    await Promise.all(chunks)
     if (this.failure !== undefined) throw this.failure
   }
 
