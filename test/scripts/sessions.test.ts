@@ -92,7 +92,12 @@ function matches(expected: string[], actual: string[]): boolean {
 }
 
 function lines(text: string): string[] {
-  return text === '' ? [] : text.replace(/\n$/, '').split('\n').map((line) => line.trimEnd())
+  return text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => line.trimEnd())
 }
 
 let home: CliHome | undefined
