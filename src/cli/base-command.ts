@@ -151,7 +151,8 @@ export abstract class BaseCommand extends Command {
 
   private async open(): Promise<Client> {
     const { connect } = await import('./connect.js')
-    const { debug } = this.common
+    const { debug, verbose } = this.common
+    if (verbose) this.sayWhere()
     return await connect(this.settings.place.value, {
       autostart: this.settings.autostart,
       signal: this.deadline.signal,
@@ -160,6 +161,14 @@ export abstract class BaseCommand extends Command {
         if (this.out.isErrTerminal) this.out.note(`Starting the local daemon${this.out.symbols.ellipsis}`)
       },
     })
+  }
+
+  /** `--verbose`: which service and space, and what chose them. */
+  private sayWhere(): void {
+    const { place, space } = this.settings
+    const where = place.value.kind === 'local' ? `the local daemon of ${place.value.dataDir}` : place.value.url
+    this.out.warn(`ks: speaking to ${where} (${place.origin})`)
+    if (space !== undefined) this.out.warn(`ks: space ${space.value} (${space.origin})`)
   }
 
   /** The format of environment and user file. A broken file must not hide the error a command ends with. */

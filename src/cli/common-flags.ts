@@ -20,7 +20,7 @@ export const commonFlags = {
   yes: Flags.boolean({ ...GLOBAL, char: 'y', description: 'answer yes to every question' }),
   'no-input': Flags.boolean({ ...GLOBAL, description: 'never ask' }),
   quiet: Flags.boolean({ ...GLOBAL, char: 'q', description: 'only results and errors' }),
-  verbose: Flags.boolean({ ...GLOBAL, char: 'v', description: 'say more on stderr' }),
+  verbose: Flags.boolean({ ...GLOBAL, char: 'v', description: 'say on stderr which service and space are used' }),
   debug: Flags.boolean({ ...GLOBAL, description: 'print request lines, trace ids and stacks on stderr' }),
   timeout: Flags.string({ ...GLOBAL, helpValue: '30s', description: 'time the whole command may take' }),
   'no-autostart': Flags.boolean({ ...GLOBAL, description: 'fail instead of starting the local daemon' }),

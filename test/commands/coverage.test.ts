@@ -112,3 +112,38 @@ describe('the surface', () => {
     expect(read.filter((name) => !known.has(name) && !platform.has(name))).toEqual([])
   })
 })
+
+describe('every `ks` line of the documentation', () => {
+  it('is a command that exists, with flags that it has', () => {
+    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
+    const wrong: string[] = []
+    for (const page of pages.filter((name) => name.endsWith('.md'))) {
+      const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```(?:sh|console|bash)?\n([\s\S]*?)```/g)]
+      const lines = blocks.flatMap((block) => (block[1] ?? '').split('\n'))
+      for (const line of lines) {
+        const call = /^(?:\$ )?ks ([^#|<>]+)/.exec(line)?.[1]
+        if (call !== undefined && !isCommandLine(call)) wrong.push(`${page}: ${line}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+})
+
+/** Whether words name a command, and every long flag among them is one of its flags. */
+function isCommandLine(line: string): boolean {
+  const words = line
+    .replace(/"[^"]*"|'[^']*'/g, 'x')
+    .trim()
+    .split(/\s+/)
+  if (words[0]?.startsWith('-') === true) return true
+  const ids = new Map(commands.flatMap((one) => [one.id, ...one.aliases].map((id) => [id, one] as const)))
+  for (let length = words.length; length > 0; length--) {
+    const command = ids.get(words.slice(0, length).join(':'))
+    if (command === undefined) continue
+    const end = words.includes('--') ? words.indexOf('--') : words.length
+    const flags = words.slice(length, end).flatMap((word) => /^--(?:no-)?([a-z-]+)/.exec(word)?.[0].slice(2) ?? [])
+    const known = new Set([...Object.keys(command.flags), ...Object.keys(commonFlags), 'help', 'no-color'])
+    return flags.every((flag) => known.has(flag))
+  }
+  return false
+}

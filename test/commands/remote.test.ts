@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome, KS, plainEnv, runKs, type TestServer, testServer } from '../helpers/cli.js'
+
+const home = cliHome()
+let server: TestServer
+const tokens: (string | undefined)[] = []
+
+beforeAll(async () => {
+  server = await testServer((request, response) => {
+    tokens.push(request.headers.authorization)
+    response.setHeader('x-ks-version', '9.4.0')
+    if (request.headers.authorization !== 'Bearer good') {
+      response.writeHead(401, { 'x-error-code': 'unauthenticated' })
+      response.end('{"error":"the token is not valid"}')
+      return
+    }
+    response.end('{"items":[]}')
+  })
+})
+afterAll(async () => {
+  await server.end()
+  await home.end()
+})
+
+describe('a service somewhere else', () => {
+  it('gets a token that was tried before it was stored, for its origin alone', async () => {
+    await home.ks(['context', 'add', 'work', '--url', server.url])
+    const refused = await home.ks(['auth', 'login', '--context', 'work'], { stdin: 'bad\n' })
+    expect([refused.code, refused.stderr]).toEqual([
+      4,
+      `ks: ${server.url} refused the token of context "work": the token is not valid\nhint: \`ks auth login --context work\`\n`,
+    ])
+    expect((await home.ks(['auth', 'login', '--context', 'work'], { stdin: 'good\n' })).code).toBe(0)
+    const stored = join(home.dir, 'config', 'credentials.json')
+    expect(statSync(stored).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(readFileSync(stored, 'utf8')).credentials).toEqual([
+      { origin: server.url, context: 'work', token: 'good' },
+    ])
+    expect((await home.ks(['spaces', '--context', 'work', '--json'])).stdout).toBe('[]\n')
+    expect((await home.ks(['spaces', '--url', server.url])).code).toBe(4)
+  })
+
+  it('that has another minor version is mentioned once a day', async () => {
+    const mentions = []
+    const other = cliHome()
+    for (let run = 0; run < 2; run++) {
+      const { stderr } = await other.ks(['spaces', '--url', server.url, '--json'], { env: { KS_TOKEN: 'good' } })
+      mentions.push(/^ks: the daemon is 9\.4\.0, ks is /.test(stderr))
+    }
+    await other.end()
+    expect(mentions).toEqual([true, false])
+  })
+
+  it('is named on request, with what chose it', async () => {
+    const { stderr } = await home.ks(['spaces', '--verbose'], { env: { KS_CONTEXT: 'work' } })
+    expect(stderr).toContain(`ks: speaking to ${server.url} (environment)\n`)
+  })
+
+  it('shows its requests with --debug, and no token', async () => {
+    const { stderr } = await home.ks(['spaces', '--debug', '--context', 'work'])
+    expect(stderr).toMatch(/^debug: GET \/knowledge-spaces\?limit=50 200 \d+ ms trace -$/m)
+    expect(stderr).not.toContain('good')
+  })
+
+  it('is forgotten with its token', async () => {
+    expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(0)
+    expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(5)
+    expect((await home.ks(['spaces', '--context', 'work'])).code).toBe(4)
+  })
+})
+
+describe('a reader that leaves early', () => {
+  it('ends the command silently, with success', async () => {
+    const child = spawn(process.execPath, [KS, 'completion', 'fish'], {
+      env: { ...plainEnv(), ...home.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.stdout.destroy()
+    const [code] = await once(child, 'exit')
+    expect([code, stderr]).toEqual([0, ''])
+  })
+})
+
+describe('kchat', () => {
+  it('says that the chat service is not there, and pretends nothing', async () => {
+    const child = spawn(process.execPath, [KS.replace(/ks\.js$/, 'kchat.js'), 'send', 'hello'], { stdio: 'pipe' })
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(9)
+    expect((await runKs(['kchat'])).code).toBe(2)
+  })
+})
