@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerTrace } from '../../src/contract/gateway/queries.js'
@@ -82,6 +85,26 @@ describe('a job', () => {
     const commit = row<{ status: string }>('SELECT status FROM staged_commits WHERE job_id = ?', compilationJob.id)
     expect({ published: 'published', canceled: 'canceled' }[(await job(compilationJob.id)).stage]).toBe(commit?.status)
   })
+})
+
+test('an upload into a space that is deleted meanwhile leaves neither bytes nor a commit under way', async () => {
+  const id = await space('deleted-meanwhile')
+  const caller = { tenant: 'tenant-a', subject: 'ada' }
+  const parts = await engine.engine.documents.upload(caller, id, { many: false })
+  await parts.add({ filename: 'a.md', content: Readable.from([Buffer.from('# Only here\n\nNobody else has this.')]) })
+  const committed = parts.commit({})
+  const removed = send('DELETE', `/knowledge-spaces/${id}`)
+  expect((await removed).status).toBe(204)
+  await expect(committed).rejects.toMatchObject({ code: 'not-found' })
+  const commit = row<{ status: string; published_object_key: string }>(
+    `SELECT status, published_object_key FROM staged_commits WHERE status IN ('object-staged', 'failed-terminal')
+     ORDER BY id DESC`,
+  )
+  if (commit !== undefined) expect(commit.status).toBe('failed-terminal')
+  const digest = createHash('sha256').update('# Only here\n\nNobody else has this.').digest('hex')
+  await until(() =>
+    readdirSync(join(engine.dataDir, 'objects'), { recursive: true }).every((name) => !String(name).endsWith(digest)),
+  )
 })
 
 describe('a query', () => {

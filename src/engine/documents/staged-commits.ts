@@ -63,9 +63,22 @@ export function endCommit(
   )
 }
 
-/** After a restart: uploads that were never acknowledged belong to nobody. */
+/** Ends the commit of an upload that failed before it was acknowledged. */
+export function failUpload(db: Database, commitId: string, errorCode: string): void {
+  db.run(
+    `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
+     WHERE id = ? AND status IN ('received', 'object-staged', 'object-verified')`,
+    ...[errorCode, Date.now(), commitId],
+  )
+}
+
+/** After a restart: uploads that were never acknowledged belong to nobody, and nobody tries again for ever. */
 export function abandonUnacknowledged(db: Database): number {
   const now = Date.now()
+  db.run(
+    "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ?",
+    ...[now, now],
+  )
   return db.run(
     `UPDATE staged_commits SET status = 'failed-retryable', error_code = 'interrupted', resume_status = status,
        error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?, updated_at = ?

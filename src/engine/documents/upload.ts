@@ -7,7 +7,9 @@ import { latestJob, toTicket } from '../jobs/store.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
+import { isReferenced } from './delete.js'
 import { displayName, provisionalType } from './filename.js'
+import { failUpload } from './staged-commits.js'
 import { type DocumentRow, documentsNamed, toAsset } from './store.js'
 
 interface Received {
@@ -67,7 +69,7 @@ export function beginUpload(
       try {
         return await commitUpload(context, space, received)
       } catch (error) {
-        await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
+        await forget(context, received, error)
         throw error
       }
     },
@@ -106,6 +108,21 @@ async function commitUpload(
   })
   context.wake()
   return accepted
+}
+
+/** Nobody was promised anything: no commit stays under way, and no bytes stay that nothing else names. */
+async function forget({ db, objects, log }: EngineContext, received: Received[], error: unknown): Promise<void> {
+  const code = error instanceof KsError ? error.code : 'internal'
+  try {
+    await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
+    await db.write(() => {
+      for (const { commitId } of received) failUpload(db, commitId, code)
+    })
+    for (const { objectKey } of received) await objects.remove(objectKey, () => isReferenced(db, objectKey))
+  } catch (cause) {
+    // the next start and the garbage collection find what is left
+    log.warn({ error: String(cause) }, 'a failed upload could not be cleaned up')
+  }
 }
 
 /** Makes the asset and its job, or finds the asset that holds the same bytes under the same name. */
