@@ -12,12 +12,19 @@ import { until } from '../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'acme', model: 'chat' }
 
+/** what the fake model answers, and under which name */
+const model: { answer: string; served?: string } = { answer: 'An answer.' }
 let fake: FakeOpenAi
 let engine: TestEngine
 let edge: TestEdge
 
 beforeAll(async () => {
-  fake = await startFakeOpenAi()
+  fake = await startFakeOpenAi({
+    answer: () => model.answer,
+    get served() {
+      return model.served ?? 'chat-2025'
+    },
+  })
   engine = await startEngine({ providers: [{ ...MODEL, baseUrl: fake.url }] })
   edge = await startEdge({ engine: engine.engine })
 })
@@ -139,6 +146,43 @@ describe('a query', () => {
     const body = { knowledgeSpaceId: id, query: 'Anything?' }
     expect((await send('POST', '/queries', { ...body, mode: 'auto' })).status).toBe(503)
     expect((await send('POST', '/queries', { ...body, mode: 'fast' })).status).toBe(200)
+  })
+})
+
+describe('the mode auto', () => {
+  const route = async (id: string) => {
+    const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'What is it?', mode: 'auto' })
+    await stream.text()
+    const trace = await bodyOf<AnswerTrace>(await send('GET', `/queries/${stream.headers.get('x-query-run-id')}`))
+    return trace.steps[0]?.metadata
+  }
+
+  test('is decided by the reasoning model, unless another model answers than the one that was asked', async () => {
+    const id = await space('routed')
+    await profile(id, { reasoningModel: MODEL })
+    model.answer = '{"mode": "fast"}'
+    for (const served of ['chat', 'org/Chat-2025-01-31', undefined]) {
+      model.served = served
+      expect(await route(id)).toMatchObject({ resolver: 'llm', resolvedMode: 'fast', degraded: false })
+    }
+    model.served = 'other-model'
+    const mismatch = {
+      resolver: 'fallback',
+      resolvedMode: 'fast',
+      degraded: true,
+      errorClass: 'model-identity-mismatch',
+    }
+    expect(await route(id)).toMatchObject(mismatch)
+    model.served = undefined
+    for (const answer of ['fast', '{"mode": "turbo"}', '{}', '']) {
+      model.answer = answer
+      expect(await route(id)).toMatchObject({
+        ...mismatch,
+        errorClass: expect.stringMatching(/^invalid-reply|provider-failed$/),
+      })
+    }
+    fake.script({ kind: 'status', status: 401 })
+    expect(await route(id)).toMatchObject({ ...mismatch, errorClass: 'provider-failed' })
   })
 })
 

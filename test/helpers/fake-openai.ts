@@ -100,6 +100,8 @@ export interface FakeOptions {
   apiKey?: string
   /** refuses other models with 404 */
   models?: string[]
+  /** the model that chat answers say they come from; by default a dated name of the one asked */
+  served?: string
   dimension?: number
   /** the answer to a chat request; by default it repeats the last message */
   answer?: (messages: { role: string; content: string }[]) => string
@@ -248,7 +250,11 @@ async function chat(body: RequestBody, response: ServerResponse, fault: Fault, o
   const finish = deltas.length < words.length ? 'length' : 'stop'
   const prompt = (body.messages ?? []).reduce((sum, { content }) => sum + countTokens(content), 0)
   const usage = { prompt_tokens: prompt, completion_tokens: deltas.length, total_tokens: prompt + deltas.length }
-  const common = { id: 'chatcmpl-fake', created: Math.floor(Date.now() / 1000), model: `${body.model}-2025` }
+  const common = {
+    id: 'chatcmpl-fake',
+    created: Math.floor(Date.now() / 1000),
+    model: options.served ?? `${body.model}-2025`,
+  }
   if (!body.stream || fault.kind === 'whole') {
     const message = { role: 'assistant', content: deltas.join(''), refusal: null }
     const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }]

@@ -72,6 +72,8 @@ export async function resolveMode(
     const reply = await askRouter(context, space, reasoningModel, body.query, signal)
     const mode = parseReply(reply.text)
     const known = { reasoningModel, promptVersion: PROMPT_VERSION }
+    if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
+      return { ...fallback('model-identity-mismatch'), ...known }
     if (mode === undefined) return { ...fallback('invalid-reply'), ...known }
     if (!profile.modes.includes(mode) || !isAvailable(mode)) return { ...fallback('mode-unavailable'), ...known }
     return {
@@ -104,7 +106,7 @@ async function askRouter(
   model: ModelReference,
   query: string,
   signal: AbortSignal,
-): Promise<{ text: string; usage?: GenerationUsage }> {
+): Promise<{ text: string; usage?: GenerationUsage; served?: unknown }> {
   const generator = context.models.generator(model, account(context, space))
   const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MILLISECONDS)])
   let text = ''
@@ -113,11 +115,28 @@ async function askRouter(
     { role: 'user' as const, content: JSON.stringify({ question: query.slice(0, 4000) }) },
   ]
   for await (const event of generator.generate(messages, { maxTokens: 50, signal: limited })) {
-    if (event.type === 'end') return event.usage === undefined ? { text } : { text, usage: event.usage }
+    if (event.type === 'end')
+      return { text, served: event.metadata?.model, ...(event.usage === undefined ? {} : { usage: event.usage }) }
     text += event.text
     if (text.length > REPLY_CHARACTERS) break
   }
   return { text }
+}
+
+/**
+ * Whether the model that answered is the one that was asked. Servers add to a name what says more: a folder before it
+ * (`org/name`), a date or a quantisation behind it (`name-2025-01-31`).
+ */
+function isSameModel(asked: string, served: unknown): boolean {
+  if (typeof served !== 'string') return false
+  const bare = (name: string) =>
+    name
+      .toLowerCase()
+      .split('/')
+      .at(-1)
+      ?.replace(/[^a-z0-9]+/g, '') ?? ''
+  const [one, other] = [bare(asked), bare(served)]
+  return one.startsWith(other) || other.startsWith(one)
 }
 
 function parseReply(text: string): ConcreteMode | undefined {
