@@ -62,7 +62,7 @@ export async function askQuestion(client: Client, question: Question, handlers: 
       }
     }
   } catch (error) {
-    if (error instanceof ConnectionError && answer !== '') throw stoppedEarly(error.message, traceId)
+    if (error instanceof ConnectionError && error.code === 'unreachable') throw stoppedEarly(error.message, traceId)
     throw error
   }
   throw stoppedEarly('the service closed the stream', traceId)
