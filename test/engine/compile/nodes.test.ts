@@ -143,7 +143,8 @@ describe('Nodes', () => {
   it('and elements have exact offsets and lose no text, whatever the Markdown', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
-        const source = `x\n\n${pieces.join('\n\n')}`
+        // NUL characters make a file binary, or UTF-16 without a mark: other tests are about that
+        const source = `x\n\n${pieces.join('\n\n')}`.replaceAll('\0', '')
         checkOffsets(await read('a.md', source))
       }),
       { numRuns: 150 },
@@ -156,7 +157,7 @@ describe('Nodes', () => {
         fc.string({ unit: 'grapheme', maxLength: 2000 }),
         fc.constantFrom('a.txt', 'a.html', 'a.csv', 'a.yaml', 'a.rst', 'a.org', 'a.ts', 'a.xml'),
         async (text, name) => {
-          checkOffsets(await read(name, `x ${text}\nend`))
+          checkOffsets(await read(name, `x ${text}\nend`.replaceAll('\0', '')))
         },
       ),
       { numRuns: 200 },
