@@ -186,6 +186,21 @@ describe('the mode auto', () => {
   })
 })
 
+test('a session that has expired is forgotten with its questions and answers', async () => {
+  const id = await space('expired')
+  await ended((await upload(id, 'a.md', '# Owls\n\nOwls hunt at night.')).compilationJob.id)
+  const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'When do owls hunt?' })
+  await stream.text()
+  const session = stream.headers.get('x-session-id')
+  const turns = () => row<{ n: number }>('SELECT count(*) n FROM session_turns WHERE session_id = ?', session)?.n
+  expect(turns()).toBe(1)
+  const db = new Sqlite(join(engine.dataDir, 'db', 'main.sqlite'))
+  db.prepare('UPDATE sessions SET expires_at = 1 WHERE id = ?').run(session)
+  db.close()
+  await upload(id, 'b.md', '# Bats\n\nSo do bats.') // work makes the runner look for what is due
+  await until(() => turns() === 0)
+})
+
 describe('an id', () => {
   test('names the same thing in capitals, in a path and in a body', async () => {
     const id = (await space('capitals')).toUpperCase()

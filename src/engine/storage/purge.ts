@@ -5,12 +5,31 @@ import type { Database } from './database.js'
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
 
 /**
- * Removes some of what was deleted: rows of deleted documents and spaces, then their bytes. Every step may be repeated.
+ * Removes some of what was deleted or has expired: rows of documents, versions, spaces and sessions, then bytes that
+ * nothing names any more. Every step may be repeated.
  * @returns whether there is more to do
  */
 export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
-  return (await purgeDocument(context)) || (await purgeVersion(context)) || (await purgeSpace(context))
+  return (
+    (await purgeDocument(context)) ||
+    (await purgeVersion(context)) ||
+    (await purgeSpace(context)) ||
+    (await purgeSessions(context))
+  )
+}
+
+/** Sessions that have expired, with the questions and answers they remembered. */
+async function purgeSessions({ db }: EngineContext): Promise<boolean> {
+  const expired = db.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', Date.now(), ROWS)
+  if (expired.length === 0) return false
+  await db.write(() => {
+    for (const { id } of expired) {
+      db.run('DELETE FROM session_turns WHERE session_id = ?', id)
+      db.run('DELETE FROM sessions WHERE id = ?', id)
+    }
+  })
+  return true
 }
 
 async function purgeDocument(context: EngineContext): Promise<boolean> {
