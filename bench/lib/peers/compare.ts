@@ -61,6 +61,7 @@ function medians(runs: PeerFigures[]): PeerFigures {
     engine: first.engine,
     searchableRate: middle((run) => run.searchableRate),
     settledRate: middle((run) => run.settledRate),
+    cpuSeconds: middle((run) => run.cpuSeconds),
     memoryMb: middle((run) => run.memoryMb),
     sharedOnceMb: middle((run) => run.sharedOnceMb),
     peakMemoryMb: middle((run) => run.peakMemoryMb),

@@ -16,6 +16,8 @@ export interface PeerFigures {
   /** documents a second until everything is stored and found, and until no index work is left */
   searchableRate: number
   settledRate: number
+  /** processor time of all processes until then, which neighbours on the machine change less than the rate */
+  cpuSeconds: number
   /** memory over this process with the workload alone, all processes together: at rest after the queries, the same
    *  with pages that processes share counted once (PSS), and at the most */
   memoryMb: number
@@ -32,6 +34,8 @@ const QUERIES = 400
 const WARM_UP = 50
 const RECALL_QUERIES = 200
 const MEGABYTE = 1024 ** 2
+/** Units of processor time in /proc (USER_HZ, fixed by the kernel's interface). */
+const TICKS_PER_SECOND = 100
 const REST_MS = 500
 /** Engines give memory back when nothing is asked for a while; a server idles more than it works. */
 const IDLE_MS = 10_000
@@ -58,6 +62,13 @@ function memory(pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number {
   if (pid === undefined) return 0
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return (Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024) / MEGABYTE
+}
+
+function processorSeconds(pid: number | undefined): number {
+  if (pid === undefined) return 0
+  // The fields after the name in brackets: user and system time are the 12th and 13th of them.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
 /** Memory of a process with each shared page divided by the number of processes that share it. */
@@ -98,6 +109,7 @@ async function run(): Promise<PeerFigures> {
   const before = memory(process.pid, 'VmRSS')
   const beforeShared = proportional(process.pid)
   const engine = await openEngine()
+  const busyBefore = processorSeconds(process.pid)
   const began = performance.now()
   for (let at = 0; at < workload.documents.length; at += BATCH) {
     await engine.add(workload.documents.slice(at, at + BATCH))
@@ -106,6 +118,7 @@ async function run(): Promise<PeerFigures> {
   const searchable = performance.now() - began
   await engine.settled()
   const settled = performance.now() - began
+  const cpuSeconds = processorSeconds(process.pid) + processorSeconds(engine.childPid()) - busyBefore
   const queried = await measureQueries(engine, workload)
   await sleep(IDLE_MS)
   global.gc?.()
@@ -115,6 +128,7 @@ async function run(): Promise<PeerFigures> {
     engine: name,
     searchableRate: (workload.documents.length / searchable) * 1000,
     settledRate: (workload.documents.length / settled) * 1000,
+    cpuSeconds,
     memoryMb: total('VmRSS'),
     sharedOnceMb: proportional(process.pid) + proportional(engine.childPid()) - beforeShared,
     peakMemoryMb: total('VmHWM'),
