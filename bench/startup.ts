@@ -5,8 +5,8 @@ import { percentile, report } from './lib/report.js'
 
 const ROUNDS = Number(process.argv[2] ?? 25)
 /** Bars of the command line: what a person takes for immediate (docs/testing.md). */
-const VERSION_BAR = 3
-const SPACES_BAR = 6
+const VERSION_BAR = 2.5
+const SPACES_BAR = 4
 
 const home = temporaryFolder('bench-startup')
 const dataDir = join(home.path, 'data')

@@ -130,12 +130,17 @@ export interface TestServer {
   end(): Promise<void>
 }
 
-/** A small HTTP server on loopback that answers as the test says. */
-export async function testServer(listener: RequestListener, socketPath?: string): Promise<TestServer> {
+/** A small HTTP server on loopback that answers as the test says. A client that hangs up ends its request, not the test. */
+export async function testServer(
+  listener: (...args: Parameters<RequestListener>) => unknown,
+  socketPath?: string,
+): Promise<TestServer> {
   const seen: string[] = []
   const server: Server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`)
-    listener(request, response)
+    Promise.resolve(listener(request, response)).catch((error: unknown) => {
+      if (!request.destroyed) throw error
+    })
   })
   await new Promise<void>((resolve) => {
     if (socketPath === undefined) server.listen(0, '127.0.0.1', resolve)
