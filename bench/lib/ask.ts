@@ -7,6 +7,8 @@ export interface Answer {
   metadata: Record<string, unknown>
   /** from sending the request to the terminal frame */
   ms: number
+  /** from the first byte of the answer to the terminal frame */
+  streamMs: number
 }
 
 /** Asks one question over HTTP and reads the stream to its end. @throws Error on `answer.error` or a broken stream */
@@ -18,13 +20,15 @@ export async function ask(
 ): Promise<Answer> {
   const started = performance.now()
   const { events } = await client.stream('POST /queries', { body: { knowledgeSpaceId, query, mode } })
+  const opened = performance.now()
   let text = ''
   for await (const { event, data } of events) {
     if (event === 'answer.delta') text += JSON.parse(data).delta
     if (event === 'answer.error') throw new Error(`answer.error: ${JSON.parse(data).error}`)
     if (event !== 'answer.done') continue
     const metadata: Record<string, unknown> = JSON.parse(data).metadata ?? {}
-    return { text, bundle: bundleOf(metadata), metadata, ms: performance.now() - started }
+    const ended = performance.now()
+    return { text, bundle: bundleOf(metadata), metadata, ms: ended - started, streamMs: ended - opened }
   }
   throw new Error('the stream ended without a terminal frame')
 }

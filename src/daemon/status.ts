@@ -20,6 +20,7 @@ export interface Activity {
   activeJobs: number
   waitingJobs: number
   runningQueries: number
+  backgroundTasks: number
   indexPid?: number
   parserPids: number[]
 }

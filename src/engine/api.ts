@@ -190,6 +190,8 @@ export interface Engine {
     activeJobs: number
     waitingJobs: number
     runningQueries: number
+    /** trainings and builds of vector graphs */
+    backgroundTasks: number
     indexPid?: number
     parserPids: number[]
   }

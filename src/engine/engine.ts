@@ -145,12 +145,13 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
       return { ok: components.database, runtime: 'container-runtime', components }
     },
     activity: () => {
-      const { activeJobs, waitingJobs } = runner.activity()
+      const { activeJobs, waitingJobs, training } = runner.activity()
       const indexPid = context.indexes.pid()
       return {
         activeJobs,
         waitingJobs,
         runningQueries: gate.running,
+        backgroundTasks: training + context.indexes.builds(),
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
       }

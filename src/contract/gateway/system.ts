@@ -25,7 +25,14 @@ export const DaemonStatus = z
     /** bytes */
     memory: z.strictObject({ rss: count, peakRss: count, heapUsed: count }),
     eventLoop: z.strictObject({ p50: delay, p99: delay, max: delay }),
-    activity: z.strictObject({ activeJobs: count, waitingJobs: count, runningQueries: count, openRequests: count }),
+    activity: z.strictObject({
+      activeJobs: count,
+      waitingJobs: count,
+      runningQueries: count,
+      openRequests: count,
+      /** trainings of embedding models and builds of vector graphs that are under way: answers get better after them */
+      backgroundTasks: count,
+    }),
     processes: z.array(
       z.strictObject({ role: z.enum(['daemon', 'index', 'parser']), pid: count, rss: count, peakRss: count }),
     ),

@@ -4,7 +4,7 @@ import { type AnalysedPassage, analysePassage, type Passage, PassageCache } from
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 
 /** Fused candidates whose text is loaded and compared with the query; 20 to 100 give the same nDCG@10 within .0004. */
-export const RERANK_LIMIT = 50
+export const RERANK_LIMIT = 30
 /** Without reranking, text is still compared for the best few, since scores are made absolute by it. */
 const SCORED_LIMIT = 5
 

@@ -79,6 +79,11 @@ export class IndexProcess {
     return this.#child?.pid
   }
 
+  /** Vector graphs being built. */
+  builds(): number {
+    return this.#building.size
+  }
+
   /**
    * Sends a request and waits for its answer.
    *

@@ -157,6 +157,10 @@ class Indexes implements SearchIndexes {
     return this.#process.pid()
   }
 
+  builds(): number {
+    return this.#process.builds()
+  }
+
   async close(): Promise<void> {
     await this.#process.close()
   }

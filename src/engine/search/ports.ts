@@ -107,5 +107,7 @@ export interface SearchIndexes {
   drop(space: string): Promise<void>
   /** Process id of the index process now, if it runs (for diagnostics and fault tests). */
   pid(): number | undefined
+  /** vector graphs being built */
+  builds(): number
   close(): Promise<void>
 }
