@@ -1,12 +1,12 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import type { SearchHits } from '../search/ports.js'
+import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import { candidateIdf } from './candidate-idf.js'
 import type { RankedPassage } from './evidence.js'
 import type { PassageCache } from './passage.js'
-import { RERANK_LIMIT, rankCandidates } from './rank.js'
+import { type Compared, type Ranked, RERANK_LIMIT, rankCandidates } from './rank.js'
 import { loadPassages, nodeCount, type PassageRow, visibleKeys } from './store.js'
 
 export const STRATEGY_VERSION = 'fast-1'
@@ -42,7 +42,22 @@ export interface Retrieved {
   metrics: Record<string, unknown>
 }
 
-/** Hybrid recall from both indexes, fusion, one rerank; keeps `topK` passages. */
+/** What happened on the way to the passages that are kept, for an explanation. */
+export interface FastRecord {
+  found: SearchHits
+  /** those of the hits that the snapshot shows */
+  hits: readonly SearchHit[]
+  /** candidates whose texts were compared with the query, best first */
+  compared: readonly Compared[]
+  /** every candidate in its final order, before threshold and topK */
+  ranked: readonly Ranked[]
+}
+
+/**
+ * Hybrid recall from both indexes, fusion, one rerank; keeps `topK` passages.
+ *
+ * @param observe told once what was found and how it was ranked
+ */
 export async function retrieveFast(
   context: EngineContext,
   cache: PassageCache,
@@ -50,6 +65,7 @@ export async function retrieveFast(
   query: string,
   embedding: QueryEmbedding,
   signal: AbortSignal,
+  observe?: (record: FastRecord) => void,
 ): Promise<Retrieved> {
   const { db } = context
   const { space, profile, snapshot, docs } = admitted
@@ -85,6 +101,7 @@ export async function retrieveFast(
       ? candidateIdf({ terms, hits, load, cache, documents: nodeCount(db, space.key) })
       : (term: string) => weights.get(term) ?? 1
   let loaded = new Map<number, PassageRow>()
+  let compared: readonly Compared[] = []
   const ranked = rankCandidates({
     terms,
     hits,
@@ -95,7 +112,11 @@ export async function retrieveFast(
       return loaded
     },
     rerank: profile.rerank.enabled,
+    onCompared: (candidates) => {
+      compared = candidates
+    },
   })
+  observe?.({ found, hits, compared, ranked })
   const reranked = performance.now()
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))

@@ -9,7 +9,7 @@ export const RERANK_LIMIT = 30
 const SCORED_LIMIT = 5
 
 /** What each part adds to a candidate's rank score; both search legs are min-max over the candidates. */
-interface RankWeights {
+export interface RankWeights {
   text: number
   dense: number
   titleCoverage: number
@@ -22,7 +22,7 @@ interface RankWeights {
  * Found by random search on SciFact's training queries, SQuAD, Cranfield and CMRC, whole and in chunks, then rounded:
  * the rounded ones hold on both halves of the queries (bench/retrieval-offline.ts).
  */
-const RANK_WEIGHTS: RankWeights = {
+export const RANK_WEIGHTS: RankWeights = {
   text: 1,
   dense: 0.4,
   titleCoverage: 0.7,
@@ -52,6 +52,8 @@ export interface RankRequest {
   /** false keeps the order of fusion */
   rerank?: boolean
   weights?: RankWeights
+  /** told the candidates whose texts were compared, best first, for an explanation */
+  onCompared?: (compared: readonly Compared[]) => void
 }
 
 export interface Ranked {
@@ -65,8 +67,12 @@ export interface Ranked {
   features?: Features
 }
 
-interface Compared extends Fused {
+/** A candidate whose text was compared with the query. */
+export interface Compared extends Fused {
   features: Features
+  /** both search legs as 0 to 1 over the compared candidates */
+  legs: { text: number; dense: number }
+  /** sum of `RANK_WEIGHTS` times both legs and the features */
   score: number
 }
 
@@ -82,6 +88,7 @@ export function rankCandidates(request: RankRequest): Ranked[] {
   const present = head.filter(({ key }) => texts.has(key))
   const compared = compare(request, present, texts)
   if (reranking) compared.sort((a, b) => b.score - a.score || a.key - b.key)
+  request.onCompared?.(compared)
   const tail = fused.slice(head.length)
   const confidence = confidenceOf(request, compared)
   return reranking ? finish(compared, tail, confidence) : finishFused(compared, tail, confidence)
@@ -116,14 +123,15 @@ function compare(
     const passage = texts.get(candidate.key)
     if (passage === undefined) return []
     const features = measure(query, passage, average)
+    const legs = { text: text[i] ?? 0, dense: dense[i] ?? 0 }
     const score =
-      weights.text * (text[i] ?? 0) +
-      weights.dense * (dense[i] ?? 0) +
+      weights.text * legs.text +
+      weights.dense * legs.dense +
       weights.titleCoverage * features.titleCoverage +
       weights.pairs * features.pairs +
       weights.sentenceCoverage * features.sentenceCoverage +
       weights.earliness * features.earliness
-    return [{ ...candidate, features, score }]
+    return [{ ...candidate, features, legs, score }]
   })
 }
 
