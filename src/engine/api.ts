@@ -11,6 +11,7 @@ import type {
   DocumentOutline,
   ParseArtifact,
 } from '../contract/gateway/documents.js'
+import type { ExplainBody, Explanation } from '../contract/gateway/explain.js'
 import type {
   CatResult,
   FsCatQuery,
@@ -157,6 +158,8 @@ export interface Engine {
   queries: {
     /** Admits a query. @throws KsError `not-found`, `deletion-active`, `profile-mode-mismatch`, `busy`, `unavailable` */
     start(caller: Caller, body: QueryBody, signal: AbortSignal): Promise<QueryRun>
+    /** Runs a query again, watched: why a document is or is not in its evidence. @throws KsError as `start` */
+    explain(caller: Caller, spaceId: string, body: ExplainBody): Promise<Explanation>
     trace(caller: Caller, traceId: string): Promise<AnswerTrace>
     evidence(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
     conflicts(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>

@@ -12,6 +12,7 @@ import { checkDocuments, getDocument, listDocuments } from './documents/document
 import { reindexDocuments } from './documents/reindex.js'
 import { abandonUnacknowledged } from './documents/staged-commits.js'
 import { beginUpload } from './documents/upload.js'
+import { explainQuery } from './explain/explain.js'
 import { createIdempotency } from './idempotency.js'
 import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
 import { JobRunner } from './jobs/runner.js'
@@ -120,6 +121,7 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
     },
     queries: {
       start: (caller, body, signal) => startQuery(context, { gate, cache }, caller, body, signal),
+      explain: (caller, spaceId, body) => explainQuery(context, { gate, cache }, caller, spaceId, body),
       trace: async (caller, id) => getTrace(db, caller, id),
       evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
       conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),

@@ -1,5 +1,7 @@
 import { documentsRoutes } from './documents.js'
+import { explainRoutes } from './explain.js'
 import { fsRoutes } from './fs.js'
+import { integrityRoutes } from './integrity.js'
 import { jobsRoutes } from './jobs.js'
 import { queriesRoutes } from './queries.js'
 import { spacesRoutes } from './spaces.js'
@@ -11,6 +13,8 @@ export const gatewayRoutes = [
   ...documentsRoutes,
   ...jobsRoutes,
   ...queriesRoutes,
+  ...explainRoutes,
+  ...integrityRoutes,
   ...systemRoutes,
   ...fsRoutes,
 ] as const

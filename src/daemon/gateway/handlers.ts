@@ -1,6 +1,7 @@
 import type { gatewayRoutes } from '../../contract/gateway/routes.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { documentsHandlers } from './documents.js'
+import { explainHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
 import { jobsHandlers } from './jobs.js'
 import { queriesHandlers } from './queries.js'
@@ -14,6 +15,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...documentsHandlers(deps),
     ...jobsHandlers(deps),
     ...queriesHandlers(deps),
+    ...explainHandlers(deps),
     ...systemHandlers(deps),
     ...fsHandlers(deps),
   } satisfies Handlers<typeof gatewayRoutes>

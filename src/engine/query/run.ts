@@ -120,6 +120,7 @@ async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<Answ
       projectionSnapshot: admitted.snapshot,
       retrievalProfile: admitted.profile,
       plan,
+      ...(body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: body.activeDocumentIds }),
       metrics: result.metrics,
     }),
   )

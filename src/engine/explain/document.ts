@@ -1,0 +1,133 @@
+import type { ExplainBody } from '../../contract/gateway/explain.js'
+import { displayName } from '../documents/filename.js'
+import { type DocumentRow, documentsNamed, lookupDocument } from '../documents/store.js'
+import { latestJob } from '../jobs/store.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { failed, passed, type Stages } from './stages.js'
+import { deletedDocument, documentsOfBase, namesLike, type VisibleVersion, versionAt, wasHere } from './store.js'
+
+const SUGGESTIONS = 5
+
+type Named = Pick<ExplainBody, 'documentId' | 'path'>
+
+/** The document that is asked about; the stages say why there is none. */
+export function findAsked(db: Database, space: SpaceRow, asked: Named, stages: Stages): DocumentRow | undefined {
+  const rows = candidates(db, space, asked)
+  const [row, ...others] = rows
+  const name = asked.documentId ?? asked.path ?? ''
+  if (row === undefined) {
+    explainAbsence(db, space, asked, stages)
+    return undefined
+  }
+  if (others.length > 0 && others.some((other) => other.filename !== row.filename)) {
+    failed(stages, 'unknown-document', {
+      stage: 'document',
+      reason: 'ambiguous-path',
+      text: `${rows.length} documents here have a path that ends in ${JSON.stringify(name)}`,
+      figures: { similar: rows.slice(0, SUGGESTIONS).map((each) => each.filename) },
+    })
+    return undefined
+  }
+  passed(stages, 'document', 'found', `${JSON.stringify(row.filename)} is a document of the space`, {
+    documentId: row.id,
+    filename: row.filename,
+    ...(others.length > 0 ? { namesakes: others.map((other) => other.id) } : {}),
+  })
+  return row
+}
+
+/** By id; by whole name, newest first; or by what names and path have in common at their ends. */
+function candidates(db: Database, space: SpaceRow, asked: Named): DocumentRow[] {
+  if (asked.documentId !== undefined) {
+    const row = lookupDocument(db, space.key, asked.documentId)
+    return row === undefined ? [] : [row]
+  }
+  const path = displayName(asked.path ?? '')
+  const base = path.slice(path.lastIndexOf('/') + 1)
+  const all = documentsOfBase(db, space.key, base)
+  const exact = all.filter((row) => row.filename === path)
+  if (exact.length > 0) return exact
+  return all.filter((row) => row.filename.endsWith(`/${path}`) || path.endsWith(`/${row.filename}`))
+}
+
+function explainAbsence(db: Database, space: SpaceRow, asked: Named, stages: Stages): void {
+  const name = asked.documentId ?? asked.path ?? ''
+  const gone = deletedDocument(db, space.key, asked.documentId ?? '', displayName(asked.path ?? ''))
+  if (gone !== undefined || (asked.documentId !== undefined && wasHere(db, space.key, asked.documentId))) {
+    const successor = gone === undefined ? undefined : documentsNamed(db, space.key, gone.source_id, gone.filename)[0]
+    const at = gone?.deleted_at
+    failed(stages, 'deleted', {
+      stage: 'document',
+      reason: successor === undefined ? 'deleted' : 'replaced',
+      text:
+        successor === undefined
+          ? `the document ${JSON.stringify(name)} was deleted`
+          : `the document was replaced by a newer one of the same name, ${successor.id}`,
+      figures: {
+        ...(at === undefined || at === null ? {} : { deletedAt: new Date(at).toISOString() }),
+        ...(successor === undefined ? {} : { replacedBy: successor.id }),
+      },
+    })
+    return
+  }
+  const similar = asked.path === undefined ? [] : namesLike(db, space.key, stemOf(asked.path), SUGGESTIONS)
+  failed(stages, 'unknown-document', {
+    stage: 'document',
+    reason: asked.path === undefined ? 'unknown-id' : 'unknown-path',
+    text: `no document ${JSON.stringify(name)} is in the space`,
+    figures: { similar },
+  })
+}
+
+/** `notes/Tides.md` gives `Tides`. */
+function stemOf(path: string): string {
+  const base = displayName(path).split('/').at(-1) ?? path
+  const dot = base.lastIndexOf('.')
+  return dot > 0 ? base.slice(0, dot) : base
+}
+
+/** The version that queries see now; the stages say why there is none. */
+export function publishedNow(
+  db: Database,
+  space: SpaceRow,
+  row: DocumentRow,
+  stages: Stages,
+): VisibleVersion | undefined {
+  const version = versionAt(db, row.key, space.head_revision)
+  const job = latestJob(db, row.key)
+  const figures = {
+    ...(job === undefined ? {} : { jobId: job.id, jobStage: job.stage, attempts: job.attempts }),
+    ...(row.error === null ? {} : { errorCode: row.error_code ?? 'failed', error: row.error }),
+  }
+  if (version !== undefined) {
+    const open = job !== undefined && job.completed_at === null
+    const newer = open ? `; version ${job.version} is being compiled (${job.stage})` : ''
+    passed(stages, 'publication', 'published', `version ${version.version} is published${newer}`, {
+      ...figures,
+      version: version.version,
+      revision: version.from_revision,
+      passages: version.node_count,
+    })
+    return version
+  }
+  if (row.parser_status === 'failed' || job?.stage === 'failed' || job?.stage === 'canceled') {
+    const canceled = job?.stage === 'canceled'
+    failed(stages, 'compile-failed', {
+      stage: 'publication',
+      reason: canceled ? 'compile-canceled' : 'compile-failed',
+      text: canceled
+        ? 'the document was never published: its compilation was canceled'
+        : `the document could not be compiled: ${row.error ?? job?.error ?? 'no reason is known'}`,
+      figures,
+    })
+    return undefined
+  }
+  failed(stages, 'not-published', {
+    stage: 'publication',
+    reason: 'not-published-yet',
+    text: `the document is not published yet: its compilation stands at ${job?.stage ?? 'unknown'}`,
+    figures,
+  })
+  return undefined
+}

@@ -1,0 +1,184 @@
+import { KsError } from '../../contract/errors.js'
+import type { ExplainBody, ExplainVerdict, Explanation } from '../../contract/gateway/explain.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import type { DocumentRow } from '../documents/store.js'
+import { type Admitted, admit, type QueryGate } from '../query/admission.js'
+import { embedForFast, type FastRecord, retrieveFast } from '../query/fast.js'
+import type { PassageCache } from '../query/passage.js'
+import { findSpace } from '../spaces/store.js'
+import { findAsked, publishedNow } from './document.js'
+import { hintOf } from './hint.js'
+import { explainText, explainVectors, judgeCandidacy, probe } from './legs.js'
+import { explainTerms, type Passages, readPassages } from './passages.js'
+import { explainEvidence, explainRanking } from './ranking.js'
+import { failed, note, passed, type Stages } from './stages.js'
+import { explainRecorded, isReproduced, type Recorded, readTrace } from './trace.js'
+
+/** An explanation that takes longer is given up: its searches are those of a query. */
+const TIMEOUT_MILLISECONDS = 60_000
+const PASSAGE_CHARACTERS = 400
+
+interface Shared {
+  gate: QueryGate
+  cache: PassageCache
+}
+
+/**
+ * Why a document is or is not in the evidence of a query: the query is run again on the code that answers it, watched
+ * on the way. Only the fast mode is run; what another mode would do beside it is noted as unknown.
+ *
+ * @throws KsError as a query does, and `not-found` for a trace that is not the caller's
+ */
+export async function explainQuery(
+  context: EngineContext,
+  shared: Shared,
+  caller: Caller,
+  spaceId: string,
+  body: ExplainBody,
+): Promise<Explanation> {
+  const { db } = context
+  const space = findSpace(db, caller.tenant, spaceId)
+  const recorded = body.traceId === undefined ? undefined : readTrace(db, caller, space, body.traceId)
+  const query = recorded?.row.query ?? body.query
+  if (query === undefined) throw new KsError('invalid-request', 'query or traceId must be given')
+  const admitted = admit(context, caller, {
+    knowledgeSpaceId: space.id,
+    query,
+    activeDocumentIds: recorded?.activeDocumentIds ?? body.activeDocumentIds,
+    activeEntityIds: [],
+    ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
+  })
+  const stages: Stages = { list: [], verdict: undefined }
+  const leave = await shared.gate.enter(AbortSignal.timeout(TIMEOUT_MILLISECONDS))
+  // keeps what is deleted meanwhile from being taken away, as a query does
+  const lease = context.leases.acquire({
+    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
+    ...{ targetId: admitted.snapshot.publicationId, virtualPath: '/evidence' },
+  })
+  try {
+    const document = findAsked(db, space, body, stages)
+    const trace =
+      recorded === undefined ? undefined : explainRecorded(db, space, recorded, document, body.quote, stages)
+    const settled = stages.verdict
+    const now: Stages = { list: stages.list, verdict: undefined }
+    noteMode(body, recorded, admitted, now)
+    const run =
+      document === undefined ? undefined : await runStages(context, shared, admitted, query, document, body, now)
+    const judged = trace === undefined ? { verdict: now.verdict } : judgeTrace(settled, now.verdict, recorded, run)
+    const verdict = judged.verdict ?? settled ?? 'unknowable'
+    return {
+      query,
+      verdict,
+      ...(trace === undefined || now.verdict === undefined ? {} : { verdictNow: now.verdict }),
+      document: describe(body, document),
+      ...(run?.passage === undefined ? {} : { passage: run.passage }),
+      mode: 'fast',
+      stages: stages.list,
+      hint: hintOf(verdict, stages.list),
+      ...(trace === undefined ? {} : { trace: { ...trace, ...reproducedOf(recorded, run) } }),
+    }
+  } finally {
+    lease.release()
+    leave()
+  }
+}
+
+function describe(body: ExplainBody, document: DocumentRow | undefined): Explanation['document'] {
+  if (document !== undefined) return { id: document.id, filename: document.filename, version: document.version }
+  return body.documentId === undefined ? { filename: body.path } : { id: body.documentId }
+}
+
+function noteMode(body: ExplainBody, recorded: Recorded | undefined, admitted: Admitted, stages: Stages): void {
+  const mode = recorded?.row.mode ?? body.mode ?? admitted.profile.defaultMode
+  if (mode === 'fast') return
+  const text =
+    mode === 'auto'
+      ? 'with mode auto a model chooses the mode; what follows explains fast'
+      : `mode ${mode} searches further than fast does; what follows explains its search as fast, the rest is not known`
+  note(stages, 'mode', 'fast-only', text, { mode })
+}
+
+interface StageRun {
+  passage?: NonNullable<Explanation['passage']>
+  /** ids of the nodes in the evidence, in order */
+  shown?: string[]
+}
+
+/** The stages of a document that exists, in the order of the query. */
+async function runStages(
+  context: EngineContext,
+  shared: Shared,
+  admitted: Admitted,
+  query: string,
+  document: DocumentRow,
+  body: ExplainBody,
+  stages: Stages,
+): Promise<StageRun> {
+  const { db } = context
+  const version = publishedNow(db, admitted.space, document, stages)
+  if (version === undefined || !isInScope(admitted, document, stages)) return {}
+  const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS)
+  const embedding = await embedForFast(context, admitted, query, signal)
+  let record: FastRecord | undefined
+  const retrieved = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, (made) => {
+    record = made
+  })
+  const shown = retrieved.ranked.map(({ passage }) => passage.id)
+  const passages = await readPassages(db, version, retrieved.terms, body.quote, stages)
+  if (record === undefined || passages === undefined) return { shown }
+  explainTerms(query, retrieved.terms, passages, stages)
+  const probed = await probe(context, admitted, document.key, retrieved.terms, embedding.embedded, signal)
+  explainText(record, probed, passages, retrieved.terms, stages)
+  explainVectors(context, admitted, embedding, record, probed, passages, stages)
+  if (!judgeCandidacy(stages, passages, record)) {
+    const keys = retrieved.ranked.map(({ passage }) => passage.key)
+    explainEvidence(keys, passages, stages, false)
+    return { shown }
+  }
+  const outcome = explainRanking(record, passages, admitted.profile, stages)
+  return { shown, ...passageOf(passages, outcome?.best.key) }
+}
+
+function passageOf(passages: Passages, key: number | undefined): { passage?: NonNullable<Explanation['passage']> } {
+  const node = key === undefined ? undefined : passages.meant.get(key)
+  if (node === undefined) return {}
+  const sectionPath: string[] = JSON.parse(node.section)
+  return { passage: { nodeId: node.id, sectionPath, text: node.body.slice(0, PASSAGE_CHARACTERS).toWellFormed() } }
+}
+
+function isInScope(admitted: Admitted, document: DocumentRow, stages: Stages): boolean {
+  if (admitted.docs === undefined) return true
+  const count = admitted.docs.length
+  if (admitted.docs.includes(document.key)) {
+    passed(stages, 'scope', 'in-scope', `the document is among the ${count} the query is limited to`, {
+      documents: count,
+    })
+    return true
+  }
+  failed(stages, 'out-of-scope', {
+    stage: 'scope',
+    reason: 'not-among-active-documents',
+    text: `the query is limited to ${count} documents, and this is none of them`,
+    figures: { documents: count },
+  })
+  return false
+}
+
+function reproducedOf(recorded: Recorded | undefined, run: StageRun | undefined): { reproduced?: boolean } {
+  if (recorded === undefined || run?.shown === undefined || recorded.row.completed === 0) return {}
+  return { reproduced: isReproduced(recorded, run.shown) }
+}
+
+/** The verdict of a trace: what it recorded, or today's where today's run gives the very same evidence. */
+function judgeTrace(
+  settled: ExplainVerdict | undefined,
+  now: ExplainVerdict | undefined,
+  recorded: Recorded | undefined,
+  run: StageRun | undefined,
+): { verdict: ExplainVerdict | undefined } {
+  if (settled !== undefined) return { verdict: settled }
+  const { reproduced } = reproducedOf(recorded, run)
+  return { verdict: reproduced === true && recorded?.row.mode === 'fast' ? now : 'unknowable' }
+}

@@ -1,0 +1,103 @@
+import type { DocumentRow } from '../documents/store.js'
+import type { Database } from '../storage/database.js'
+
+/** Documents of a name within any folder, newest first. */
+export function documentsOfBase(db: Database, spaceKey: number, base: string): DocumentRow[] {
+  return db.all<DocumentRow>(
+    'SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL ORDER BY key DESC',
+    ...[spaceKey, base],
+  )
+}
+
+/** Names that hold a piece of text, for "did you mean". */
+export function namesLike(db: Database, spaceKey: number, part: string, limit: number): string[] {
+  return db
+    .all<{ filename: string }>(
+      `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
+       ORDER BY length(filename) LIMIT ?`,
+      ...[spaceKey, part, limit],
+    )
+    .map((row) => row.filename)
+}
+
+/** A deleted document whose row is still there, by id or by name. */
+export function deletedDocument(db: Database, spaceKey: number, id: string, name: string): DocumentRow | undefined {
+  return db.get<DocumentRow>(
+    `SELECT * FROM documents WHERE space_key = ? AND (id = ? OR filename = ?) AND deleted_at IS NOT NULL
+     ORDER BY deleted_at DESC LIMIT 1`,
+    ...[spaceKey, id, name],
+  )
+}
+
+/** Whether the space once took in a document of this id; what it was called goes with its row. */
+export function wasHere(db: Database, spaceKey: number, id: string): boolean {
+  return (
+    db.get<{ one: number }>(
+      'SELECT 1 one FROM staged_commits WHERE space_key = ? AND document_id = ? LIMIT 1',
+      ...[spaceKey, id],
+    ) !== undefined
+  )
+}
+
+export interface VisibleVersion {
+  key: number
+  version: number
+  node_count: number
+  from_revision: number
+  created_at: number
+}
+
+/** The version of a document that a revision shows. */
+export function versionAt(db: Database, docKey: number, revision: number): VisibleVersion | undefined {
+  return db.get<VisibleVersion>(
+    `SELECT key, version, node_count, from_revision, created_at FROM versions
+     WHERE doc_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)`,
+    ...[docKey, revision, revision],
+  )
+}
+
+/** The first revision that showed a document, as far as its versions are kept. */
+export function firstRevision(db: Database, docKey: number): { revision: number; version: number } | undefined {
+  return db.get<{ revision: number; version: number }>(
+    `SELECT from_revision revision, version FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL
+     ORDER BY version LIMIT 1`,
+    docKey,
+  )
+}
+
+export interface NodeRow {
+  key: number
+  id: string
+  ordinal: number
+  title: string
+  body: string
+  section: string
+}
+
+/** Passages of a version in order, a slice at a time. */
+export function nodesAfter(db: Database, versionKey: number, ordinal: number, limit: number): NodeRow[] {
+  return db.all<NodeRow>(
+    `SELECT key, id, ordinal, title, text body, section FROM nodes WHERE version_key = ? AND ordinal > ?
+     ORDER BY ordinal LIMIT ?`,
+    ...[versionKey, ordinal, limit],
+  )
+}
+
+/** How many of the nodes have a vector in a vector space. */
+export function vectorCount(db: Database, vectorSpaceId: string, nodeKeys: readonly number[]): number {
+  return (
+    db.get<{ n: number }>(
+      `SELECT count(*) n FROM json_each(?) wanted
+       JOIN vectors ON vectors.node_key = wanted.value
+         AND vectors.vector_space = (SELECT key FROM vector_spaces WHERE id = ?)`,
+      ...[JSON.stringify(nodeKeys), vectorSpaceId],
+    )?.n ?? 0
+  )
+}
+
+/** The newest change that the search indexes of a space should hold. */
+export function newestChange(db: Database, spaceKey: number): number {
+  return (
+    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', spaceKey)?.seq ?? 0
+  )
+}

@@ -1,0 +1,102 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { Explanation } from '../../contract/gateway/explain.js'
+import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
+import type { Caller } from '../api.js'
+import type { DocumentRow } from '../documents/store.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { findTrace, type TraceRow } from '../traces/store.js'
+import { failed, note, passed, type Stages } from './stages.js'
+import { firstRevision } from './store.js'
+
+/** What a stored trace says that an explanation needs. */
+export interface Recorded {
+  row: TraceRow
+  bundle: EvidenceBundle | undefined
+  /** head of the space when the query ran */
+  revision: number | undefined
+  activeDocumentIds: string[]
+}
+
+/** @throws KsError `not-found` for a trace that is not the caller's, or of another space */
+export function readTrace(db: Database, caller: Caller, space: SpaceRow, id: string): Recorded {
+  const { row, spaceId, bundle } = findTrace(db, caller, id)
+  if (spaceId !== space.id) throw notFound('trace', id)
+  const steps: TraceStep[] = JSON.parse(row.steps)
+  if (!Array.isArray(steps)) throw new KsError('internal', 'the steps of a trace are not a list')
+  const metadata = Object.assign({}, ...steps.map((step) => step.metadata))
+  return {
+    row,
+    bundle,
+    revision: numberAt(metadata, 'projectionSnapshot', 'headRevision'),
+    activeDocumentIds: Array.isArray(metadata.activeDocumentIds) ? metadata.activeDocumentIds.map(String) : [],
+  }
+}
+
+function numberAt(value: Record<string, unknown>, outer: string, inner: string): number | undefined {
+  const object = value[outer]
+  if (typeof object !== 'object' || object === null) return undefined
+  const found: unknown = Object.getOwnPropertyDescriptor(object, inner)?.value
+  return typeof found === 'number' ? found : undefined
+}
+
+type TracePart = NonNullable<Explanation['trace']>
+
+/** Place of the document in the recorded evidence, from 1. */
+function recordedRank(recorded: Recorded, documentId: string, quote: string | undefined): number | undefined {
+  const index = (recorded.bundle?.items ?? []).findIndex(
+    (item) =>
+      item.citations.some((citation) => citation.documentAssetId === documentId) &&
+      (quote === undefined || flat(item.text).includes(flat(quote))),
+  )
+  return index < 0 ? undefined : index + 1
+}
+
+function flat(text: string): string {
+  return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
+}
+
+/** The stage that says what the trace recorded of the document; it may settle the matter. */
+export function explainRecorded(
+  db: Database,
+  space: SpaceRow,
+  recorded: Recorded,
+  document: DocumentRow | undefined,
+  quote: string | undefined,
+  stages: Stages,
+): TracePart {
+  const { row, revision } = recorded
+  const rank = document === undefined ? undefined : recordedRank(recorded, document.id, quote)
+  const part: TracePart = {
+    id: row.id,
+    createdAt: new Date(row.created_at).toISOString(),
+    mode: row.mode,
+    ...(rank === undefined ? {} : { rank }),
+    ...(revision === undefined ? {} : { headRevisionThen: revision }),
+    headRevisionNow: space.head_revision,
+  }
+  const items = recorded.bundle?.items.length ?? 0
+  const figures = { items, revision, headRevisionNow: space.head_revision }
+  const first = document === undefined ? undefined : firstRevision(db, document.key)
+  if (row.completed === 0) {
+    const text = 'the recorded query failed before it had evidence'
+    failed(stages, 'query-failed', { stage: 'trace', reason: 'query-failed', text, figures })
+  } else if (rank !== undefined) {
+    passed(stages, 'trace', 'recorded', `the recorded evidence holds it as number ${rank} of ${items}`, figures)
+    stages.verdict ??= 'shown'
+  } else if (first !== undefined && revision !== undefined && first.version === 1 && first.revision > revision) {
+    failed(stages, 'not-published', {
+      stage: 'trace',
+      reason: 'published-later',
+      text: `the document was published in revision ${first.revision}, the query read revision ${revision}`,
+      figures: { ...figures, publishedIn: first.revision },
+    })
+  } else note(stages, 'trace', 'not-recorded', `the ${items} recorded items of evidence do not hold it`, figures)
+  return part
+}
+
+/** Whether asking again gave exactly what the trace recorded, in the same order. */
+export function isReproduced(recorded: Recorded, nodeIds: readonly string[]): boolean {
+  const then = recorded.bundle?.items.map((item) => item.nodeId) ?? []
+  return then.length === nodeIds.length && then.every((id, index) => id === nodeIds[index])
+}
