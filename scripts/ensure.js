@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildIfStale, ROOT } from './build.js'
 
@@ -74,6 +74,7 @@ function install() {
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']]
   const run = spawnSync(command, [...args, '--no-fund', '--no-audit', '--loglevel=error'], {
     cwd: ROOT,
+    env: installEnvironment(),
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32' && command === 'npm',
   })
@@ -81,6 +82,14 @@ function install() {
     throw new Error('npm ci failed; the native modules need a C++ compiler, make and Python 3 (see README, "Install")')
   }
   writeFileSync(STAMP, stampText())
+}
+
+/** Node's headers come with most installations; without being told, the compiler step would download them again. */
+function installEnvironment() {
+  const prefix = dirname(dirname(process.execPath))
+  const told = Object.keys(process.env).some((name) => name.toLowerCase() === 'npm_config_nodedir')
+  if (told || !existsSync(join(prefix, 'include', 'node', 'node.h'))) return process.env
+  return { ...process.env, npm_config_nodedir: prefix }
 }
 
 function readText(path) {
