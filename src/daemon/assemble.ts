@@ -13,6 +13,7 @@ import { createApp, type DaemonApp } from './server.js'
 import type { Identity, StatusReader } from './status.js'
 
 const QUERIES_PER_CORE = 4
+const MINUTE_MS = 60_000
 
 /** What an application is put together from. */
 export interface Assembly {
@@ -74,6 +75,7 @@ function outsideTokens(settings: Settings): OutsideTokens | undefined {
 /** What the engine needs of the settings. */
 export function engineOptions(dataDir: string, settings: Settings, log: Logger): EngineOptions {
   const { compilation, providers, defaultEmbedding, defaultGenerator, uploadBytes, bulkFiles, bulkBytes } = settings
+  const { waitingQueries, spacesPerTenant, quotas } = settings
   const concurrentQueries = settings.concurrentQueries ?? QUERIES_PER_CORE * availableParallelism()
   return {
     dataDir,
@@ -81,7 +83,12 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
     providers: [...providers],
     defaultEmbedding,
     defaultGenerator,
-    limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries: settings.waitingQueries },
+    limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries, spacesPerTenant },
+    quotas,
+    retention: {
+      intervalMs: settings.retentionIntervalMinutes * MINUTE_MS,
+      batchRows: settings.retentionBatchRows,
+    },
     log,
   }
 }

@@ -32,6 +32,7 @@ import type {
   QueryBody,
   TraceListing,
 } from '../contract/gateway/queries.js'
+import type { RetentionPolicy, RetentionPolicyBody } from '../contract/gateway/retention.js'
 import type {
   CreateSpaceBody,
   EmbeddingProfile,
@@ -39,6 +40,7 @@ import type {
   KnowledgeSpaceManifest,
   KnowledgeSpaceStats,
   KnowledgeSpaceStatus,
+  QuotaPolicy,
   RetrievalProfile,
   RetrievalProfileBody,
   UpdateSpaceBody,
@@ -172,6 +174,12 @@ export interface Engine {
     find(caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing>
     cat(caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult>
   }
+  retention: {
+    ofTenant(caller: Caller): Promise<RetentionPolicy>
+    setTenant(caller: Caller, body: RetentionPolicyBody): Promise<RetentionPolicy>
+    ofSpace(caller: Caller, spaceId: string): Promise<RetentionPolicy>
+    setSpace(caller: Caller, spaceId: string, body: RetentionPolicyBody): Promise<RetentionPolicy>
+  }
   idempotency: {
     /**
      * Claims a key for a request. Returns the stored response when the same request was answered before.
@@ -217,8 +225,24 @@ export interface EngineOptions {
     bulkBytes: number
     concurrentQueries: number
     waitingQueries: number
+    spacesPerTenant: number
   }
+  /** instead of the numbers in the manifests of all spaces */
+  quotas: QuotaOverrides
+  retention: RetentionSchedule
+  /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
+  now?: () => number
   log: EngineLog
+}
+
+export type QuotaOverrides = { [N in Exclude<keyof QuotaPolicy, 'providerBudgets'>]?: number }
+
+/** How the background clean-up works through what has outlived its policy. */
+export interface RetentionSchedule {
+  /** from the end of one run to the start of the next */
+  intervalMs: number
+  /** most rows that one transaction removes */
+  batchRows: number
 }
 
 /** One model provider of the daemon's configuration. */

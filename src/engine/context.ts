@@ -20,6 +20,8 @@ export interface EngineContext {
   leases: Leases
   options: EngineOptions
   log: EngineLog
+  /** milliseconds since the epoch by which things grow old */
+  now: () => number
   /** called when there may be work for the job runner */
   wake: () => void
 }

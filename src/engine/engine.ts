@@ -23,6 +23,7 @@ import { createBudgetStore } from './models/stored-budget.js'
 import { QueryGate } from './query/admission.js'
 import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
+import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { profileOf, setRetrievalProfile } from './spaces/profile.js'
 import {
@@ -68,6 +69,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     leases: new Leases(),
     options,
     log,
+    now: options.now ?? Date.now,
     wake: () => runner?.wake(),
   }
   db.writeNow(() => dropUnfinishedModels(context))
@@ -128,6 +130,12 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
       missing: async (caller, id, page) => listMissing(db, caller, id, page),
     },
     fs: createFileSystem({ db }),
+    retention: {
+      ofTenant: (caller) => tenantPolicy(context, caller),
+      setTenant: (caller, body) => setTenantPolicy(context, caller, body),
+      ofSpace: (caller, id) => spacePolicy(context, caller, id),
+      setSpace: (caller, id, body) => setSpacePolicy(context, caller, id, body),
+    },
     idempotency: createIdempotency(context),
     tokens: {
       isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', jti) !== undefined,

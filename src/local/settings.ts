@@ -22,6 +22,22 @@ export interface ProviderSetting {
   headers?: Record<string, string>
 }
 
+/** Names of the quotas that a space's manifest holds. */
+const QUOTA_NAMES = [
+  'maxActiveJobCount',
+  'maxActiveSessionCount',
+  'maxArtifactBytes',
+  'maxGraphEntityCount',
+  'maxGraphRelationCount',
+  'maxNodeCount',
+  'maxProjectionCount',
+  'maxRawDocumentBytes',
+  'maxSegmentCount',
+  'maxTraceBytes',
+] as const
+
+export type QuotaSetting = { [N in (typeof QUOTA_NAMES)[number]]?: number }
+
 interface Setting<T> {
   env: string
   default: T
@@ -77,6 +93,25 @@ export const SETTINGS = {
     256,
     atLeast(0),
     'queries that wait for a place; one more is refused with 429',
+  ),
+  spacesPerTenant: setting('SPACES_PER_TENANT', 1000, atLeast(1), 'most knowledge spaces of one tenant'),
+  quotas: setting<QuotaSetting>(
+    'QUOTAS',
+    {},
+    quotas,
+    'quotas of every space instead of those in its manifest, as {"maxNodeCount": 100000}',
+  ),
+  retentionIntervalMinutes: setting(
+    'RETENTION_INTERVAL_MINUTES',
+    60,
+    positiveNumber,
+    'time between two runs of the clean-up that retention policies ask for',
+  ),
+  retentionBatchRows: setting(
+    'RETENTION_BATCH_ROWS',
+    200,
+    atLeast(1),
+    'most rows that one transaction of the clean-up removes',
   ),
   rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
   providers: setting(
@@ -263,6 +298,16 @@ function provider(value: unknown): ProviderSetting {
     read.headers = Object.fromEntries(
       Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),
     )
+  return read
+}
+
+function quotas(value: unknown): QuotaSetting {
+  const rule = 'an object of quotas (in the environment: as JSON)'
+  const fields = record(typeof value === 'string' ? parseJson(value) : value, rule)
+  const stranger = Object.keys(fields).find((key) => !QUOTA_NAMES.some((name) => name === key))
+  if (stranger !== undefined) throw new Error(`${rule} without the key ${JSON.stringify(stranger)}`)
+  const read: QuotaSetting = {}
+  for (const name of QUOTA_NAMES) if (fields[name] !== undefined) read[name] = atLeast(1)(fields[name])
   return read
 }
 

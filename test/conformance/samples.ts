@@ -63,6 +63,9 @@ export function edges(root: JsonSchema, schema: JsonSchema = root, path: Path = 
   const key = String(path.findLast((part) => typeof part === 'string') ?? '')
   const edge = (value: unknown, fits: boolean, rule: string): Edge => ({ path, value, fits, rule })
   if (at.properties !== undefined) return objectEdges(root, at, path)
+  const [one, other, ...rest] = at.anyOf ?? []
+  if (one !== undefined && other?.type === 'null' && rest.length === 0)
+    return [...edges(root, one, path), edge(null, true, 'nullable')]
   if (at.enum !== undefined)
     return [...at.enum.map((value) => edge(value, true, 'choice')), edge('nonsense', false, 'choice')]
   if (at.format === 'uuid') return [edge('not-a-uuid', false, 'uuid')]

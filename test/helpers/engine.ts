@@ -25,7 +25,11 @@ export function engineOptions(dataDir: string, changes: Partial<EngineOptions> =
       bulkBytes: 256 * 1024 * 1024,
       concurrentQueries: 8,
       waitingQueries: 256,
+      spacesPerTenant: 1000,
     },
+    quotas: {},
+    // only tests of the clean-up run it
+    retention: { intervalMs: 24 * 60 * 60 * 1000, batchRows: 200 },
     log: silent,
     ...changes,
   }

@@ -4,6 +4,7 @@ import { fsRoutes } from './fs.js'
 import { integrityRoutes } from './integrity.js'
 import { jobsRoutes } from './jobs.js'
 import { queriesRoutes } from './queries.js'
+import { retentionRoutes } from './retention.js'
 import { spacesRoutes } from './spaces.js'
 import { systemRoutes } from './system.js'
 
@@ -16,6 +17,7 @@ export const gatewayRoutes = [
   ...explainRoutes,
   ...integrityRoutes,
   ...systemRoutes,
+  ...retentionRoutes,
   ...fsRoutes,
 ] as const
 

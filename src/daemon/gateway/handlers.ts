@@ -5,6 +5,7 @@ import { explainHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
 import { jobsHandlers } from './jobs.js'
 import { queriesHandlers } from './queries.js'
+import { retentionHandlers } from './retention.js'
 import { spacesHandlers } from './spaces.js'
 import { systemHandlers } from './system.js'
 
@@ -17,6 +18,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...queriesHandlers(deps),
     ...explainHandlers(deps),
     ...systemHandlers(deps),
+    ...retentionHandlers(deps),
     ...fsHandlers(deps),
   } satisfies Handlers<typeof gatewayRoutes>
 }

@@ -66,11 +66,11 @@ export function insertVersion(
   const now = Date.now()
   const versionKey = db.run(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
-       artifact, outline_id, outline, items_id, items, node_count, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       artifact, outline_id, outline, items_id, items, node_count, segment_count, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[owner.docKey, owner.spaceKey, owner.version, document.title, newId(), prepared.artifactHash],
     ...[document.contentType, document.parser, JSON.stringify(versionMetadata(document)), prepared.artifact],
-    ...[newId(), prepared.outline, newId(), prepared.items, document.nodes.length, now],
+    ...[newId(), prepared.outline, newId(), prepared.items, document.nodes.length, document.elements.length, now],
   ).key
   let firstNode: number | undefined
   let lastNode: number | undefined

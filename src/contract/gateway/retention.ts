@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { isoDateTime, positive, SpaceParams, uuid } from '../primitives.js'
+import { route } from '../route.js'
+
+const rules = {
+  answerTraceRetentionDays: positive,
+  evidenceCacheRetentionDays: positive,
+  inactiveProjectionRetentionDays: positive,
+  parseArtifactVersions: positive,
+  /** null: raw documents do not expire */
+  rawDocumentRetentionDays: positive.nullable(),
+  sessionInactivityMinutes: positive,
+}
+
+export const RetentionPolicy = z
+  .strictObject({
+    id: uuid,
+    tenantId: z.string(),
+    knowledgeSpaceId: uuid.nullable(),
+    scope: z.enum(['tenant', 'knowledge_space']),
+    ...rules,
+    createdAt: isoDateTime,
+    updatedAt: isoDateTime,
+  })
+  .meta({ id: 'RetentionPolicy' })
+export type RetentionPolicy = z.output<typeof RetentionPolicy>
+
+export const RetentionPolicyBody = z.strictObject(rules).partial().meta({ id: 'RetentionPolicyRequest' })
+export type RetentionPolicyBody = z.output<typeof RetentionPolicyBody>
+
+export const retentionRoutes = [
+  route({
+    id: 'getTenantRetentionPolicy',
+    method: 'GET',
+    path: '/retention-policy',
+    scope: 'read',
+    summary: 'Read the retention policy of the tenant.',
+    ok: { 200: RetentionPolicy },
+    errors: [],
+  }),
+  route({
+    id: 'updateTenantRetentionPolicy',
+    method: 'PATCH',
+    path: '/retention-policy',
+    scope: 'write',
+    summary: 'Change the retention policy of the tenant; what is not named stays.',
+    body: RetentionPolicyBody,
+    ok: { 200: RetentionPolicy },
+    errors: [400],
+  }),
+  route({
+    id: 'getSpaceRetentionPolicy',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/retention-policy',
+    scope: 'read',
+    summary: 'Read the retention policy of a space.',
+    params: SpaceParams,
+    ok: { 200: RetentionPolicy },
+    errors: [404],
+  }),
+  route({
+    id: 'updateSpaceRetentionPolicy',
+    method: 'PATCH',
+    path: '/knowledge-spaces/{id}/retention-policy',
+    scope: 'write',
+    summary: 'Change the retention policy of a space; what is not named stays.',
+    params: SpaceParams,
+    body: RetentionPolicyBody,
+    ok: { 200: RetentionPolicy },
+    errors: [400, 404],
+  }),
+] as const
