@@ -187,6 +187,8 @@ describe('answers have the documented shape', () => {
     expect((await call('listTraceEvidence', trace)).items).not.toEqual([])
     await call('listTraceConflicts', trace)
     await call('listTraceMissing', trace)
+    const asked = { traceId: made.trace, documentId: made.document }
+    expect((await call('explainQuery', { id: made.space }, { json: asked })).verdict).toBe('shown')
   })
 
   test('of the virtual file system', async () => {
@@ -198,6 +200,19 @@ describe('answers have the documented shape', () => {
     expect(found.items).not.toEqual([])
     expect((await call('fsGrep', id, { query: { ...query, q: 'moon' } })).matches).not.toEqual([])
     expect((await call('fsCat', id, { query: { path: found.items[0].path } })).content).toContain('moon')
+  })
+
+  test('of retention policies', async () => {
+    const id = { id: made.space }
+    const tenant = await call('getTenantRetentionPolicy')
+    expect(tenant).toMatchObject({ scope: 'tenant', knowledgeSpaceId: null, rawDocumentRetentionDays: null })
+    const days = { rawDocumentRetentionDays: 400 }
+    expect(await call('updateTenantRetentionPolicy', {}, { json: days })).toMatchObject({ id: tenant.id, ...days })
+    expect(await call('getSpaceRetentionPolicy', id)).toMatchObject({
+      ...{ scope: 'knowledge_space', knowledgeSpaceId: made.space, rawDocumentRetentionDays: null },
+    })
+    const json = { answerTraceRetentionDays: 1, rawDocumentRetentionDays: null }
+    expect(await call('updateSpaceRetentionPolicy', id, { json })).toMatchObject(json)
   })
 
   test('of the daemon', async () => {
@@ -218,6 +233,7 @@ describe('what belongs to somebody', () => {
   test('is not there for another tenant', async () => {
     const paths = [
       `/knowledge-spaces/${made.space}`,
+      `/knowledge-spaces/${made.space}/retention-policy`,
       `/knowledge-spaces/${made.space}/documents/${made.document}`,
       `/knowledge-spaces/${made.space}/documents/${made.document}/outline`,
       `/jobs/${made.job}`,

@@ -9,9 +9,17 @@ const routes: readonly RouteDefinition[] = gatewayRoutes
 const guarded = routes.filter(({ scope }) => scope !== 'public')
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Rules over two keys, or over what stands in the space: no single value keeps them. */
-const BEYOND_SHAPE = [/must be one of modes/, /must not repeat/, /must name a resource/]
+const BEYOND_SHAPE = [
+  /exactly one of (query or traceId|documentId or path)/,
+  /must be one of modes/,
+  /must not repeat/,
+  /must name a resource/,
+]
 /** Bodies whose rules a schema cannot say. */
-const BODIES: Record<string, unknown> = { reindexDocuments: { documentIds: [SOME_UUID] } }
+const BODIES: Record<string, unknown> = {
+  reindexDocuments: { documentIds: [SOME_UUID] },
+  explainQuery: { query: 'x', documentId: SOME_UUID },
+}
 const PREFIXES = [...new Set(guarded.map(({ path }) => path.split('/')[1]))]
 
 let edge: TestEdge
