@@ -3,7 +3,7 @@ import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type LocalDirs, localDirs } from '../local/dirs.js'
-import { CliError, usageError } from './cli-error.js'
+import { CliError } from './cli-error.js'
 import { asFormat, type Common, commonFlags, LIST_DEFAULT, readCommon } from './common-flags.js'
 import { type Place, resolveSettings, type Settings } from './contexts.js'
 import { Output } from './output.js'
@@ -73,16 +73,17 @@ export abstract class BaseCommand extends Command {
     return this.connected
   }
 
-  /** The space to work in: `--space`, environment, project, context. @throws CliError exit 2 when none is named */
+  /**
+   * The space to work in: `--space`, environment, project, context; the only one there is, when none is named.
+   *
+   * @throws CliError exit 2 when none is named and there are several, exit 5 when there is none
+   */
   protected async space(): Promise<SpaceRef> {
     const chosen = this.settings.space
-    if (chosen === undefined) {
-      throw usageError(
-        'no space is named',
-        'give `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` keeps one',
-      )
-    }
-    return await this.spaceNamed(chosen.value)
+    if (chosen !== undefined) return await this.spaceNamed(chosen.value)
+    const { onlySpace } = await import('./resolve.js')
+    const space = await onlySpace(await this.client())
+    return { id: space.id, space }
   }
 
   protected async spaceNamed(text: string): Promise<SpaceRef> {

@@ -33,6 +33,25 @@ export async function resolveSpace(client: Client, text: string): Promise<SpaceR
   throw noSpace(text, slugs)
 }
 
+/**
+ * The space of a service that has one.
+ *
+ * @throws CliError exit 2 when it has more, exit 5 when it has none
+ */
+export async function onlySpace(client: Client): Promise<KnowledgeSpace> {
+  const { items } = await client.request('GET /knowledge-spaces', { query: { limit: 2 } })
+  const [only, other] = items
+  if (only !== undefined && other === undefined) return only
+  if (only === undefined) {
+    const hint = '`ks ingest PATH` makes the first one'
+    throw new CliError('there is no space yet', { code: 'not-found', exit: EXIT.notFound, hint })
+  }
+  throw usageError(
+    'no space is named, and there are several',
+    'give `--space SLUG`; `ks spaces` lists all, `ks config set space SLUG` keeps one',
+  )
+}
+
 export function allSpaces(client: Client): AsyncGenerator<KnowledgeSpace, string | undefined> {
   return paginate((query) => client.request('GET /knowledge-spaces', { query }), { pageSize: 1000 })
 }

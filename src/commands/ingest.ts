@@ -1,3 +1,4 @@
+import { basename, resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
@@ -5,6 +6,7 @@ import { usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
+import { slugOf } from '../cli/resources.js'
 import { parseSize } from '../cli/units.js'
 
 export default class Ingest extends BaseCommand {
@@ -63,8 +65,7 @@ export default class Ingest extends BaseCommand {
     })
     try {
       const client = await this.client()
-      const { ensureSpace } = await import('../cli/ensure-space.js')
-      const space = flags.create ? await ensureSpace(client, this.settings.space?.value) : await this.space()
+      const space = await this.target(paths, flags.create)
       await ingestFiles(gathered, {
         client,
         out: this.out,
@@ -85,4 +86,25 @@ export default class Ingest extends BaseCommand {
       gathered.cleanUp()
     }
   }
+
+  /** The space to fill. Where none is named: the only one there is; the first one takes the name of the folder. */
+  private async target(paths: string[], create: boolean): Promise<{ id: string }> {
+    const named = this.settings.space?.value
+    const client = await this.client()
+    if (named === undefined || create) {
+      const { ensureSpace } = await import('../cli/ensure-space.js')
+      if (create) return await ensureSpace(client, named ?? folderName(paths))
+      const { items } = await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
+      const space = items.length === 0 ? await ensureSpace(client, folderName(paths)) : await this.space()
+      if (space.space !== undefined) this.out.note(`into space ${space.space.slug}`)
+      return space
+    }
+    return await this.space()
+  }
+}
+
+/** What the first space is called when nobody says: the folder's name, if it has one of letters or digits. */
+function folderName(paths: string[]): string {
+  const name = basename(resolve(paths[0] ?? '-'))
+  return slugOf(name) === undefined || paths[0] === '-' ? 'documents' : name
 }

@@ -294,3 +294,28 @@ describe('a file that changes while it is sent', () => {
     expect(readFileSync(path, 'utf8')).toContain('other')
   })
 })
+
+describe('without a space named', () => {
+  it('makes the first one after the folder, then takes the only one there is, and asks where there are several', async () => {
+    const fresh = cliHome()
+    try {
+      fresh.file('Field notes/x.md', '# X\ntext about larks\n')
+      const none = await fresh.ks(['docs'])
+      expect([none.code, none.stderr]).toEqual([
+        5,
+        'ks: there is no space yet\nhint: `ks ingest PATH` makes the first one\n',
+      ])
+      const first = await fresh.ks(['ingest', 'Field notes', '--wait'])
+      expect(first.code).toBe(0)
+      expect(first.stderr).toContain('into space field-notes\n')
+      const again = await fresh.ks(['ingest', 'Field notes', '--wait', '--json'])
+      expect(JSON.parse(again.stdout)[0].status).toBe('unchanged')
+      expect((await fresh.ks(['query', 'larks', '-q'])).stdout).toContain('larks')
+      expect((await fresh.ks(['spaces', 'create', 'other'])).code).toBe(0)
+      const several = await fresh.ks(['ingest', 'Field notes'])
+      expect([several.code, several.stderr.split('\n')[0]]).toEqual([2, 'ks: no space is named, and there are several'])
+    } finally {
+      await fresh.end()
+    }
+  }, 60_000)
+})
