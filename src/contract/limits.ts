@@ -34,5 +34,28 @@ export const LIMITS = {
   filename: 1024,
   documentIds: 10_000,
   checkItems: 2000,
+  qualityTracesPage: { default: 50, max: 100 },
+  qualityQuery: 500,
+  missingReason: 2000,
+  goldenPerSpace: 10_000,
+  goldenQuestion: 4000,
+  goldenTag: 80,
+  evidenceRelevance: 50,
+  annotationNote: 1000,
+  badCaseReason: 1000,
+  badCaseTags: 20,
+  failedQueriesPage: { default: 50, max: 200 },
+  failedClusters: { default: 200, max: 1000 },
+  /** the documents give no default */
+  triageBatch: { default: 50, max: 200 },
+  verdictEvidenceIds: 100,
+  failedQueryNote: 2000,
+  /** captures past it make room by dropping the row that was settled longest ago */
+  failedQueriesPerSpace: 10_000,
   catBytes: { default: 1024 * 1024, max: 16 * 1024 * 1024 },
+  /** issues of one fsck page, candidates of one gc dry run */
+  reportEntries: 1000,
+  /** candidates of one gc execute call */
+  gcCandidates: 100,
+  gcReason: 1000,
 } as const

@@ -46,7 +46,9 @@ import type {
   UpdateSpaceBody,
 } from '../contract/gateway/spaces.js'
 import type { Health } from '../contract/gateway/system.js'
+import type { IntegrityOperations } from './integrity/integrity.js'
 import type { ModelReference } from './models/types.js'
+import type { QualityOperations } from './quality/operations.js'
 
 /** Who asks: tenant and subject come from the token, never from a body. */
 export interface Caller {
@@ -167,6 +169,7 @@ export interface Engine {
     conflicts(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
     missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
   }
+  quality: QualityOperations
   fs: {
     ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
     tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>
@@ -180,6 +183,7 @@ export interface Engine {
     ofSpace(caller: Caller, spaceId: string): Promise<RetentionPolicy>
     setSpace(caller: Caller, spaceId: string, body: RetentionPolicyBody): Promise<RetentionPolicy>
   }
+  integrity: IntegrityOperations
   idempotency: {
     /**
      * Claims a key for a request. Returns the stored response when the same request was answered before.

@@ -14,16 +14,20 @@ import { abandonUnacknowledged } from './documents/staged-commits.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
 import { createIdempotency } from './idempotency.js'
+import { createIntegrity } from './integrity/integrity.js'
 import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
 import { JobRunner } from './jobs/runner.js'
 import { Leases } from './leases.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
+import { createQuality } from './quality/operations.js'
 import { QueryGate } from './query/admission.js'
+import { Derivations } from './query/derivation.js'
 import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
 import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
+import { RetentionSweeper } from './retention/sweeper.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { profileOf, setRetrievalProfile } from './spaces/profile.js'
 import {
@@ -74,8 +78,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
   db.writeNow(() => dropUnfinishedModels(context))
   runner = new JobRunner(context)
-  const engine = wire(context, runner)
+  const sweeper = new RetentionSweeper(context)
+  const engine = wire(context, runner, sweeper)
   runner.start()
+  sweeper.start()
   warmUp(context)
   return engine
 }
@@ -97,10 +103,11 @@ function unused(db: Database): boolean {
   return db.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1') === undefined
 }
 
-function wire(context: EngineContext, runner: JobRunner): Engine {
+function wire(context: EngineContext, runner: JobRunner, sweeper: RetentionSweeper): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
   const cache = new PassageCache()
+  const derivations = new Derivations(context)
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
@@ -108,7 +115,7 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
       get: async (caller, id) => toSpace(findSpace(db, caller.tenant, id)),
       update: (caller, id, body) => updateSpace(db, caller, id, body),
       delete: (caller, id) => deleteSpace(context, caller, id),
-      manifest: async (caller, id) => spaceManifest(db, caller, id),
+      manifest: async (caller, id) => spaceManifest(context, caller, id),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
@@ -122,13 +129,14 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
       bulk: async (caller, id) => getBulkJob(db, caller, id),
     },
     queries: {
-      start: (caller, body, signal) => startQuery(context, { gate, cache }, caller, body, signal),
+      start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
       explain: (caller, spaceId, body) => explainQuery(context, { gate, cache }, caller, spaceId, body),
       trace: async (caller, id) => getTrace(db, caller, id),
       evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
       conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),
       missing: async (caller, id, page) => listMissing(db, caller, id, page),
     },
+    quality: createQuality(context),
     fs: createFileSystem({ db }),
     retention: {
       ofTenant: (caller) => tenantPolicy(context, caller),
@@ -136,6 +144,7 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
       ofSpace: (caller, id) => spacePolicy(context, caller, id),
       setSpace: (caller, id, body) => setSpacePolicy(context, caller, id, body),
     },
+    integrity: createIntegrity(context),
     idempotency: createIdempotency(context),
     tokens: {
       isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', jti) !== undefined,
@@ -161,13 +170,13 @@ function wire(context: EngineContext, runner: JobRunner): Engine {
         activeJobs,
         waitingJobs,
         runningQueries: gate.running,
-        backgroundTasks: training + context.indexes.builds(),
+        backgroundTasks: training + context.indexes.builds() + derivations.running,
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
     async close() {
-      await runner.close()
+      await Promise.all([sweeper.close(), runner.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       db.close()

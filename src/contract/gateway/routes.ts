@@ -3,6 +3,7 @@ import { explainRoutes } from './explain.js'
 import { fsRoutes } from './fs.js'
 import { integrityRoutes } from './integrity.js'
 import { jobsRoutes } from './jobs.js'
+import { qualityRoutes } from './quality.js'
 import { queriesRoutes } from './queries.js'
 import { retentionRoutes } from './retention.js'
 import { spacesRoutes } from './spaces.js'
@@ -14,6 +15,7 @@ export const gatewayRoutes = [
   ...documentsRoutes,
   ...jobsRoutes,
   ...queriesRoutes,
+  ...qualityRoutes,
   ...explainRoutes,
   ...integrityRoutes,
   ...systemRoutes,

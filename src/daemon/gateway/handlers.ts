@@ -3,7 +3,9 @@ import type { HandlerDeps, Handlers } from '../operation.js'
 import { documentsHandlers } from './documents.js'
 import { explainHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
+import { integrityHandlers } from './integrity.js'
 import { jobsHandlers } from './jobs.js'
+import { qualityHandlers } from './quality.js'
 import { queriesHandlers } from './queries.js'
 import { retentionHandlers } from './retention.js'
 import { spacesHandlers } from './spaces.js'
@@ -15,7 +17,9 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...spacesHandlers(deps),
     ...documentsHandlers(deps),
     ...jobsHandlers(deps),
+    ...integrityHandlers(deps),
     ...queriesHandlers(deps),
+    ...qualityHandlers(deps),
     ...explainHandlers(deps),
     ...systemHandlers(deps),
     ...retentionHandlers(deps),

@@ -5,7 +5,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../jobs/jobs.js'
 import { latestJob, toTicket } from '../jobs/store.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { type DocumentRow, lookupDocument, toAsset } from './store.js'
@@ -21,7 +21,7 @@ export async function reindexDocuments(
   const result = await db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
     const wanted = select(db, space, which)
-    assertNodeQuota(db, space, wanted)
+    assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)
     const items: BulkReindex['items'] = []
     const bulk: BulkItem[] = []
     for (const { id, row } of wanted) {
@@ -58,7 +58,8 @@ function select(
   return [...new Set(which.documentIds)].map((id) => ({ id, row: lookupDocument(db, space.key, id) }))
 }
 
-function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
+/** Makes a job for the next version of a document, inside the caller's transaction; one that is open is kept. */
+export function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
   const last = latestJob(db, row.key)
   if (last !== undefined && last.completed_at === null) return last
   const now = Date.now()
@@ -79,25 +80,4 @@ function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
     ...[newId(), space.tenant, space.key, job.id, row.id, job.id, now, now],
   )
   return job
-}
-
-/** A reindex holds old and new nodes at once. */
-function assertNodeQuota(db: Database, space: SpaceRow, wanted: { row: DocumentRow | undefined }[]): void {
-  const limit = policiesOf(space).quotaPolicy.maxNodeCount
-  const held =
-    db.get<{ n: number | null }>(
-      'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND until_revision IS NULL',
-      space.key,
-    )?.n ?? 0
-  const all = wanted.length
-  const documents = db.get<{ n: number }>(
-    'SELECT count(*) n FROM documents WHERE space_key = ? AND deleted_at IS NULL',
-    space.key,
-  )?.n
-  const more = documents === undefined || documents === 0 ? 0 : Math.ceil((held * all) / documents)
-  if (held + more > limit)
-    throw new KsError(
-      'reindex-over-quota',
-      `the reindex would hold about ${held + more} nodes at once, the quota maxNodeCount is ${limit}`,
-    )
 }

@@ -1,26 +1,62 @@
 import { KsError } from '../../contract/errors.js'
-import type { Database } from '../storage/database.js'
+import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
+import type { Bindable, Database } from '../storage/database.js'
 
-/** Every status of a staged commit, and the moves of decisions.md section 4. */
-const MOVES = {
-  received: ['object-staged'],
-  'object-staged': ['object-verified'],
-  'object-verified': ['metadata-prepared'],
-  'metadata-prepared': ['artifacts-built'],
-  'artifacts-built': ['nodes-built'],
-  'nodes-built': ['projections-built'],
-  'projections-built': ['published'],
+export type CommitStatus = StagedCommitStatus
+
+const FAILURES = ['failed-retryable', 'failed-terminal', 'canceled'] as const
+
+/**
+ * Every status of a staged commit with the moves that are allowed (decisions.md section 4). A commit that failed for now
+ * goes back to the step that failed, which stands in its row as `resume_status`.
+ */
+const MOVES: Record<CommitStatus, readonly CommitStatus[]> = {
+  received: ['object-staged', ...FAILURES],
+  'object-staged': ['object-verified', ...FAILURES],
+  'object-verified': ['metadata-prepared', ...FAILURES],
+  'metadata-prepared': ['artifacts-built', ...FAILURES],
+  'artifacts-built': ['nodes-built', ...FAILURES],
+  'nodes-built': ['projections-built', ...FAILURES],
+  'projections-built': ['published', ...FAILURES],
   published: [],
-  'failed-retryable': ['failed-terminal'],
+  'failed-retryable': [
+    'received',
+    'object-staged',
+    'object-verified',
+    'metadata-prepared',
+    'artifacts-built',
+    'nodes-built',
+    'projections-built',
+    'failed-terminal',
+    'canceled',
+  ],
   'failed-terminal': ['gc-pending'],
   canceled: ['gc-pending'],
   'gc-pending': ['gc-complete'],
   'gc-complete': [],
-} as const
+}
 
-export type CommitStatus = keyof typeof MOVES
+/** Statuses of a commit that may still be published. */
+export const UNDER_WAY =
+  "('received','object-staged','object-verified','metadata-prepared','artifacts-built','nodes-built','projections-built')"
+/** Statuses in which nobody was promised anything yet. */
+const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
 const DAY = 24 * 60 * 60 * 1000
+
+/** @throws KsError `internal` for a move that is not in the table */
+function assertMove(from: CommitStatus, to: CommitStatus): void {
+  if (!MOVES[from].includes(to)) throw new KsError('internal', `a staged commit does not move from ${from} to ${to}`)
+}
+
+/** Moves one commit, or not at all. @returns whether it stood at `from` */
+export function moveCommit(db: Database, id: string, from: CommitStatus, to: CommitStatus): boolean {
+  assertMove(from, to)
+  const values: Bindable[] = [to, Date.now(), id, from]
+  return (
+    db.run('UPDATE staged_commits SET status = ?, updated_at = ? WHERE id = ? AND status = ?', ...values).changes === 1
+  )
+}
 
 /** Moves commits of jobs along their path, one conditional update a step. */
 export function advance(db: Database, jobIds: string[], path: CommitStatus[]): void {
@@ -28,8 +64,7 @@ export function advance(db: Database, jobIds: string[], path: CommitStatus[]): v
     const from = path[step - 1]
     const to = path[step]
     if (from === undefined || to === undefined) return
-    const allowed: readonly CommitStatus[] = MOVES[from]
-    if (!allowed.includes(to)) throw new KsError('internal', `a staged commit does not move from ${from} to ${to}`)
+    assertMove(from, to)
     const now = Date.now()
     for (const jobId of jobIds)
       db.run(
@@ -40,6 +75,29 @@ export function advance(db: Database, jobIds: string[], path: CommitStatus[]): v
         from,
       )
   }
+}
+
+/** Marks the commit of a job as failed for now; the job is tried again at `retryAt`. */
+export function failRetryably(
+  db: Database,
+  jobId: string,
+  failure: { code: string; message: string },
+  retryAt: number,
+): void {
+  db.run(
+    `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + 1, error_code = ?,
+       error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${UNDER_WAY}`,
+    ...[failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
+  )
+}
+
+/** Puts the commit of a job that is tried again back to the step that failed. */
+export function resumeCommit(db: Database, jobId: string): void {
+  db.run(
+    `UPDATE staged_commits SET status = resume_status, resume_status = NULL, error_code = NULL, error_message = NULL,
+       expires_at = NULL, updated_at = ? WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IS NOT NULL`,
+    ...[Date.now(), jobId],
+  )
 }
 
 /** Marks the commit of a job as ended without being published. */
@@ -53,7 +111,7 @@ export function endCommit(
   const now = Date.now()
   db.run(
     `UPDATE staged_commits SET status = ?, error_code = ?, error_message = ?, expires_at = ?, updated_at = ?
-     WHERE job_id = ? AND status IN ('received','object-staged','object-verified','metadata-prepared','artifacts-built','nodes-built','projections-built','failed-retryable')`,
+     WHERE job_id = ? AND (status IN ${UNDER_WAY} OR status = 'failed-retryable')`,
     to,
     failure?.code ?? null,
     failure?.message ?? null,
@@ -67,8 +125,19 @@ export function endCommit(
 export function failUpload(db: Database, commitId: string, errorCode: string): void {
   db.run(
     `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
-     WHERE id = ? AND status IN ('received', 'object-staged', 'object-verified')`,
+     WHERE id = ? AND status IN ${UNACKNOWLEDGED}`,
     ...[errorCode, Date.now(), commitId],
+  )
+}
+
+/** A commit that nobody tries again and whose time is over has failed for good. @returns whether it was one */
+export function giveUpExpired(db: Database, commitId: string, now: number): boolean {
+  return (
+    db.run(
+      `UPDATE staged_commits SET status = 'failed-terminal', updated_at = ?
+       WHERE id = ? AND status = 'failed-retryable' AND expires_at < ?`,
+      ...[now, commitId, now],
+    ).changes === 1
   )
 }
 
@@ -76,13 +145,13 @@ export function failUpload(db: Database, commitId: string, errorCode: string): v
 export function abandonUnacknowledged(db: Database): number {
   const now = Date.now()
   db.run(
-    "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ?",
+    "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ? AND job_id IS NULL",
     ...[now, now],
   )
   return db.run(
     `UPDATE staged_commits SET status = 'failed-retryable', error_code = 'interrupted', resume_status = status,
        error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?, updated_at = ?
-     WHERE status IN ('received', 'object-staged', 'object-verified')`,
+     WHERE status IN ${UNACKNOWLEDGED}`,
     now + DAY,
     now,
   ).changes

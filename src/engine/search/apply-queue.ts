@@ -10,7 +10,8 @@ const MAX_FAULTS = 3
 const MAX_RETRY_MS = 60_000
 
 interface Pending {
-  batch: IndexBatch
+  /** a batch to apply, or work that runs while nothing is applied */
+  work: IndexBatch | (() => Promise<void>)
   resolve: () => void
   reject: (error: unknown) => void
 }
@@ -27,8 +28,17 @@ export class ApplyQueue {
   }
 
   push(batch: IndexBatch): Promise<void> {
+    return this.#enqueue(batch)
+  }
+
+  /** Runs an action after the changes that wait and before those that come. */
+  alone(action: () => Promise<void>): Promise<void> {
+    return this.#enqueue(action)
+  }
+
+  #enqueue(work: Pending['work']): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ batch, resolve, reject })
+      this.#pending.push({ work, resolve, reject })
       this.#running ??= this.#run().finally(() => {
         this.#running = undefined
       })
@@ -47,7 +57,9 @@ export class ApplyQueue {
     while (this.#pending.length > 0) {
       const group = this.#takeGroup()
       try {
-        await this.#commitTried(group.map(({ batch }) => batch))
+        const [first] = group
+        if (typeof first?.work === 'function') await first.work()
+        else await this.#commitTried(group.flatMap(({ work }) => (typeof work === 'function' ? [] : [work])))
         for (const { resolve } of group) resolve()
       } catch (error) {
         for (const { reject } of group) reject(error)
@@ -58,8 +70,12 @@ export class ApplyQueue {
   #takeGroup(): Pending[] {
     let nodes = 0
     let end = 0
-    for (const { batch } of this.#pending) {
-      nodes += batch.add.length + batch.remove.length
+    for (const { work } of this.#pending) {
+      if (typeof work === 'function') {
+        if (end === 0) end = 1
+        break
+      }
+      nodes += work.add.length + work.remove.length
       if (end > 0 && nodes > GROUP_NODES) break
       end++
     }

@@ -91,12 +91,7 @@ class Indexes implements SearchIndexes {
 
   async apply(space: string, batch: IndexBatch): Promise<void> {
     checkBatch(batch)
-    let queue = this.#queues.get(space)
-    if (queue === undefined) {
-      queue = new ApplyQueue((batches) => this.#commit(space, batches))
-      this.#queues.set(space, queue)
-    }
-    await queue.push(batch)
+    await this.#queue(space).push(batch)
   }
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {
@@ -145,6 +140,29 @@ class Indexes implements SearchIndexes {
     })
   }
 
+  async settle(space: string): Promise<void> {
+    await this.#tried(async () => {
+      const { session } = await this.#session(space)
+      await session.opened
+      await session.settled(this.#options.source.head(space).vectorSpace)
+    })
+  }
+
+  async rebuild(space: string): Promise<void> {
+    // no change is applied meanwhile: its watermark would speak for what is not there yet
+    await this.#queue(space).alone(() =>
+      this.#tried(async () => {
+        await this.#sessions.get(space)?.session.text.catch(() => {})
+        this.#faults.set(space, FAULTS_TO_DISCARD)
+        this.#sessions.delete(space)
+        const { session } = await this.#session(space)
+        await session.opened
+        await session.text
+        await session.settled(this.#options.source.head(space).vectorSpace)
+      }),
+    )
+  }
+
   async drop(space: string): Promise<void> {
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#queues.delete(space)
@@ -163,6 +181,15 @@ class Indexes implements SearchIndexes {
 
   async close(): Promise<void> {
     await this.#process.close()
+  }
+
+  #queue(space: string): ApplyQueue {
+    let queue = this.#queues.get(space)
+    if (queue === undefined) {
+      queue = new ApplyQueue((batches) => this.#commit(space, batches))
+      this.#queues.set(space, queue)
+    }
+    return queue
   }
 
   async #commit(space: string, batches: IndexBatch[]): Promise<void> {

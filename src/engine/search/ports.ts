@@ -103,6 +103,10 @@ export interface SearchIndexes {
   activateVectors(space: string, vectorSpace: string): Promise<void>
   search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits>
   status(space: string): Promise<IndexStatus>
+  /** Resolves when both indexes have caught up with the source, or cannot. */
+  settle(space: string): Promise<void>
+  /** Throws both indexes of a space away and builds them anew from the source; resolves when they are whole. */
+  rebuild(space: string): Promise<void>
   /** Removes both indexes of a space. */
   drop(space: string): Promise<void>
   /** Process id of the index process now, if it runs (for diagnostics and fault tests). */

@@ -18,6 +18,17 @@ export interface StagedObject {
 const SMALL_BYTES = 32 * 1024
 const FILE_MODE = 0o440
 const STAGED_NAME = /^[0-9a-f-]{36}$/
+const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
+const READ_BYTES = 256 * 1024
+
+/** A file below a tenant's folder. */
+export interface StoredFile {
+  key: string
+  size: number
+  modifiedAt: number
+  /** whether it has the form of an object; anything else was put there by somebody else */
+  isObject: boolean
+}
 
 /**
  * Content-addressed files: `objects/<tenant>/sha256/ab/<hex>`, immutable, one namespace a tenant so that nobody can tell
@@ -43,6 +54,11 @@ export class ObjectStore {
   /** The key of an object; tenants are hashed because their names are not ours to put in paths. */
   static key(tenant: string, sha256: string): string {
     return `${ObjectStore.prefix(tenant)}sha256/${sha256.slice(0, 2)}/${sha256}`
+  }
+
+  /** Whether a text is the key of an object of this tenant. */
+  static isKeyOf(tenant: string, text: string): boolean {
+    return OBJECT_KEY.test(text) && text.startsWith(ObjectStore.prefix(tenant))
   }
 
   static prefix(tenant: string): string {
@@ -111,21 +127,65 @@ export class ObjectStore {
         directories.add(directory)
       }
       await this.#removing.get(key)
+      // bytes that are there but damaged are replaced: sending a document again heals it
       const there = await stat(target).catch(ignoreMissing)
-      if (there?.size === staged.size) await this.discard(staged.id)
+      if (there?.size === staged.size && (await hashFile(target)) === staged.sha256) await this.discard(staged.id)
       else await rename(this.#stagedPath(staged.id), target)
     }
     await Promise.all([...directories].map(syncPath))
   }
 
   path(key: string): string {
-    if (!/^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/.test(key))
-      throw new KsError('internal', 'an object key does not have the form of one')
+    if (!OBJECT_KEY.test(key)) throw new KsError('internal', 'an object key does not have the form of one')
     return join(this.#root, key)
   }
 
   read(key: string): ReadStream {
     return createReadStream(this.path(key))
+  }
+
+  /** Reads an object again, whole. @returns nothing when there is no such file */
+  async measure(key: string): Promise<{ size: number; sha256: string; modifiedAt: number } | undefined> {
+    const path = this.path(key)
+    const found = await stat(path).catch(ignoreMissing)
+    if (found === undefined) return undefined
+    return { size: found.size, sha256: await hashFile(path), modifiedAt: found.mtimeMs }
+  }
+
+  /** Size and age of an object. @returns nothing when there is no such file */
+  async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
+    const found = await stat(this.path(key)).catch(ignoreMissing)
+    return found === undefined ? undefined : { size: found.size, modifiedAt: found.mtimeMs }
+  }
+
+  /** Files of a tenant after `after` in the order of their keys; what is no object has no form of a key. */
+  async list(tenant: string, after: string, limit: number): Promise<StoredFile[]> {
+    const root = join(this.#root, ObjectStore.prefix(tenant))
+    const found: StoredFile[] = []
+    for (const folder of await sortedNames(join(root, 'sha256'))) {
+      const prefix = `${ObjectStore.prefix(tenant)}sha256/${folder}/`
+      if (prefix.slice(0, after.length) < after.slice(0, prefix.length)) continue
+      for (const name of await sortedNames(join(root, 'sha256', folder))) {
+        const key = prefix + name
+        if (key <= after) continue
+        const at = await stat(join(this.#root, key)).catch(ignoreMissing)
+        if (at === undefined) continue
+        found.push({ key, size: at.size, modifiedAt: at.mtimeMs, isObject: OBJECT_KEY.test(key) && at.isFile() })
+        if (found.length >= limit) return found
+      }
+    }
+    return found
+  }
+
+  /** Files that are being received or were left behind, by their ids. */
+  async listStaged(): Promise<{ id: string; size: number; modifiedAt: number }[]> {
+    const found: { id: string; size: number; modifiedAt: number }[] = []
+    for (const id of await sortedNames(join(this.#root, 'tmp'))) {
+      if (!STAGED_NAME.test(id)) continue
+      const at = await stat(this.#stagedPath(id)).catch(ignoreMissing)
+      if (at !== undefined) found.push({ id, size: at.size, modifiedAt: at.mtimeMs })
+    }
+    return found
   }
 
   /**
@@ -182,6 +242,17 @@ async function syncPath(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** SHA-256 of a file, read in pieces so that others get their turns. */
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+async function sortedNames(directory: string): Promise<string[]> {
+  return ((await readdir(directory).catch(ignoreMissing)) ?? []).sort()
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -1,5 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { isReferenced } from '../documents/delete.js'
+import { policiesOf } from '../spaces/manifest.js'
+import { spaceByKey } from '../spaces/store.js'
 import type { Database } from './database.js'
 
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
@@ -20,8 +22,8 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
 }
 
 /** Sessions that have expired, with the questions and answers they remembered. */
-async function purgeSessions({ db }: EngineContext): Promise<boolean> {
-  const expired = db.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', Date.now(), ROWS)
+async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
+  const expired = db.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', now(), ROWS)
   if (expired.length === 0) return false
   await db.write(() => {
     for (const { id } of expired) {
@@ -39,7 +41,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   )
   if (row === undefined) return false
   // a query that is running may still load the passages it found
-  if (context.leases.of(row.space_key).length > 0) return false
+  if (context.leases.isRead(row.space_key)) return false
   const more = await db.write(() => {
     if (deleteNodes(db, row.space_key, 'doc_key', row.key)) return true
     db.run('DELETE FROM item_assets WHERE version_key IN (SELECT key FROM versions WHERE doc_key = ?)', row.key)
@@ -51,19 +53,27 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   return true
 }
 
-/** A version that was superseded more often than the manifest's `artifactVersionsToKeep`. */
+/** A version that was superseded more often than the retention policy's `parseArtifactVersions`. */
 async function purgeVersion(context: EngineContext): Promise<boolean> {
   const { db } = context
-  const row = db.get<{ key: number; space_key: number }>(
-    'SELECT key, space_key FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL ORDER BY obsolete_at LIMIT 1',
+  const row = db.get<{ key: number; space_key: number; obsolete_at: number }>(
+    'SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL ORDER BY obsolete_at LIMIT 1',
   )
-  if (row === undefined || context.leases.of(row.space_key).length > 0) return false
+  // a listing that goes on page by page may still show the publication that had this version
+  if (row !== undefined && row.obsolete_at + snapshotTime(db, row.space_key) > context.now()) return false
+  if (row === undefined || context.leases.isRead(row.space_key)) return false
   await db.write(() => {
     if (deleteNodes(db, row.space_key, 'key', row.key)) return
     db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
     db.run('DELETE FROM versions WHERE key = ?', row.key)
   })
   return true
+}
+
+/** How long a snapshot of a space may be read, in milliseconds. */
+function snapshotTime(db: Database, spaceKey: number): number {
+  const space = spaceByKey(db, spaceKey)
+  return space === undefined ? 0 : policiesOf(space).consistencyPolicy.snapshotTtlSeconds * 1000
 }
 
 /** Deletes a slice of nodes with their vectors. @returns whether there may be more */
@@ -109,6 +119,10 @@ async function purgeSpace(context: EngineContext): Promise<boolean> {
 const OF_A_SPACE = [
   'DELETE FROM session_turns WHERE session_id IN (SELECT id FROM sessions WHERE space_key = ?)',
   'DELETE FROM sessions WHERE space_key = ?',
+  'DELETE FROM missing_reviews WHERE space_key = ?',
+  'DELETE FROM missing_review_history WHERE space_key = ?',
+  'DELETE FROM golden_questions WHERE space_key = ?',
+  'DELETE FROM failed_queries WHERE space_key = ?',
   'DELETE FROM evidence_bundles WHERE space_key = ?',
   'DELETE FROM traces WHERE space_key = ?',
   'DELETE FROM staged_commits WHERE space_key = ?',
@@ -120,5 +134,7 @@ const OF_A_SPACE = [
   'DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
   'DELETE FROM vector_spaces WHERE space_key = ?',
   'DELETE FROM retrieval_profiles WHERE space_key = ?',
+  'DELETE FROM retention_policies WHERE space_key = ?',
+  'DELETE FROM space_usage WHERE space_key = ?',
   'DELETE FROM spaces WHERE key = ?',
 ]

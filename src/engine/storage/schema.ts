@@ -1,4 +1,5 @@
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
+import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
 
 /**
@@ -416,4 +417,5 @@ WHEN NOT EXISTS (SELECT 1 FROM graph_mentions WHERE entity_key = OLD.entity_key)
   DELETE FROM graph_entities WHERE key = OLD.entity_key;
 END;
 `,
+  QUALITY_SCHEMA,
 ]

@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto'
+import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
+import { nodeHash } from '../compile/store.js'
+import { isTrained } from '../compile/vector-spaces.js'
+import { itemName, type StoredArtifact, type StoredItem, type VersionRow } from '../documents/derived.js'
+import { latestJob } from '../jobs/store.js'
+import { unpack } from '../storage/packed.js'
+import { type Finding, finding, type Remedy, type Scan } from './findings.js'
+import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
+
+const SLICE_VERSIONS = 8
+const SLICE_DOCUMENTS = 200
+const SLICE_NODES = 200
+
+/** What a version of a document holds, as far as it can be read. */
+export interface ReadVersion {
+  artifact?: StoredArtifact
+  outline?: CompiledOutlineNode[]
+  items?: StoredItem[]
+}
+
+/** A version with the document it belongs to. */
+export type ScannedVersion = VersionRow & { document_id: string; filename: string }
+
+/** Versions of live documents that nothing is about to remove, in the order of their keys. */
+export function versionsAfter(scan: Scan, after: number, limit: number): ScannedVersion[] {
+  return scan.context.db.all<ScannedVersion>(
+    `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
+     JOIN documents ON documents.key = versions.doc_key
+     WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
+     ORDER BY versions.key LIMIT ?`,
+    ...[after, scan.space.key, limit],
+  )
+}
+
+/** Whether a version is still there and kept: rows that were read a moment ago may be being purged. */
+export function isKept(scan: Scan, versionKey: number): boolean {
+  return (
+    scan.context.db.get<{ one: number }>(
+      `SELECT 1 one FROM versions JOIN documents ON documents.key = versions.doc_key
+       WHERE versions.key = ? AND versions.obsolete_at IS NULL AND documents.deleted_at IS NULL`,
+      versionKey,
+    ) !== undefined
+  )
+}
+
+/** Unpacks what can be unpacked; a part that is damaged is absent. */
+export async function readVersion(row: Pick<VersionRow, 'artifact' | 'outline' | 'items'>): Promise<ReadVersion> {
+  const artifact = await unpacked(row.artifact, isArtifact)
+  const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
+  const items = await unpacked(row.items, isList<StoredItem>)
+  return {
+    ...(artifact === undefined ? {} : { artifact }),
+    ...(outline === undefined ? {} : { outline }),
+    ...(items === undefined ? {} : { items }),
+  }
+}
+
+async function unpacked<T>(bytes: Uint8Array, fits: (value: unknown) => value is T): Promise<T | undefined> {
+  try {
+    const value: unknown = await unpack<unknown>(bytes)
+    return fits(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isArtifact(value: unknown): value is StoredArtifact {
+  if (typeof value !== 'object' || value === null || !('text' in value) || !('elements' in value)) return false
+  return typeof value.text === 'string' && isList<CompiledElement>(value.elements)
+}
+
+function isList<T>(value: unknown): value is T[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)
+}
+
+/** The hash that `prepareVersion` stores for an artifact. */
+export function artifactHash(text: string, outline: CompiledOutlineNode[]): string {
+  return createHash('sha256').update(text).update(JSON.stringify(outline)).digest('hex')
+}
+
+const versions: Phase = async (scan, after) => {
+  const rows = versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS)
+  const findings: Finding[] = []
+  let scanned = 0
+  let last: ScannedVersion | undefined
+  for (const row of rows) {
+    if (findings.length > SLICE_FINDINGS / 2) break
+    const found = await checkVersion(scan, row)
+    if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
+    last = row
+    scanned++
+  }
+  const more = scanned < rows.length || rows.length === SLICE_VERSIONS
+  return { scanned, findings, ...(more && last !== undefined ? { next: last.key } : {}) }
+}
+
+async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]> {
+  const remedy: Remedy = { by: 'reading-again', versionKey: row.key }
+  const target = {
+    type: 'artifact-object',
+    id: row.artifact_id,
+    documentAssetId: row.document_id,
+    parseArtifactId: row.artifact_id,
+  } as const
+  const name = `version ${row.version} of ${JSON.stringify(row.filename)}`
+  const read = await readVersion(row)
+  const findings: Finding[] = []
+  for (const part of ['artifact', 'outline', 'items'] as const) {
+    if (read[part] !== undefined) continue
+    const [type, what] =
+      row[part].length === 0
+        ? (['missing-artifact-object', 'is not there'] as const)
+        : (['segment-hash-mismatch', 'cannot be unpacked'] as const)
+    findings.push(finding(type, `${part}-unreadable`, `the ${part} of ${name} ${what}`, target, remedy))
+  }
+  const { artifact, outline } = read
+  if (artifact !== undefined && outline !== undefined && artifactHash(artifact.text, outline) !== row.artifact_hash) {
+    const message = `the artifact of ${name} is not what was stored: its hash differs`
+    findings.push(finding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
+  }
+  return [...findings, ...checkAssets(scan, row, read.items ?? [], name, remedy)]
+}
+
+/** Pictures of a version; of very many damaged ones the first are named, a repair puts all right. */
+function checkAssets(
+  { context: { db } }: Scan,
+  row: ScannedVersion,
+  items: StoredItem[],
+  name: string,
+  remedy: Remedy,
+): Finding[] {
+  const findings: Finding[] = []
+  for (const [index, item] of items.entries()) {
+    if (item.asset === undefined || findings.length >= SLICE_FINDINGS / 4) continue
+    const id = itemName(item, index)
+    const stored = db.get<{ bytes: Uint8Array }>(
+      'SELECT bytes FROM item_assets WHERE version_key = ? AND item_id = ?',
+      row.key,
+      id,
+    )
+    const target = {
+      type: 'artifact-segment',
+      id,
+      documentAssetId: row.document_id,
+      parseArtifactId: row.artifact_id,
+    } as const
+    if (stored === undefined)
+      findings.push(finding('missing-artifact-object', 'item-missing', `${id} of ${name} has no bytes`, target, remedy))
+    else if (createHash('sha256').update(stored.bytes).digest('hex') !== item.asset.sha256)
+      findings.push(
+        finding(
+          'segment-hash-mismatch',
+          'item-hash',
+          `the bytes of ${id} of ${name} have another hash`,
+          target,
+          remedy,
+        ),
+      )
+  }
+  return findings
+}
+
+interface DocumentState {
+  key: number
+  id: string
+  filename: string
+  parser_status: string
+}
+
+/** Documents that should have a published version, or a job that makes one, and have not. */
+const documents: Phase = async (scan, after) => {
+  const { context, space } = scan
+  const rows = context.db.all<DocumentState & { published: number }>(
+    `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
+       AND from_revision IS NOT NULL AND until_revision IS NULL) published
+     FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+    ...[space.key, String(after ?? ''), SLICE_DOCUMENTS],
+  )
+  const findings = rows.flatMap((row) => checkDocument(scan, row))
+  return sliceOf(rows, SLICE_DOCUMENTS, findings, (row) => row.id)
+}
+
+function checkDocument(scan: Scan, row: DocumentState & { published: number }): Finding[] {
+  const job = latestJob(scan.context.db, row.key)
+  const open = job !== undefined && job.completed_at === null
+  if (row.published === 1 || open || row.parser_status === 'failed') return []
+  const target = { type: 'artifact-object', documentAssetId: row.id } as const
+  const name = JSON.stringify(row.filename)
+  // a model of a provider costs money and may be away: then a person decides
+  const remedy: Remedy = isTrained(scan.space)
+    ? { by: 'compiling-again', docKey: row.key }
+    : { by: 'person', advice: `\`ks docs reindex ${row.id}\` compiles it again` }
+  const message =
+    row.parser_status === 'parsed'
+      ? `${name} has no published version`
+      : `${name} waits to be compiled and no job does it`
+  return [finding('missing-artifact-object', 'version-missing', message, target, remedy)]
+}
+
+interface NodeRow {
+  key: number
+  id: string
+  version_key: number
+  title: string
+  text: string
+  start_offset: number
+  end_offset: number
+  row_hash: Uint8Array
+}
+
+/** Every passage says what was stored: its hash is computed again. */
+const nodes: Phase = async (scan, after) => {
+  const rows = scan.context.db.all<NodeRow>(
+    `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
+     WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
+    ...[scan.space.key, Number(after ?? 0), SLICE_NODES],
+  )
+  const findings: Finding[] = []
+  for (const row of rows) {
+    const { title, text, start_offset: startOffset, end_offset: endOffset } = row
+    if (Buffer.compare(nodeHash({ title, text, startOffset, endOffset }), row.row_hash) === 0) continue
+    const owner = scan.context.db.get<{ artifact_id: string; document: string }>(
+      `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
+       WHERE versions.key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL`,
+      row.version_key,
+    )
+    if (owner === undefined) continue
+    const target = {
+      type: 'knowledge-node',
+      id: row.id,
+      documentAssetId: owner.document,
+      parseArtifactId: owner.artifact_id,
+    } as const
+    const message = `passage ${row.id} does not say what was stored: its hash differs`
+    findings.push(
+      finding('segment-hash-mismatch', 'node-hash', message, target, {
+        by: 'reading-again',
+        versionKey: row.version_key,
+      }),
+    )
+  }
+  return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
+}
+
+export const artifactPhases: Phase[] = [versions, documents, nodes]

@@ -1,0 +1,74 @@
+import type { StagedCommit, StagedCommitStatus } from '../../contract/gateway/integrity.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Page, PageRequest } from '../api.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Bindable, Database } from '../storage/database.js'
+
+interface CommitRow {
+  id: string
+  tenant: string
+  idempotency_key: string
+  operation_type: StagedCommit['operationType']
+  status: StagedCommitStatus
+  document_id: string | null
+  artifact_id: string | null
+  raw_object_key: string | null
+  published_object_key: string | null
+  fingerprint: string | null
+  checksum: string | null
+  size_bytes: number | null
+  error_code: string | null
+  error_message: string | null
+  expires_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+/** Staged commits of a space, oldest first. */
+export function listCommits(
+  db: Database,
+  space: SpaceRow,
+  page: PageRequest & { status?: StagedCommitStatus | undefined },
+): Page<StagedCommit> {
+  const limit = Math.min(page.limit, LIMITS.page.cap)
+  const place: Bindable[] = [space.key, page.cursor ?? '']
+  const rows =
+    page.status === undefined
+      ? db.all<CommitRow>(
+          'SELECT * FROM staged_commits INDEXED BY staged_commits_listed WHERE space_key = ? AND id > ? ORDER BY id LIMIT ?',
+          ...[...place, limit + 1],
+        )
+      : db.all<CommitRow>(
+          'SELECT * FROM staged_commits WHERE space_key = ? AND id > ? AND status = ? ORDER BY id LIMIT ?',
+          ...[...place, page.status, limit + 1],
+        )
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map((row) => toCommit(row, space)),
+    ...(rows.length > limit && last !== undefined ? { nextCursor: last.id } : {}),
+  }
+}
+
+function toCommit(row: CommitRow, space: SpaceRow): StagedCommit {
+  return {
+    id: row.id,
+    knowledgeSpaceId: space.id,
+    tenantId: row.tenant,
+    idempotencyKey: row.idempotency_key,
+    operationType: row.operation_type,
+    status: row.status,
+    ...(row.document_id === null ? {} : { documentAssetId: row.document_id }),
+    ...(row.artifact_id === null ? {} : { parseArtifactId: row.artifact_id }),
+    ...(row.raw_object_key === null ? {} : { rawObjectKey: row.raw_object_key }),
+    ...(row.published_object_key === null ? {} : { publishedObjectKey: row.published_object_key }),
+    ...(row.fingerprint === null ? {} : { projectionFingerprint: row.fingerprint }),
+    ...(row.checksum === null ? {} : { checksum: row.checksum }),
+    ...(row.size_bytes === null ? {} : { sizeBytes: row.size_bytes }),
+    ...(row.error_code === null ? {} : { errorCode: row.error_code }),
+    ...(row.error_message === null ? {} : { errorMessage: row.error_message }),
+    ...(row.expires_at === null ? {} : { expiresAt: new Date(row.expires_at).toISOString() }),
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

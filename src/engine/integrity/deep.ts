@@ -1,0 +1,110 @@
+import { analyzeDocument } from '../../lib/text/analyze.js'
+import { activeVectorSpace } from '../compile/vector-spaces.js'
+import { decodeHalfInto } from '../storage/half.js'
+import { type Finding, finding, type Scan } from './findings.js'
+import { type Phase, sliceOf } from './phase.js'
+
+const SLICE_NODES = 50
+/** Passages with the very same vector may take every place; then being as near as they are is enough. */
+const VECTOR_HITS = 50
+const TEXT_HITS = 1000
+const SAME = 0.9999
+
+interface DeepRow {
+  key: number
+  id: string
+  doc_key: number
+  document: string
+  title: string
+  text: string
+  vector: Uint8Array | null
+}
+
+/**
+ * Every live passage is found by its own vector among all, and by its rarest word within its document. Counts alone do not
+ * show that a graph has lost the way to a point, which approximate indexes do after many removals.
+ */
+const everyNode: Phase = async (scan, after) => {
+  const { context, space } = scan
+  const active = activeVectorSpace(context.db, space)
+  const rows = context.db.all<DeepRow>(
+    `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
+     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     JOIN documents ON documents.key = nodes.doc_key
+     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+     WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
+     ORDER BY nodes.key LIMIT ?`,
+    ...[active?.key ?? -1, space.key, Number(after ?? 0), SLICE_NODES],
+  )
+  if (rows.length > 0) await context.indexes.settle(space.id)
+  const rarity = frequencies(rows)
+  const findings: Finding[] = []
+  for (const row of rows) {
+    const byWord = await isFoundByWord(scan, row, rarity)
+    const byVector = active === undefined || (await isFoundByVector(scan, row, active))
+    if ((byWord && byVector) || !isLive(scan, row.key)) continue
+    if (!byWord) findings.push(lostNode(row, 'text'))
+    if (!byVector) findings.push(lostNode(row, 'vector'))
+  }
+  return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
+}
+
+function lostNode(row: DeepRow, index: 'text' | 'vector'): Finding {
+  const how = index === 'text' ? 'its rarest word' : 'its own vector'
+  return finding(
+    'stale-projection',
+    `${index}-lost`,
+    `passage ${row.id} is not found by ${how}`,
+    { type: 'index-projection', id: row.id, documentAssetId: row.document },
+    { by: 'rebuilding-index' },
+  )
+}
+
+/** In how many of these passages each word stands. */
+function frequencies(rows: DeepRow[]): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const row of rows)
+    for (const term of new Set(analyzeDocument(row.text))) found.set(term, (found.get(term) ?? 0) + 1)
+  return found
+}
+
+async function isFoundByWord({ context, space }: Scan, row: DeepRow, rarity: Map<string, number>): Promise<boolean> {
+  let rarest: string | undefined
+  for (const term of new Set(analyzeDocument(row.text)))
+    if (rarest === undefined || (rarity.get(term) ?? 0) < (rarity.get(rarest) ?? 0)) rarest = term
+  if (rarest === undefined) return true
+  const { hits, textCount } = await context.indexes.search(space.id, {
+    terms: [rarest],
+    textK: TEXT_HITS,
+    vectorK: 1,
+    docs: [row.doc_key],
+  })
+  return textCount >= TEXT_HITS || hits.some((hit) => hit.key === row.key)
+}
+
+async function isFoundByVector(
+  { context, space }: Scan,
+  row: DeepRow,
+  active: { id: string; dimension: number },
+): Promise<boolean> {
+  if (row.vector === null || row.vector.length !== 2 * active.dimension) return true
+  const vector = new Float32Array(active.dimension)
+  decodeHalfInto(row.vector, vector, 0)
+  if (!vector.every(Number.isFinite)) return true
+  const request = { terms: [], vector, vectorSpace: active.id, textK: 1, vectorK: VECTOR_HITS }
+  const { hits } = await context.indexes.search(space.id, request)
+  if (hits.some((hit) => hit.key === row.key)) return true
+  return hits.length === VECTOR_HITS && hits.every((hit) => (hit.cosine ?? 0) >= SAME)
+}
+
+function isLive({ context }: Scan, nodeKey: number): boolean {
+  return (
+    context.db.get<{ one: number }>(
+      `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
+       WHERE nodes.key = ? AND versions.until_revision IS NULL`,
+      nodeKey,
+    ) !== undefined
+  )
+}
+
+export const deepPhases: Phase[] = [everyNode]

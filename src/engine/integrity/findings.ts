@@ -1,0 +1,55 @@
+import type { ConsistencyIssue, IntegrityTarget, IssueType } from '../../contract/gateway/integrity.js'
+import type { EngineContext } from '../context.js'
+import type { SpaceRow } from '../spaces/store.js'
+
+/** How an issue is put right; what it names is looked up again before anything is changed. */
+export type Remedy =
+  | { by: 'nobody' }
+  | { by: 'person'; advice: string }
+  | { by: 'removing-object'; objectKey: string }
+  | { by: 'removing-staged'; id: string }
+  | { by: 'collecting-commit'; commitId: string }
+  | { by: 'reading-again'; versionKey: number }
+  | { by: 'compiling-again'; docKey: number }
+  | { by: 'removing-nodes'; first: number; last: number }
+  | { by: 'removing-vector'; vectorSpaceKey: number; nodeKey: number }
+  | { by: 'rebuilding-index' }
+
+/** An issue with what repair needs to know of it. */
+export interface Finding {
+  issue: ConsistencyIssue
+  remedy: Remedy
+}
+
+/** What a scan works on. */
+export interface Scan {
+  context: EngineContext
+  space: SpaceRow
+  now: number
+}
+
+const SEVERITY: Record<IssueType, ConsistencyIssue['severity']> = {
+  'missing-raw-object': 'critical',
+  'checksum-mismatch': 'critical',
+  'size-mismatch': 'error',
+  'missing-artifact-object': 'error',
+  'segment-hash-mismatch': 'error',
+  'broken-path-target': 'warning',
+  'missing-node-target': 'error',
+  'stale-projection': 'warning',
+  'orphaned-staged-object': 'info',
+  'failed-commit-expired': 'info',
+}
+
+/** @param code what exactly was found, stable, finer than `type` */
+export function finding(
+  type: IssueType,
+  code: string,
+  message: string,
+  target: IntegrityTarget,
+  remedy: Remedy,
+): Finding {
+  const repairability =
+    remedy.by === 'nobody' ? 'not-repairable' : remedy.by === 'person' ? 'manual' : 'auto-repairable'
+  return { issue: { code, message, type, severity: SEVERITY[type], repairability, target }, remedy }
+}

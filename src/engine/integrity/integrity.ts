@@ -1,0 +1,110 @@
+import type {
+  ConsistencyReport,
+  FsckCheck,
+  GcCandidate,
+  GcDryRun,
+  GcExecuted,
+  Lease,
+  RepairBody,
+  RepairReport,
+  StagedCommit,
+  StagedCommitStatus,
+} from '../../contract/gateway/integrity.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { filterHash } from '../cursor.js'
+import { findSpace } from '../spaces/store.js'
+import { listCommits } from './commits.js'
+import type { Scan } from './findings.js'
+import { candidatePhases } from './gc-candidates.js'
+import { executeCandidates } from './gc-execute.js'
+import { listLeases } from './lease-list.js'
+import { checkPage, scanPage } from './pages.js'
+import { repairPage } from './repair.js'
+
+/** Whether rows, files and indexes agree, and what may be removed. */
+export interface IntegrityOperations {
+  fsck(
+    caller: Caller,
+    spaceId: string,
+    query: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
+  ): Promise<ConsistencyReport>
+  repair(caller: Caller, spaceId: string, body: RepairBody): Promise<RepairReport>
+  gcDryRun(
+    caller: Caller,
+    spaceId: string,
+    query: { cursor?: string | undefined; stagedObjectPrefix?: string | undefined },
+  ): Promise<GcDryRun>
+  gcExecute(caller: Caller, spaceId: string, candidates: GcCandidate[]): Promise<GcExecuted>
+  commits(
+    caller: Caller,
+    spaceId: string,
+    page: PageRequest & { status?: StagedCommitStatus | undefined },
+  ): Promise<Page<StagedCommit>>
+  leases(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<Lease>>
+}
+
+export function createIntegrity(context: EngineContext): IntegrityOperations {
+  const scanOf = (caller: Caller, spaceId: string): Scan => ({
+    context,
+    space: findSpace(context.db, caller.tenant, spaceId),
+    now: context.now(),
+  })
+  return {
+    fsck: async (caller, spaceId, query) => report(scanOf(caller, spaceId), query),
+    repair: async (caller, spaceId, body) => repairPage(scanOf(caller, spaceId), body),
+    gcDryRun: async (caller, spaceId, query) => dryRun(scanOf(caller, spaceId), query),
+    gcExecute: async (caller, spaceId, candidates) => executeCandidates(scanOf(caller, spaceId), candidates),
+    commits: async (caller, spaceId, page) =>
+      listCommits(context.db, findSpace(context.db, caller.tenant, spaceId), page),
+    leases: async (caller, spaceId, page) =>
+      listLeases(context.leases, findSpace(context.db, caller.tenant, spaceId), page),
+  }
+}
+
+async function report(
+  scan: Scan,
+  query: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
+): Promise<ConsistencyReport> {
+  const { scanned, findings, cursor } = await checkPage(scan, query)
+  const issues = findings.map(({ issue }) => issue)
+  const count = (severity: string) => issues.filter((issue) => issue.severity === severity).length
+  return {
+    knowledgeSpaceId: scan.space.id,
+    tenantId: scan.space.tenant,
+    scannedAt: new Date(scan.now).toISOString(),
+    ...(cursor === undefined ? {} : { cursor }),
+    summary: {
+      scanned,
+      info: count('info'),
+      warning: count('warning'),
+      error: count('error'),
+      critical: count('critical'),
+      repairable: issues.filter((issue) => issue.repairability === 'auto-repairable').length,
+    },
+    issues,
+  }
+}
+
+async function dryRun(
+  scan: Scan,
+  query: { cursor?: string | undefined; stagedObjectPrefix?: string | undefined },
+): Promise<GcDryRun> {
+  const filter = filterHash('gc', scan.space.id, query.stagedObjectPrefix)
+  const { findings, cursor } = await scanPage(scan, candidatePhases(query.stagedObjectPrefix), filter, query.cursor)
+  return {
+    knowledgeSpaceId: scan.space.id,
+    tenantId: scan.space.tenant,
+    dryRunId: newId(),
+    generatedAt: new Date(scan.now).toISOString(),
+    ...(cursor === undefined ? {} : { cursor }),
+    summary: {
+      candidateCount: findings.length,
+      stagedObjectCount: findings.filter(({ candidateType }) => candidateType === 'staged-object').length,
+      failedCommitCount: findings.filter(({ candidateType }) => candidateType === 'failed-commit').length,
+      estimatedBytes: findings.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0),
+    },
+    candidates: findings,
+  }
+}

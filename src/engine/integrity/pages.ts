@@ -1,0 +1,80 @@
+import { KsError } from '../../contract/errors.js'
+import type { FsckCheck } from '../../contract/gateway/integrity.js'
+import { LIMITS } from '../../contract/limits.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { artifactPhases } from './artifacts.js'
+import { deepPhases } from './deep.js'
+import type { Finding, Scan } from './findings.js'
+import { type Phase, type Place, SLICE_FINDINGS } from './phase.js'
+import { rawObjectPhases } from './raw-objects.js'
+import { referencePhases } from './references.js'
+
+export interface ScanPage<T> {
+  scanned: number
+  findings: T[]
+  cursor?: string
+}
+
+/** A call ends about then and leaves the rest to the next: others wait for the event loop and the disk. */
+const BUDGET_MS = 2000
+const MAX_SCANNED = 50_000
+
+function phasesOf(check: FsckCheck, deep: boolean): Phase[] {
+  if (check === 'raw-objects') return rawObjectPhases
+  if (check === 'artifact-segments') return artifactPhases
+  return deep ? [...referencePhases, ...deepPhases] : referencePhases
+}
+
+/** One page of a check. @throws KsError `invalid-cursor` */
+export async function checkPage(
+  scan: Scan,
+  which: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
+): Promise<ScanPage<Finding>> {
+  const filter = filterHash('fsck', scan.space.id, which.check, String(which.deep))
+  return scanPage(scan, phasesOf(which.check, which.deep), filter, which.cursor)
+}
+
+/**
+ * Runs phases from where a cursor stopped until a page is full or its time is over.
+ *
+ * @param filter what the cursor may be used with
+ * @throws KsError `invalid-cursor`
+ */
+export async function scanPage<T>(
+  scan: Scan,
+  phases: Phase<T>[],
+  filter: string,
+  cursor: string | undefined,
+): Promise<ScanPage<T>> {
+  let { phase, after } = placeOf(cursor, filter, phases.length)
+  const findings: T[] = []
+  let scanned = 0
+  const deadline = performance.now() + BUDGET_MS
+  for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
+    const slice = await current(scan, after)
+    findings.push(...slice.findings)
+    scanned += slice.scanned
+    after = slice.next
+    if (after === undefined) phase++
+    const full = findings.length > LIMITS.reportEntries - SLICE_FINDINGS || scanned >= MAX_SCANNED
+    if (phase < phases.length && (full || performance.now() > deadline))
+      return {
+        scanned,
+        findings,
+        cursor: encodeCursor({ after: after === undefined ? [phase] : [phase, after] }, filter),
+      }
+  }
+  return { scanned, findings }
+}
+
+function placeOf(
+  cursor: string | undefined,
+  filter: string,
+  phases: number,
+): { phase: number; after: Place | undefined } {
+  if (cursor === undefined) return { phase: 0, after: undefined }
+  const [phase, after] = decodeCursor(cursor, filter).after
+  if (typeof phase !== 'number' || phase < 0 || phase >= phases)
+    throw new KsError('invalid-cursor', 'cursor is not one that this list returned for this filter')
+  return { phase, after }
+}

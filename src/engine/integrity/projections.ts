@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { activeVectorSpace } from '../compile/vector-spaces.js'
+import { type Finding, finding, type Scan } from './findings.js'
+import type { Phase } from './phase.js'
+
+/** Work that goes on makes rows and index differ for moments: they are compared when they stand still. */
+const ATTEMPTS = 20
+const PAUSE_MS = 100
+
+interface Truth {
+  seq: number
+  nodes: number
+  vectors: number
+  vectorSpace: string | undefined
+  busy: boolean
+}
+
+/** What the indexes should hold, counted from rows. */
+function truthOf({ context, space }: Scan): Truth {
+  const { db } = context
+  const seq =
+    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', space.key)?.seq ?? 0
+  const nodes =
+    db.get<{ n: number }>(
+      `SELECT count(*) n FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+       WHERE nodes.space_key = ? AND versions.until_revision IS NULL`,
+      space.key,
+    )?.n ?? 0
+  const row = db.get<{ vector_space: string }>('SELECT vector_space FROM spaces WHERE key = ?', space.key)
+  const active = row === undefined ? undefined : activeVectorSpace(db, { ...space, vector_space: row.vector_space })
+  const vectors =
+    active === undefined
+      ? 0
+      : (db.get<{ n: number }>(
+          `SELECT count(*) n FROM vectors JOIN nodes ON nodes.key = vectors.node_key
+           JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+           WHERE vectors.vector_space = ? AND versions.until_revision IS NULL`,
+          active.key,
+        )?.n ?? 0)
+  const busy =
+    db.get<{ busy: number }>(
+      `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
+         OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
+      ...[space.key, space.key],
+    )?.busy === 1
+  return { seq, nodes, vectors, vectorSpace: active?.id, busy }
+}
+
+/** Text and vector index against the rows: both hold as many passages as are live, and the newest change. */
+export const projections: Phase = async (scan) => {
+  let differences: Finding[] = []
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const before = truthOf(scan)
+    if (before.seq === 0) return { scanned: 0, findings: [] }
+    await scan.context.indexes.settle(scan.space.id)
+    const status = await scan.context.indexes.status(scan.space.id)
+    const after = truthOf(scan)
+    const still = before.seq === after.seq && before.nodes === after.nodes && before.vectors === after.vectors
+    differences = compare(scan, after, status)
+    if (differences.length === 0) break
+    // differences that compiling explains say nothing of the indexes; the next check sees them at rest
+    if (!still || after.busy) differences = []
+    await sleep(PAUSE_MS)
+  }
+  return { scanned: 2, findings: differences }
+}
+
+function compare(
+  { space }: Scan,
+  truth: Truth,
+  status: { textWatermark: number; textCount: number; vectorCount: number },
+): Finding[] {
+  const found: Finding[] = []
+  const add = (code: string, message: string, id: string) => {
+    const target = { type: 'index-projection', id } as const
+    found.push(
+      finding('stale-projection', code, `${message} in space ${space.slug}`, target, { by: 'rebuilding-index' }),
+    )
+  }
+  if (status.textWatermark > truth.seq)
+    add('text-watermark', `the text index is at change ${status.textWatermark}, the rows at ${truth.seq}`, 'text')
+  if (status.textCount !== truth.nodes)
+    add('text-count', `the text index holds ${status.textCount} passages, the rows ${truth.nodes}`, 'text')
+  if (truth.vectorSpace !== undefined && status.vectorCount !== truth.vectors)
+    add('vector-count', `the vector index holds ${status.vectorCount} vectors, the rows ${truth.vectors}`, 'vector')
+  return found
+}

@@ -1,0 +1,192 @@
+import type { DocumentRow } from '../documents/store.js'
+import type { Database } from '../storage/database.js'
+import { type Finding, finding, type Scan } from './findings.js'
+import { type Phase, sliceOf } from './phase.js'
+
+/** Bytes that one slice hashes, and documents and files that it looks at. */
+const SLICE_BYTES = 256 * 1024 * 1024
+const SLICE_ROWS = 64
+const SLICE_FILES = 200
+const READS_AT_ONCE = 4
+/** What is younger may belong to work that goes on. */
+export const GRACE_MS = 60 * 60 * 1000
+
+type RawRow = Pick<DocumentRow, 'key' | 'id' | 'filename' | 'object_key' | 'sha256' | 'size_bytes'>
+
+/** Every document's bytes are read again and hashed. */
+const documents: Phase = async (scan, after) => {
+  const rows = scan.context.db.all<RawRow>(
+    `SELECT key, id, filename, object_key, sha256, size_bytes FROM documents
+     WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+    ...[scan.space.key, String(after ?? ''), SLICE_ROWS],
+  )
+  let bytes = 0
+  const within = rows.findIndex((row) => {
+    bytes += row.size_bytes
+    return bytes > SLICE_BYTES
+  })
+  const taken = within <= 0 ? rows.slice(0, within === 0 ? 1 : SLICE_ROWS) : rows.slice(0, within)
+  const findings: Finding[] = []
+  for (let from = 0; from < taken.length; from += READS_AT_ONCE) {
+    const group = taken.slice(from, from + READS_AT_ONCE)
+    for (const found of await Promise.all(group.map((row) => checkRaw(scan, row)))) if (found) findings.push(found)
+  }
+  const last = taken.at(-1)
+  const more = taken.length < rows.length || rows.length === SLICE_ROWS
+  return { scanned: taken.length, findings, ...(more && last !== undefined ? { next: last.id } : {}) }
+}
+
+async function checkRaw({ context, space }: Scan, row: RawRow): Promise<Finding | undefined> {
+  const { db, objects } = context
+  const target = { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id } as const
+  const name = JSON.stringify(row.filename)
+  const remedy = { by: 'person', advice: `upload ${name} again: the same bytes take their place` } as const
+  const read = await objects.measure(row.object_key).catch((error: unknown) => ({ error: String(error) }))
+  // it may have been deleted while it was read
+  if (!isLive(db, space.key, row.id)) return undefined
+  if (read === undefined)
+    return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are not there`, target, remedy)
+  if ('error' in read)
+    return finding(
+      'checksum-mismatch',
+      'raw-object-unreadable',
+      `the bytes of ${name} cannot be read: ${read.error}`,
+      target,
+      remedy,
+    )
+  if (read.size !== row.size_bytes) {
+    const message = `${name} has ${read.size} bytes on disk, ${row.size_bytes} were received`
+    return finding('size-mismatch', 'raw-object-size', message, target, remedy)
+  }
+  if (read.sha256 === row.sha256) return undefined
+  const message = `the bytes of ${name} are not those that were received: their hash differs`
+  return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
+}
+
+function isLive(db: Database, spaceKey: number, id: string): boolean {
+  return (
+    db.get<{ one: number }>(
+      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
+      ...[spaceKey, id],
+    ) !== undefined
+  )
+}
+
+/** Files of the tenant that no row names. They belong to no space, so every space of the tenant shows them. */
+const strangers: Phase = async (scan, after) => {
+  const { context, space } = scan
+  const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
+  const findings: Finding[] = []
+  for (const file of files) {
+    const target = { type: 'raw-object', objectKey: file.key } as const
+    if (!file.isObject) {
+      const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
+      findings.push(finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' }))
+    } else if (isOrphan(context.db, file, scan.now)) {
+      const remedy = { by: 'removing-object', objectKey: file.key } as const
+      const message = `object ${file.key.slice(-8)} of ${file.size} bytes belongs to no document`
+      findings.push(finding('orphaned-staged-object', 'orphaned-object', message, target, remedy))
+    }
+  }
+  return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
+}
+
+/** Whether an object is older than the grace and named by no document, live or being purged, and by no open commit. */
+export function isOrphan(db: Database, file: { key: string; modifiedAt: number }, now: number): boolean {
+  if (now - file.modifiedAt < GRACE_MS) return false
+  return !isNamed(db, file.key, now)
+}
+
+/** Whether any row still names an object. */
+export function isNamed(db: Database, objectKey: string, now: number): boolean {
+  return (
+    db.get<{ named: number }>(
+      `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
+         OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
+                    AND (status IN ('received', 'object-staged', 'object-verified')
+                         OR status = 'failed-retryable' AND expires_at >= ?)) named`,
+      ...[objectKey, objectKey, now],
+    )?.named === 1
+  )
+}
+
+/** Temporary files of this space's uploads that ended. Those of uploads without a row are removed by the next start. */
+const leftovers: Phase = async (scan, after) => {
+  const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? ''))
+  const some = files.slice(0, SLICE_FILES)
+  const findings = some
+    .filter((file) => isLeftover(scan.context.db, scan.space.key, file, scan.now))
+    .map((file) =>
+      finding(
+        'orphaned-staged-object',
+        'orphaned-temporary-file',
+        `an upload that ended left ${file.size} bytes behind`,
+        { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
+        { by: 'removing-staged', id: file.id },
+      ),
+    )
+  const last = some.at(-1)
+  return {
+    scanned: some.length,
+    findings,
+    ...(some.length < files.length && last !== undefined ? { next: last.id } : {}),
+  }
+}
+
+export function isLeftover(
+  db: Database,
+  spaceKey: number,
+  file: { id: string; modifiedAt: number },
+  now: number,
+): boolean {
+  if (now - file.modifiedAt < GRACE_MS) return false
+  const row = db.get<{ status: string }>(
+    'SELECT status FROM staged_commits WHERE id = ? AND space_key = ?',
+    ...[file.id, spaceKey],
+  )
+  return row !== undefined && !['received', 'object-staged', 'object-verified'].includes(row.status)
+}
+
+/** Commits that failed or were canceled so long ago that nothing of them has to be kept. */
+const expiredCommits: Phase = async (scan, after) => {
+  const rows = expiredCommitRows(scan.context.db, scan.space.key, String(after ?? ''), scan.now, SLICE_FILES)
+  const findings = rows.map((row) =>
+    finding(
+      'failed-commit-expired',
+      'failed-commit-expired',
+      `staged commit ${row.id} is ${row.status} and past its time`,
+      { type: 'staged-commit', id: row.id, ...(row.document_id === null ? {} : { documentAssetId: row.document_id }) },
+      { by: 'collecting-commit', commitId: row.id },
+    ),
+  )
+  return sliceOf(rows, SLICE_FILES, findings, (row) => row.id)
+}
+
+export interface ExpiredCommit {
+  id: string
+  status: 'failed-retryable' | 'failed-terminal' | 'canceled' | 'gc-pending'
+  document_id: string | null
+  published_object_key: string | null
+  updated_at: number
+}
+
+/** Failed commits past their time, and those whose collection was interrupted. A job that is tried again keeps its own. */
+export function expiredCommitRows(
+  db: Database,
+  spaceKey: number,
+  after: string,
+  now: number,
+  limit: number,
+): ExpiredCommit[] {
+  return db.all<ExpiredCommit>(
+    `SELECT id, status, document_id, published_object_key, updated_at FROM staged_commits INDEXED BY staged_commits_listed
+     WHERE space_key = ? AND id > ? AND (status = 'gc-pending'
+       OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at) < ?
+       OR status = 'failed-retryable' AND expires_at < ?
+          AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
+     ORDER BY id LIMIT ?`,
+    ...[spaceKey, after, now, now, limit],
+  )
+}
+
+export const rawObjectPhases: Phase[] = [documents, strangers, leftovers, expiredCommits]

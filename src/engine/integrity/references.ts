@@ -1,0 +1,189 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { CompiledOutlineNode } from '../compile/compiled.js'
+import { isTrained } from '../compile/vector-spaces.js'
+import { FLOATS } from '../storage/half.js'
+import { isKept, readVersion, type ScannedVersion, versionsAfter } from './artifacts.js'
+import { type Finding, finding, type Remedy, type Scan } from './findings.js'
+import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
+import { projections } from './projections.js'
+
+const SLICE_VERSIONS = 8
+const SLICE_NODES = 500
+const SLICE_VECTORS = 200
+/** Vectors are stored with unit length in half precision; a flipped bit that matters moves the length more than this. */
+const LENGTH_TOLERANCE = 0.01
+
+/** What a version's passages point to: sections of its outline, elements of its artifact; and that all are there. */
+const versions: Phase = async (scan, after) => {
+  const rows = versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS)
+  const findings: Finding[] = []
+  let scanned = 0
+  let last: ScannedVersion | undefined
+  for (const row of rows) {
+    if (findings.length > SLICE_FINDINGS / 2) break
+    const found = await checkReferences(scan, row)
+    if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
+    last = row
+    scanned++
+  }
+  const more = scanned < rows.length || rows.length === SLICE_VERSIONS
+  return { scanned, findings, ...(more && last !== undefined ? { next: last.key } : {}) }
+}
+
+interface NodeReferences {
+  key: number
+  id: string
+  ordinal: number
+  outline_node: string
+  elements: string
+}
+
+async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding[]> {
+  const { db } = scan.context
+  const remedy: Remedy = { by: 'reading-again', versionKey: row.key }
+  const owner = { documentAssetId: row.document_id, parseArtifactId: row.artifact_id }
+  const { artifact, outline } = await readVersion(row)
+  const sections = outline === undefined ? undefined : new Set(sectionIds(outline))
+  const elements = artifact === undefined ? undefined : new Set(artifact.elements.map((element) => element.id))
+  const findings: Finding[] = []
+  let count = 0
+  let after = -1
+  for (;;) {
+    const nodes = db.all<NodeReferences>(
+      'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
+      ...[row.key, after, SLICE_NODES],
+    )
+    count += nodes.length
+    for (const node of nodes) {
+      if (findings.length >= SLICE_FINDINGS / 4) break
+      const lost = lostReference(node, sections, elements)
+      if (lost === undefined) continue
+      const target = { type: 'knowledge-node', id: node.id, ...owner } as const
+      findings.push(finding('broken-path-target', lost.code, `passage ${node.id} ${lost.what}`, target, remedy))
+    }
+    after = nodes.at(-1)?.ordinal ?? after
+    if (nodes.length < SLICE_NODES) break
+    await turn()
+  }
+  if (count !== row.node_count) {
+    const message = `version ${row.version} of ${JSON.stringify(row.filename)} has ${count} passages, ${row.node_count} were stored`
+    findings.push(
+      finding(
+        'missing-node-target',
+        'node-missing',
+        message,
+        { type: 'artifact-object', id: row.artifact_id, ...owner },
+        remedy,
+      ),
+    )
+  }
+  return findings
+}
+
+function lostReference(
+  node: NodeReferences,
+  sections: Set<string> | undefined,
+  elements: Set<string> | undefined,
+): { code: string; what: string } | undefined {
+  if (sections !== undefined && !sections.has(node.outline_node))
+    return {
+      code: 'section-missing',
+      what: `stands in section ${JSON.stringify(node.outline_node)}, which the outline lacks`,
+    }
+  if (elements === undefined) return undefined
+  const named = idsIn(node.elements)
+  if (named === undefined) return { code: 'elements-unreadable', what: 'has a list of elements that cannot be read' }
+  const lost = named.find((id) => !elements.has(id))
+  return lost === undefined
+    ? undefined
+    : { code: 'element-missing', what: `names element ${JSON.stringify(lost)}, which the artifact lacks` }
+}
+
+function idsIn(json: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return Array.isArray(value) && value.every((id) => typeof id === 'string') ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function* sectionIds(outline: CompiledOutlineNode[]): Iterable<string> {
+  for (const node of outline) {
+    yield node.id
+    yield* sectionIds(node.children)
+  }
+}
+
+/** Passages whose version is gone: no read shows them, they only take room. */
+const strayNodes: Phase = async (scan, after) => {
+  const rows = scan.context.db.all<{ key: number; id: string; stray: number }>(
+    `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
+     FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
+    ...[scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+  )
+  const findings = rows
+    .filter((row) => row.stray === 1)
+    .map((row) =>
+      finding(
+        'broken-path-target',
+        'node-without-version',
+        `passage ${row.id} belongs to no version of a document`,
+        { type: 'knowledge-node', id: row.id },
+        { by: 'removing-nodes', first: row.key, last: row.key },
+      ),
+    )
+  return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.key)
+}
+
+interface VectorRow {
+  vector_space: number
+  node_key: number
+  vector: Uint8Array
+  dimension: number
+  node: string | null
+  document: string | null
+}
+
+/** Vectors in use: each has its passage, its dimensions and unit length. */
+const vectors: Phase = async (scan, after) => {
+  const rows = scan.context.db.all<VectorRow>(
+    `SELECT vectors.vector_space, node_key, vector, dimension, nodes.id node, documents.id document
+     FROM vector_spaces JOIN vectors ON vectors.vector_space = vector_spaces.key
+     LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
+     WHERE vector_spaces.id = ? AND vector_spaces.space_key = ? AND vector_spaces.state = 'active' AND node_key > ?
+     ORDER BY node_key LIMIT ?`,
+    ...[scan.space.vector_space, scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+  )
+  const findings = rows.flatMap((row) => checkVector(scan, row))
+  return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
+}
+
+function checkVector(scan: Scan, row: VectorRow): Finding[] {
+  const remedy: Remedy = { by: 'removing-vector', vectorSpaceKey: row.vector_space, nodeKey: row.node_key }
+  if (row.node === null) {
+    const target = { type: 'index-projection', id: String(row.node_key) } as const
+    return [finding('missing-node-target', 'vector-without-node', 'a vector belongs to no passage', target, remedy)]
+  }
+  if (row.vector.length === 2 * row.dimension && hasUnitLength(row.vector)) return []
+  const target = {
+    type: 'index-projection',
+    id: row.node,
+    ...(row.document === null ? {} : { documentAssetId: row.document }),
+  } as const
+  const again: Remedy = isTrained(scan.space)
+    ? remedy
+    : { by: 'person', advice: `\`ks docs reindex ${row.document ?? ''}\` asks the embedding model again` }
+  return [finding('stale-projection', 'vector-damaged', `the vector of passage ${row.node} is damaged`, target, again)]
+}
+
+function hasUnitLength(halves: Uint8Array): boolean {
+  let sum = 0
+  for (let at = 0; at + 1 < halves.length; at += 2) {
+    const value = FLOATS[(halves[at] ?? 0) | ((halves[at + 1] ?? 0) << 8)] ?? Number.NaN
+    sum += value * value
+  }
+  return Math.abs(Math.sqrt(sum) - 1) <= LENGTH_TOLERANCE
+}
+
+export const referencePhases: Phase[] = [versions, strayNodes, vectors, projections]

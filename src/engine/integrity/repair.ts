@@ -1,0 +1,139 @@
+import { KsError } from '../../contract/errors.js'
+import type { RepairBody, RepairReport } from '../../contract/gateway/integrity.js'
+import { fillVectors } from '../compile/training.js'
+import { activeVectorSpace, isTrained } from '../compile/vector-spaces.js'
+import { queueAgain } from '../documents/reindex.js'
+import type { DocumentRow } from '../documents/store.js'
+import type { Finding, Remedy, Scan } from './findings.js'
+import { collectCommit, removeObject, removeStrayNodes } from './gc-execute.js'
+import { checkPage } from './pages.js'
+import { repairVersion } from './repair-version.js'
+
+type Item = RepairReport['items'][number]
+
+const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
+  nobody: 'nothing: it was not put there by this service',
+  'removing-object': 'remove the object',
+  'removing-staged': 'remove the temporary file',
+  'collecting-commit': 'collect the commit with what it left',
+  'reading-again': 'read the document again, or put it together from its passages',
+  'compiling-again': 'queue the document to be compiled again',
+  'removing-nodes': 'remove the passage',
+  'removing-vector': 'compute the vector again from the passage',
+  'rebuilding-index': 'build the indexes of the space anew from rows',
+}
+
+/**
+ * Checks one page and puts right what can be put right without a person and without asking a model. Everything is detected
+ * anew: what a client says it saw counts for nothing. Each repair is one durable step, so an interrupted one is repeated.
+ */
+export async function repairPage(scan: Scan, body: RepairBody): Promise<RepairReport> {
+  const { scanned, findings, cursor } = await checkPage(scan, body)
+  const wanted = findings.filter(({ issue }) => body.types === undefined || body.types.includes(issue.type))
+  const done = new Map<string, Promise<Outcome>>()
+  const items: Item[] = []
+  for (const found of wanted) items.push(await treat(scan, found, body.dryRun, done))
+  const count = (status: Item['status']) => items.filter((item) => item.status === status).length
+  return {
+    knowledgeSpaceId: scan.space.id,
+    tenantId: scan.space.tenant,
+    scannedAt: new Date(scan.now).toISOString(),
+    dryRun: body.dryRun,
+    ...(cursor === undefined ? {} : { cursor }),
+    summary: {
+      scanned,
+      wouldRepair: count('would-repair'),
+      repaired: count('repaired'),
+      failed: count('failed'),
+      manual: count('manual'),
+      notRepairable: count('not-repairable'),
+    },
+    items,
+  }
+}
+
+interface Outcome {
+  repaired: boolean
+  action: string
+}
+
+async function treat(
+  scan: Scan,
+  { issue, remedy }: Finding,
+  dryRun: boolean,
+  done: Map<string, Promise<Outcome>>,
+): Promise<Item> {
+  if (remedy.by === 'person') return { issue, status: 'manual', action: remedy.advice }
+  if (remedy.by === 'nobody') return { issue, status: 'not-repairable', action: ACTIONS.nobody }
+  if (dryRun) return { issue, status: 'would-repair', action: ACTIONS[remedy.by] }
+  // many issues may have one remedy, such as an index that is built anew
+  const key = JSON.stringify(remedy)
+  const running = done.get(key) ?? attempt(scan, remedy)
+  done.set(key, running)
+  const { repaired, action } = await running
+  return { issue, status: repaired ? 'repaired' : 'failed', action }
+}
+
+async function attempt(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobody' }>): Promise<Outcome> {
+  const action = ACTIONS[remedy.by]
+  try {
+    const refused = await apply(scan, remedy)
+    return refused === undefined ? { repaired: true, action } : { repaired: false, action: refused }
+  } catch (error) {
+    scan.context.log.warn({ space: scan.space.id, remedy, error: String(error) }, 'a repair failed')
+    const why = error instanceof KsError ? error.message : 'it failed unexpectedly; the log of the daemon tells why'
+    return { repaired: false, action: `${action}: ${why}` }
+  }
+}
+
+/** @returns why nothing was done; nothing when it was */
+async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobody' }>): Promise<string | undefined> {
+  const { context, space } = scan
+  switch (remedy.by) {
+    case 'removing-object':
+      return heldUnless(await removeObject(scan, remedy.objectKey))
+    case 'removing-staged':
+      return heldUnless(await removeObject(scan, `tmp/${remedy.id}`))
+    case 'collecting-commit':
+      return heldUnless(await collectCommit(scan, remedy.commitId))
+    case 'reading-again':
+      return repairVersion(scan, remedy.versionKey)
+    case 'compiling-again':
+      return compileAgain(scan, remedy.docKey)
+    case 'removing-nodes':
+      return heldUnless((await removeStrayNodes(scan, remedy.first, remedy.last)) > 0)
+    case 'removing-vector':
+      return renewVector(scan, remedy)
+    case 'rebuilding-index':
+      await context.indexes.rebuild(space.id)
+      return undefined
+  }
+}
+
+function heldUnless(gone: boolean): string | undefined {
+  return gone ? undefined : 'something needs it by now: it stays'
+}
+
+async function compileAgain({ context, space }: Scan, docKey: number): Promise<string | undefined> {
+  const { db } = context
+  if (!isTrained(space)) return 'compiling would ask the embedding model: reindex the document yourself'
+  const queued = await db.write(() => {
+    const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', docKey)
+    return row !== undefined && queueAgain(db, space, row) !== undefined
+  })
+  context.wake()
+  return heldUnless(queued)
+}
+
+/** Forgets a damaged vector, and computes it anew where the passage is live and the model is our own. */
+async function renewVector(
+  { context, space }: Scan,
+  { vectorSpaceKey, nodeKey }: { vectorSpaceKey: number; nodeKey: number },
+): Promise<string | undefined> {
+  const { db } = context
+  const active = activeVectorSpace(db, space)
+  if (active?.key !== vectorSpaceKey) return 'another embedding model is in use by now'
+  await db.write(() => db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', vectorSpaceKey, nodeKey))
+  if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)
+  return undefined
+}
