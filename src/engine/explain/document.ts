@@ -113,9 +113,10 @@ export function publishedNow(
   }
   if (row.parser_status === 'failed' || job?.stage === 'failed' || job?.stage === 'canceled') {
     const canceled = job?.stage === 'canceled'
-    failed(stages, 'compile-failed', {
+    const empty = row.error_code === 'empty'
+    failed(stages, empty ? 'no-text' : 'compile-failed', {
       stage: 'publication',
-      reason: canceled ? 'compile-canceled' : 'compile-failed',
+      reason: canceled ? 'compile-canceled' : empty ? 'no-text' : 'compile-failed',
       text: canceled
         ? 'the document was never published: its compilation was canceled'
         : `the document could not be compiled: ${row.error ?? job?.error ?? 'no reason is known'}`,

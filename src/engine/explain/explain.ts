@@ -179,6 +179,8 @@ function judgeTrace(
   run: StageRun | undefined,
 ): { verdict: ExplainVerdict | undefined } {
   if (settled !== undefined) return { verdict: settled }
+  // what keeps a document out before anything is searched held for the trace as well
+  if (run?.shown === undefined) return { verdict: now }
   const { reproduced } = reproducedOf(recorded, run)
   return { verdict: reproduced === true && recorded?.row.mode === 'fast' ? now : 'unknowable' }
 }

@@ -1,0 +1,414 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.js'
+import type { RetrievalProfileBody } from '../../../src/contract/gateway/spaces.js'
+import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+let test: TestEngine
+/** a few documents: no embedding model, text search alone */
+let small = ''
+/** enough documents for candidates to be cut off, and for an embedding model */
+let large = ''
+
+const PROFILE: RetrievalProfileBody = {
+  defaultMode: 'fast',
+  modes: ['fast'],
+  topK: 10,
+  scoreThreshold: 0,
+  rerank: { enabled: true },
+}
+const LARGE_DOCUMENTS = 320
+
+/** Every explanation fits the contract. */
+async function explain(spaceId: string, body: Partial<ExplainBody>): Promise<Explanation> {
+  return Explanation.parse(await test.engine.queries.explain(ADA, spaceId, ExplainBody.parse(body)))
+}
+
+/** The stage that kept it out, or the last one. */
+function culprit({ stages }: Explanation) {
+  return stages.find((stage) => stage.outcome === 'failed') ?? stages.at(-1)!
+}
+
+const stageOf = ({ stages }: Explanation, name: string) => stages.find(({ stage }) => stage === name)
+
+async function space(slug: string): Promise<string> {
+  return (await test.engine.spaces.create(ADA, { name: slug, slug })).id
+}
+
+async function withProfile<T>(spaceId: string, change: Partial<RetrievalProfileBody>, action: () => Promise<T>) {
+  await test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, ...change })
+  try {
+    return await action()
+  } finally {
+    await test.engine.spaces.setRetrievalProfile(ADA, spaceId, PROFILE)
+  }
+}
+
+async function documentId(spaceId: string, filename: string): Promise<string> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await test.engine.documents.list(ADA, spaceId, { limit: 100, cursor })
+    const found = page.items.find((item) => item.filename === filename)
+    if (found !== undefined) return found.id
+    cursor = page.nextCursor
+    if (cursor === undefined) throw new Error(`no ${filename}`)
+  }
+}
+
+const SMALL = {
+  'tides.md': '# Tides\n\nThe moon pulls the sea, and the highest tides come with the full moon.',
+  'guide/harbour.md':
+    '# Harbour\n\n## Berths\n\nVisitors moor at the eastern quay.\n\n## Fees\n\nMooring costs nine crowns a night.',
+  'guide/fees.md': '# Fees\n\nA list of charges.',
+  'archive/fees.md': '# Old fees\n\nCharges of another year.',
+  'bread.md': '# Bread\n\nKneading flour and water makes dough.',
+}
+
+function largeDocuments(): Record<string, string> {
+  const topics = ['lantern', 'anchor', 'compass', 'rudder', 'sextant', 'galley', 'mast', 'keel']
+  const files: Record<string, string> = {}
+  for (let i = 0; i < LARGE_DOCUMENTS; i++) {
+    const topic = topics[i % topics.length]!
+    const other = topics[(i * 3 + 1) % topics.length]!
+    files[`log/${i}.md`] =
+      `# Entry ${i} of the ${topic}\n\nThe ${topic} was checked beside the ${other} on watch ${i}. ` +
+      `The voyage ${'voyage '.repeat(1 + (i % 3))} went on with ${topic} and ${other}.`
+  }
+  for (let i = 0; i < 40; i++)
+    files[`orchard/${i}.md`] = `# Trees ${i}\n\nThe walnut and the cherry bore fruit in year ${i}.`
+  const filler = Array.from({ length: 150 }, (_, i) => `pebble${i} shale${i} gravel${i}`).join(' ')
+  files['geology.md'] = `# Stones\n\n${filler} voyage walnut cherry ${filler.slice(0, 1500)}`
+  return files
+}
+
+beforeAll(async () => {
+  test = await startEngine()
+  small = await space('small')
+  large = await space('large')
+  await ingest(test.engine, ADA, small, SMALL)
+  await ingest(test.engine, ADA, large, largeDocuments())
+  await until(() => test.engine.activity().backgroundTasks === 0 && test.engine.activity().activeJobs === 0, 60_000)
+}, 120_000)
+afterAll(() => test.end())
+
+describe('a document that is in the evidence', () => {
+  it('passes every stage, with the parts of its rank', async () => {
+    const found = await explain(small, { query: 'When do the highest tides come?', path: 'tides.md' })
+    expect(found).toMatchObject({ verdict: 'shown', mode: 'fast', document: { filename: 'tides.md' } })
+    expect(found.stages.map(({ stage }) => stage)).toEqual([
+      ...['document', 'publication', 'text', 'terms', 'text-leg', 'vector-leg'],
+      ...['fusion', 'rerank', 'threshold', 'top-k', 'evidence'],
+    ])
+    const { parts, score } = stageOf(found, 'rerank')!.figures as { parts: { adds: number }[]; score: number }
+    expect(parts.reduce((sum, part) => sum + part.adds, 0)).toBeCloseTo(score, 2)
+    expect(stageOf(found, 'terms')!.figures).toMatchObject({
+      words: expect.arrayContaining([
+        { word: 'When', terms: [] },
+        { word: 'tides', terms: ['tide'] },
+      ]),
+    })
+    expect(found.passage?.text).toContain('highest tides')
+  })
+
+  it('is shown by the query itself with the same passage at the same place', async () => {
+    const query = 'voyage of the compass and the rudder'
+    const asked = await ask(test.engine, ADA, large, query)
+    const items = (await test.engine.queries.evidence(ADA, asked.traceId, { limit: 50 })).items
+    const trace = await test.engine.queries.trace(ADA, asked.traceId)
+    const bundle = trace.steps.at(-1)!.metadata.evidenceBundle as {
+      items: { nodeId: string; citations: { documentAssetId: string }[] }[]
+    }
+    for (const [index, item] of bundle.items.entries()) {
+      const found = await explain(large, { query, documentId: item.citations[0]!.documentAssetId })
+      expect(found.verdict).toBe('shown')
+      expect(found.passage?.nodeId).toBe(item.nodeId)
+      expect(stageOf(found, 'top-k')!.figures.rank).toBe(index + 1)
+    }
+    expect(items).toHaveLength(10)
+  })
+})
+
+describe('a planted miss is explained: ', () => {
+  it('1. a path that no document has, with names like it', async () => {
+    const found = await explain(small, { query: 'tides', path: 'sea/tides.txt' })
+    expect(found.verdict).toBe('unknown-document')
+    expect(culprit(found)).toMatchObject({ reason: 'unknown-path', figures: { similar: ['tides.md'] } })
+  })
+
+  it('2. an id that was never here', async () => {
+    const found = await explain(small, { query: 'tides', documentId: '018f0000-0000-7000-8000-000000000001' })
+    expect([found.verdict, culprit(found).reason]).toEqual(['unknown-document', 'unknown-id'])
+  })
+
+  it('3. the end of more than one path', async () => {
+    const found = await explain(small, { query: 'charges', path: 'fees.md' })
+    expect(culprit(found)).toMatchObject({
+      reason: 'ambiguous-path',
+      figures: { similar: expect.arrayContaining(['guide/fees.md', 'archive/fees.md']) },
+    })
+    expect((await explain(small, { query: 'charges', path: './guide/fees.md' })).verdict).toBe('shown')
+  })
+
+  it('4. a document that was deleted, also after its rows are gone', async () => {
+    const [gone] = await ingest(test.engine, ADA, small, { 'gone.md': 'Seagulls nest on the roof.' })
+    await test.engine.documents.delete(ADA, small, [gone!.asset.id])
+    await until(async () => {
+      const found = await explain(small, { query: 'seagulls', documentId: gone!.asset.id })
+      expect(found.verdict).toBe('deleted')
+      return culprit(found).figures.deletedAt === undefined
+    })
+  })
+
+  it('5. a document that a newer one of the same name replaced', async () => {
+    // a query that has not read its answer keeps deleted rows in place
+    const body = { knowledgeSpaceId: small, query: 'x', activeDocumentIds: [], activeEntityIds: [] }
+    const held = await test.engine.queries.start(ADA, body, new AbortController().signal)
+    const [old] = await ingest(test.engine, ADA, small, { 'news.md': 'Seagulls were seen.' })
+    const [next] = await ingest(test.engine, ADA, small, { 'news.md': 'Cormorants were seen.' })
+    const found = await explain(small, { query: 'seagulls', documentId: old!.asset.id })
+    for await (const _ of held.frames());
+    expect(found.verdict).toBe('deleted')
+    expect(culprit(found)).toMatchObject({ reason: 'replaced', figures: { replacedBy: next!.asset.id } })
+  })
+
+  it('6. a document whose compilation is not over', async () => {
+    const upload = await test.engine.documents.upload(ADA, small, { many: true })
+    const page = `${'whales swim deep and sing. '.repeat(40)}\n\n`
+    await upload.add({ filename: 'long.md', content: Readable.from([Buffer.from(page.repeat(4000))]) })
+    const [accepted] = await upload.commit({})
+    const found = await explain(small, { query: 'whales', documentId: accepted!.asset.id })
+    expect([found.verdict, culprit(found).reason]).toEqual(['not-published', 'not-published-yet'])
+    expect(culprit(found).figures.jobStage).toMatch(/queued|parsed|outline_built|nodes_generated/)
+    await test.engine.jobs.cancel(ADA, accepted!.compilationJob.id)
+    const after = await explain(small, { query: 'whales', path: 'long.md' })
+    // 7. and one whose compilation was canceled
+    expect([after.verdict, culprit(after).reason]).toEqual(['compile-failed', 'compile-canceled'])
+  })
+
+  it('8. a file that could not be read', async () => {
+    await ingest(test.engine, ADA, small, { 'broken.pdf': '%PDF-1.7\nnothing that a PDF needs' })
+    const found = await explain(small, { query: 'broken', path: 'broken.pdf' })
+    expect([found.verdict, culprit(found).reason]).toEqual(['compile-failed', 'compile-failed'])
+    expect(culprit(found).figures.error).toMatch(/broken\.pdf/)
+  })
+
+  it('9. a query that is limited to other documents', async () => {
+    const activeDocumentIds = [await documentId(small, 'bread.md')]
+    const found = await explain(small, { query: 'highest tides', path: 'tides.md', activeDocumentIds })
+    expect([found.verdict, culprit(found).stage]).toEqual(['out-of-scope', 'scope'])
+    const own = await explain(small, { query: 'kneading dough', path: 'bread.md', activeDocumentIds })
+    expect([own.verdict, stageOf(own, 'scope')?.outcome]).toEqual(['shown', 'passed'])
+  })
+
+  it('10. a document without text', async () => {
+    await ingest(test.engine, ADA, small, { 'blank.md': '\n \n' })
+    const found = await explain(small, { query: 'anything', path: 'blank.md' })
+    expect([found.verdict, culprit(found).reason]).toEqual(['no-text', 'no-text'])
+  })
+
+  it('11. words that no single passage holds', async () => {
+    const found = await explain(small, { query: 'mooring', path: 'harbour.md', quote: 'moor at the western quay' })
+    expect([found.verdict, culprit(found).stage]).toEqual(['passage-not-found', 'text'])
+  })
+
+  it('12. a question in other words than the document, without a model to bridge them', async () => {
+    const found = await explain(small, { query: 'How is pastry baked?', path: 'bread.md' })
+    expect(found.verdict).toBe('no-term-in-common')
+    expect(stageOf(found, 'terms')).toMatchObject({
+      outcome: 'missed',
+      figures: { present: [], absent: ['pastri', 'bake'] },
+    })
+    expect(stageOf(found, 'vector-leg')?.reason).toBe('no-model')
+    expect(found.hint).toMatch(/model/)
+  })
+
+  it('13. words that the document holds but queries leave out', async () => {
+    const found = await explain(small, { query: 'does the sea water come with nothing here', path: 'guide/fees.md' })
+    expect(found.verdict).toBe('no-term-in-common')
+    const { words } = stageOf(found, 'terms')!.figures as { words: { word: string; terms: string[] }[] }
+    expect(words.filter(({ terms }) => terms.length === 0).map(({ word }) => word)).toEqual(['does', 'the', 'with'])
+  })
+
+  it('14. a rank in text search and vector search beyond the candidates', async () => {
+    const body = { query: 'lantern anchor voyage', path: 'geology.md' }
+    // the model learns the words of the orchard when it is trained on all documents
+    await until(async () => stageOf(await explain(large, body), 'vector-leg')?.reason === 'beyond-limit')
+    const found = await explain(large, body)
+    expect([found.verdict, culprit(found).stage]).toEqual(['beyond-candidates', 'fusion'])
+    const text = stageOf(found, 'text-leg')!
+    expect(text.reason).toBe('beyond-limit')
+    const { rank, score, cut, limit } = text.figures as { rank: number; score: number; cut: number; limit: number }
+    expect(rank).toBeGreaterThan(limit)
+    expect(rank).toBeLessThanOrEqual(LARGE_DOCUMENTS + 1)
+    expect(score).toBeLessThan(cut)
+    const vector = stageOf(found, 'vector-leg')!
+    expect(vector.reason).toBe('beyond-limit')
+    expect(vector.figures).toMatchObject({ limit: 200, score: expect.any(Number), rank: expect.any(Number) })
+  })
+
+  it('15. a rank of both searches beyond what is compared', async () => {
+    const asked = 'anchor compass voyage'
+    const ranks = new Map<string, number>()
+    for (let i = 0; i < 40; i++) {
+      const found = await explain(large, { query: asked, path: `log/${i}.md` })
+      if (found.verdict === 'beyond-rerank') {
+        const fusion = stageOf(found, 'fusion')!
+        expect(fusion.reason).toBe('beyond-rerank-limit')
+        expect(fusion.figures.rank).toBeGreaterThan(30)
+        expect(fusion.figures.score).toBeLessThanOrEqual(Number(fusion.figures.cut))
+        expect(stageOf(found, 'rerank')).toBeUndefined()
+        ranks.set(`${i}`, Number(fusion.figures.rank))
+        break
+      }
+    }
+    expect(ranks.size).toBe(1)
+  })
+
+  it('16. a score below the threshold of the profile', async () => {
+    const found = await withProfile(small, { scoreThreshold: 0.99 }, () =>
+      explain(small, { query: 'moon and flour', path: 'bread.md' }),
+    )
+    expect([found.verdict, culprit(found).stage]).toEqual(['below-threshold', 'threshold'])
+    expect(culprit(found).figures).toMatchObject({ scoreThreshold: 0.99 })
+  })
+
+  it('17. a place after the last one shown, with what the last one has more', async () => {
+    const found = await withProfile(small, { topK: 1 }, () =>
+      explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
+    )
+    expect([found.verdict, culprit(found).stage]).toEqual(['beyond-top-k', 'top-k'])
+    const rerank = stageOf(found, 'rerank')!.figures as {
+      score: number
+      lastShown: number
+      parts: { adds: number; lastShownAdds: number }[]
+    }
+    expect(rerank.score).toBeLessThan(rerank.lastShown)
+    expect(rerank.parts.some((part) => part.lastShownAdds > part.adds)).toBe(true)
+  })
+
+  it('18. a place after the last one shown in the order of both searches, where nothing is compared', async () => {
+    const found = await withProfile(small, { topK: 1, rerank: { enabled: false } }, () =>
+      explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
+    )
+    expect(found.verdict).toBe('beyond-top-k')
+    expect(stageOf(found, 'fusion')?.reason).toBe('order-of-fusion')
+    expect(stageOf(found, 'rerank')?.reason).toBe('disabled')
+  })
+
+  it('19. another passage of the document, shown in place of the one that is meant', async () => {
+    const parts = ['Berths', 'Fees', 'Lights'].map((name) => {
+      return `## ${name}\n\n${name === 'Fees' ? 'Pilotage is charged by draught. ' : ''}${`${name} text of the port. `.repeat(90)}`
+    })
+    await ingest(test.engine, ADA, small, { 'port.md': `# Port\n\n${parts.join('\n\n')}` })
+    const body = { query: 'How is pilotage charged, by draught?', path: 'port.md', quote: 'Lights text of the port.' }
+    const found = await withProfile(small, { topK: 1 }, () => explain(small, body))
+    expect(found.verdict).toBe('other-passage-shown')
+    expect(stageOf(found, 'evidence')).toMatchObject({ reason: 'other-passage-shown', figures: { ranks: [1] } })
+    const own = await withProfile(small, { topK: 1 }, () => explain(small, { ...body, quote: 'Pilotage is  CHARGED' }))
+    expect(own.verdict).toBe('shown')
+  })
+
+  it('20. a document that the text index does not hold', async () => {
+    plantUnindexed('hidden.md', 'Puffins live in burrows.')
+    const found = await explain(small, { query: 'Where do puffins live?', path: 'hidden.md' })
+    expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'not-in-index'])
+  })
+
+  it('21. a text index that has not applied the newest change', async () => {
+    plantUnindexed('late.md', 'Guillemots nest on cliffs.', true)
+    const found = await explain(small, { query: 'guillemots', path: 'late.md' })
+    expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'watermark-behind'])
+    const { watermark, newestChange } = stageOf(found, 'text-leg')!.figures
+    expect(Number(watermark)).toBeLessThan(Number(newestChange))
+  })
+})
+
+/** Rows of a published document that the indexes were never told of. */
+function plantUnindexed(filename: string, text: string, logged = false): void {
+  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
+  const copy = (table: string, where: string, value: unknown, changes: Record<string, unknown>): number => {
+    const row = db.prepare(`SELECT * FROM ${table} WHERE ${where} = ?`).get(value) as Record<string, unknown>
+    const columns = db.pragma(`table_info(${table})`) as { name: string }[]
+    const names = columns.map(({ name }) => name).filter((name) => name !== 'key')
+    const values = names.map((name) => (name in changes ? changes[name] : row[name]))
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+    return Number(db.prepare(sql).run(values).lastInsertRowid)
+  }
+  const own = (end: string) => `018f0000-0000-7000-8000-${Buffer.from(filename).toString('hex').slice(0, 10)}${end}`
+  db.transaction(() => {
+    const bread = db.prepare("SELECT key FROM documents WHERE filename = 'bread.md'").pluck().get()
+    const version = db.prepare('SELECT key FROM versions WHERE doc_key = ?').pluck().get(bread)
+    const docKey = copy('documents', 'key', bread, { id: own('01'), filename })
+    const versionKey = copy('versions', 'key', version, { doc_key: docKey })
+    const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, title: filename, text }
+    const node = copy('nodes', 'version_key', version, changes)
+    db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)
+    if (logged)
+      db.prepare(
+        'INSERT INTO projection_log (space_key, op, first_node, last_node) SELECT space_key, 1, ?, ? FROM documents WHERE key = ?',
+      ).run(node, node, docKey)
+  })()
+  db.close()
+}
+
+describe('a stored trace', () => {
+  it('is explained by what it recorded, and by a new run where that gives the same evidence', async () => {
+    const spaceId = await space('traces')
+    await ingest(test.engine, ADA, spaceId, { 'tides.md': SMALL['tides.md'], 'bread.md': SMALL['bread.md'] })
+    const set = (topK: number) => test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, topK })
+    await set(1)
+    const { traceId } = await ask(test.engine, ADA, spaceId, 'highest tides of the moon over flour')
+    const shown = await explain(spaceId, { traceId, path: 'tides.md' })
+    expect(shown).toMatchObject({ verdict: 'shown', verdictNow: 'shown', trace: { rank: 1, reproduced: true } })
+    const left = await explain(spaceId, { traceId, path: 'bread.md' })
+    expect(left).toMatchObject({ verdict: 'beyond-top-k', trace: { id: traceId, reproduced: true } })
+
+    await ingest(test.engine, ADA, spaceId, { 'flour.md': 'The highest tides of the moon, over flour.' })
+    const later = await explain(spaceId, { traceId, path: 'flour.md' })
+    expect(later).toMatchObject({ verdict: 'not-published', trace: { reproduced: false } })
+    expect(culprit(later)).toMatchObject({ stage: 'trace', reason: 'published-later' })
+    expect(later.trace!.headRevisionNow).toBeGreaterThan(later.trace!.headRevisionThen!)
+
+    const unknowable = await explain(spaceId, { traceId, path: 'bread.md' })
+    expect(unknowable).toMatchObject({ verdict: 'unknowable', verdictNow: 'beyond-top-k' })
+    expect(unknowable.hint).toMatch(/ask the question again/)
+  })
+
+  it('remembers which documents its query was limited to', async () => {
+    const bread = await documentId(small, 'bread.md')
+    const { traceId } = await ask(test.engine, ADA, small, 'highest tides', { activeDocumentIds: [bread] })
+    const found = await explain(small, { traceId, path: 'tides.md' })
+    expect(found.verdict).toBe('out-of-scope')
+  })
+
+  it("is nobody else's", async () => {
+    const { traceId } = await ask(test.engine, ADA, small, 'highest tides')
+    const body = ExplainBody.parse({ traceId, path: 'tides.md' })
+    await expect(test.engine.queries.explain(BOB, small, body)).rejects.toMatchObject({ code: 'not-found' })
+    const carol = { tenant: ADA.tenant, subject: 'carol' }
+    await expect(test.engine.queries.explain(carol, small, body)).rejects.toMatchObject({ code: 'not-found' })
+    await expect(test.engine.queries.explain(ADA, large, body)).rejects.toMatchObject({ code: 'not-found' })
+  })
+})
+
+describe('an explanation', () => {
+  it('keeps the rules of a query', async () => {
+    const query = { query: 'tides', path: 'tides.md' }
+    await expect(explain(small, { ...query, mode: 'deep' })).rejects.toMatchObject({ code: 'profile-mode-mismatch' })
+    const auto = await explain(small, { ...query, mode: 'auto' })
+    expect(auto.stages.find(({ stage }) => stage === 'mode')).toMatchObject({
+      outcome: 'note',
+      figures: { mode: 'auto' },
+    })
+    expect(() => ExplainBody.parse({ path: 'x' })).toThrow('exactly one of query or traceId')
+    expect(() => ExplainBody.parse({ query: 'x' })).toThrow('exactly one of documentId or path')
+  })
+
+  it('leaves no trace, no session and no lease behind', async () => {
+    const { runningQueries } = test.engine.activity()
+    await explain(small, { query: 'tides', path: 'tides.md' })
+    expect(test.engine.activity().runningQueries).toBe(runningQueries)
+  })
+})
