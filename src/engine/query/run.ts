@@ -2,8 +2,9 @@ import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
 import type { AnswerFrame, Caller, QueryRun } from '../api.js'
-import { embeddingReference } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
+import { captureFailedQuery } from '../quality/capture.js'
+import { assertRoomForTraces } from '../spaces/quota.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { insertTrace } from '../traces/store.js'
 import { GENERATE_STEP } from '../traces/traces.js'
@@ -11,11 +12,10 @@ import { type Admitted, admit, type QueryGate } from './admission.js'
 import { answerQuery } from './answer.js'
 import { evidenceState } from './answerability.js'
 import { makeBundle, toEvidenceItem } from './evidence.js'
-import { embedForFast, LEG_CANDIDATES, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
-import { type ConcreteMode, isAvailable, type Route, resolveMode } from './mode.js'
-import type { PassageCache } from './passage.js'
-import { RERANK_LIMIT } from './rank.js'
+import type { Retrieved } from './fast.js'
+import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
+import { type QueryShared, retrieveInMode } from './stages.js'
 
 /** What one run carries from step to step. */
 interface Run {
@@ -36,17 +36,16 @@ interface Run {
 /** Admits a query; after this its headers may be sent. */
 export async function startQuery(
   context: EngineContext,
-  shared: { gate: QueryGate; cache: PassageCache },
+  shared: QueryShared & { gate: QueryGate },
   caller: Caller,
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<QueryRun> {
   const admitted = admit(context, caller, body)
-  // auto ends in the profile's default mode wherever the choice fails
-  assertAvailable(body.mode === undefined || body.mode === 'auto' ? admitted.profile.defaultMode : body.mode)
+  assertRoomForTraces(context, admitted.space)
   const leave = await shared.gate.enter(signal)
   const traceId = newId()
-  const session = openSession(context.db, caller, admitted.space.key, body.sessionId)
+  const session = openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave })
   const lease = context.leases.acquire({
     spaceKey: admitted.space.key,
     sessionId: session.id,
@@ -61,25 +60,21 @@ export async function startQuery(
     traceId,
     sessionId: session.id,
     frames: () =>
-      framesOf(run, shared.cache, () => {
+      framesOf(run, shared, () => {
         lease.release()
         leave()
       }),
   }
 }
 
-function assertAvailable(mode: ConcreteMode): void {
-  if (!isAvailable(mode)) throw new KsError('unavailable', `mode ${mode} is not available in this version, use fast`)
-}
-
 /**
  * The whole run. Every failure after admission becomes a trace that says so and one `answer.error`; an abort before the
  * claim ends silently.
  */
-async function* framesOf(run: Run, cache: PassageCache, release: () => void): AsyncGenerator<AnswerFrame> {
+async function* framesOf(run: Run, shared: QueryShared, release: () => void): AsyncGenerator<AnswerFrame> {
   const { traceId, signal } = run
   try {
-    yield* answerFrames(run, cache)
+    yield* answerFrames(run, shared)
   } catch (error) {
     if (signal.aborted) return
     run.context.log.warn({ traceId, error: String(error) }, 'a query failed')
@@ -91,7 +86,7 @@ async function* framesOf(run: Run, cache: PassageCache, release: () => void): As
   }
 }
 
-async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<AnswerFrame> {
+async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<AnswerFrame> {
   const { context, admitted, body, recorder, signal, traceId } = run
   const route = await recorder.step(
     'query.route',
@@ -99,31 +94,9 @@ async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<Answ
     (decided, durationMs) => ({ ...decided, durationMs }),
   )
   run.route = route
-  assertAvailable(route.resolvedMode)
-  const embedding = await recorder.step(
-    'query.embed',
-    () => embedForFast(context, admitted, body.query, signal),
-    ({ embedded, degraded }, durationMs) => ({
-      durationMs,
-      model: embeddingReference(admitted.space),
-      ...(embedded === undefined ? {} : { dimension: embedded.dimension, vectorSpaceId: embedded.vectorSpaceId }),
-      ...(degraded === undefined ? {} : { degraded }),
-    }),
-  )
-  const plan = planOf(run, route)
-  const retrieved = await recorder.step(
-    'query.retrieve',
-    () => retrieveFast(context, cache, admitted, body.query, embedding, signal),
-    (result, durationMs) => ({
-      durationMs,
-      itemCount: result.ranked.length,
-      projectionSnapshot: admitted.snapshot,
-      retrievalProfile: admitted.profile,
-      plan,
-      ...(body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: body.activeDocumentIds }),
-      metrics: result.metrics,
-    }),
-  )
+  const { retrieved, plan } = await retrieveInMode(context, shared, {
+    ...{ body, query: body.query, admitted, route, recorder, signal },
+  })
   const bundle = judge(run, retrieved)
   const answering = new Date()
   let answer = ''
@@ -161,6 +134,10 @@ async function* answerFrames(run: Run, cache: PassageCache): AsyncGenerator<Answ
   const { evidenceBundle: _, ...withoutBundle } = metadata
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...withoutBundle })
   await commit(run, route, bundle, answer)
+  captureFailedQuery(context, {
+    ...{ caller: run.caller, spaceKey: admitted.space.key, traceId, query: body.query, mode: route.resolvedMode },
+    ...{ state: bundle.state, cited: answerMetadata.cited },
+  })
   yield { event: 'answer.done', data: { finishReason, metadata, traceId } }
 }
 
@@ -204,7 +181,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       steps: recorder.steps,
       bundle,
     })
-    recordTurn(db, caller, admitted.space.key, session.id, { traceId, query: body.query, answer })
+    recordTurn(context, caller, admitted.space.key, session.id, { traceId, query: body.query, answer })
   })
 }
 
@@ -231,27 +208,4 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
   } catch (cause) {
     context.log.warn({ traceId, error: String(cause) }, 'the trace of a failed query could not be kept')
   }
-}
-
-function planOf(run: Run, route: Route): Record<string, unknown> {
-  const { profile } = run.admitted
-  return {
-    strategyVersion: STRATEGY_VERSION,
-    requestedMode: route.requestedMode,
-    resolvedMode: route.resolvedMode,
-    queryLanguage: languageOf(run.body.query),
-    topK: profile.topK,
-    denseTopK: LEG_CANDIDATES,
-    ftsTopK: LEG_CANDIDATES,
-    fusionLimit: 2 * LEG_CANDIDATES,
-    rerankCandidateLimit: profile.rerank.enabled ? RERANK_LIMIT : 0,
-  }
-}
-
-/** The script decides: telling Latin languages apart from a few words is guesswork. */
-function languageOf(query: string): string {
-  if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(query)) return 'ja'
-  if (/\p{Script=Hangul}/u.test(query)) return 'ko'
-  if (/\p{Script=Han}/u.test(query)) return 'zh'
-  return 'und'
 }

@@ -72,14 +72,15 @@ export function findTrace(
   return { row, spaceId: row.space_id, bundle }
 }
 
-function readBundle(db: Database, tenant: string, id: string): EvidenceBundle | undefined {
+export function readBundle(db: Database, tenant: string, id: string): EvidenceBundle | undefined {
   const stored = db.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', id, tenant)
   if (stored === undefined) return undefined
   const bundle: EvidenceBundle = JSON.parse(stored.body)
   return bundle
 }
 
-function documentsVisible(db: Database, spaceKey: number, bundle: EvidenceBundle): boolean {
+/** Whether every document that the evidence cites is still there. */
+export function documentsVisible(db: Database, spaceKey: number, bundle: EvidenceBundle): boolean {
   const ids = new Set(bundle.items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
   for (const id of ids) {
     const there = db.get<{ one: number }>(
@@ -89,4 +90,19 @@ function documentsVisible(db: Database, spaceKey: number, bundle: EvidenceBundle
     if (there === undefined) return false
   }
   return true
+}
+
+/** How a piece of missing evidence stands. */
+export interface MissingReview {
+  status: 'active' | 'dismissed'
+  revision: number
+}
+
+/** The reviews of a trace's missing evidence, by item key. The caller has seen that the trace is the caller's own. */
+export function reviewsOf(db: Database, tenant: string, traceId: string): Map<string, MissingReview> {
+  const rows = db.all<MissingReview & { item_key: string }>(
+    'SELECT item_key, status, revision FROM missing_reviews WHERE tenant = ? AND trace_id = ?',
+    ...[tenant, traceId],
+  )
+  return new Map(rows.map(({ item_key, status, revision }) => [item_key, { status, revision }]))
 }

@@ -3,7 +3,8 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { Database } from '../storage/database.js'
-import { findTrace } from './store.js'
+import { missingItemKey } from './missing-key.js'
+import { findTrace, type MissingReview, reviewsOf } from './store.js'
 
 type Entry = TraceListing['items'][number]
 
@@ -71,6 +72,7 @@ export function listConflicts(db: Database, caller: Caller, id: string, page: Pa
 export function listMissing(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
   const { bundle } = findTrace(db, caller, id)
   const path = `/evidence/${id}/missing`
+  const reviews = reviewsOf(db, caller.tenant, id)
   const items = (bundle?.missingEvidence ?? []).map(
     (entry, index): Entry => ({
       kind: 'resource',
@@ -82,11 +84,18 @@ export function listMissing(db: Database, caller: Caller, id: string, page: Page
         ...entry.metadata,
         reason: entry.reason,
         text: entry.text,
+        itemKey: missingItemKey(entry),
+        ...reviewed(reviews.get(missingItemKey(entry))),
         ...(entry.expectedEvidenceId === undefined ? {} : { expectedEvidenceId: entry.expectedEvidenceId }),
       },
     }),
   )
   return paged(items, path, page)
+}
+
+/** What a listing says of an item that somebody has reviewed. */
+function reviewed(review: MissingReview | undefined): { review?: MissingReview } {
+  return review === undefined ? {} : { review }
 }
 
 function paged(items: Entry[], path: string, page: PageRequest): TraceListing {

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import {
+  boundedLimit,
+  count,
+  isoDateTime,
+  metadata,
+  opaqueCursor,
+  page,
+  positive,
+  QueryMode,
+  SpaceParams,
+  uuid,
+} from '../primitives.js'
+import { route } from '../route.js'
+
+export const FailedQueryStatus = z.enum([
+  'pending-triage',
+  'triaged',
+  'pending-annotation',
+  'annotated',
+  'dismissed',
+  'promoted',
+])
+export type FailedQueryStatus = z.output<typeof FailedQueryStatus>
+
+export const FailedQueryTrigger = z.enum(['no-retrieval-evidence', 'low-confidence', 'abstained'])
+export type FailedQueryTrigger = z.output<typeof FailedQueryTrigger>
+
+/** What a person decides. */
+export const FailedQueryVerdict = z.enum(['retrieval-miss', 'coverage-gap', 'irrelevant'])
+export type FailedQueryVerdict = z.output<typeof FailedQueryVerdict>
+
+export const FailedQuery = z
+  .strictObject({
+    id: uuid,
+    knowledgeSpaceId: uuid,
+    query: z.string(),
+    mode: QueryMode,
+    trigger: FailedQueryTrigger,
+    status: FailedQueryStatus,
+    metadata,
+    answerTraceId: uuid.optional(),
+    createdAt: isoDateTime,
+    updatedAt: isoDateTime,
+  })
+  .meta({ id: 'FailedQuery' })
+export type FailedQuery = z.output<typeof FailedQuery>
+
+export const FailedQueryMetrics = z
+  .strictObject({
+    total: count,
+    /** promoted of all, 0 to 1 */
+    promotionRate: z.number(),
+    byStatus: z.strictObject({
+      'pending-triage': count,
+      triaged: count,
+      'pending-annotation': count,
+      annotated: count,
+      dismissed: count,
+      promoted: count,
+    }),
+  })
+  .meta({ id: 'FailedQueryMetrics' })
+export type FailedQueryMetrics = z.output<typeof FailedQueryMetrics>
+
+export const FailedQueryClusters = z
+  .strictObject({
+    clusters: z.array(
+      z.strictObject({
+        clusterKey: z.string(),
+        /** how often the queries of the cluster were asked */
+        count: positive,
+        failedQueryIds: z.array(uuid),
+        representative: FailedQuery,
+      }),
+    ),
+  })
+  .meta({ id: 'FailedQueryClusters' })
+export type FailedQueryClusters = z.output<typeof FailedQueryClusters>
+
+export const TriageReport = z
+  .strictObject({
+    triaged: count,
+    verdicts: z.strictObject({ 'retrieval-miss': count, 'coverage-gap': count, irrelevant: count, uncertain: count }),
+  })
+  .meta({ id: 'TriageReport' })
+export type TriageReport = z.output<typeof TriageReport>
+
+export const VerdictBody = z.strictObject({
+  verdict: FailedQueryVerdict,
+  expectedEvidenceIds: z.array(uuid).max(LIMITS.verdictEvidenceIds).optional(),
+  note: z.string().max(LIMITS.failedQueryNote).optional(),
+})
+export type VerdictBody = z.output<typeof VerdictBody>
+
+export const FailedQueriesQuery = z.strictObject({
+  cursor: opaqueCursor.optional(),
+  limit: boundedLimit(LIMITS.failedQueriesPage),
+  status: FailedQueryStatus.optional(),
+})
+export type FailedQueriesQuery = z.output<typeof FailedQueriesQuery>
+
+export const ClustersQuery = z.strictObject({
+  limit: boundedLimit(LIMITS.failedClusters),
+  status: FailedQueryStatus.optional(),
+})
+export type ClustersQuery = z.output<typeof ClustersQuery>
+
+export const failedRoutes = [
+  route({
+    id: 'decideFailedQuery',
+    method: 'PATCH',
+    path: '/knowledge-spaces/{id}/failed-queries/{failedQueryId}',
+    scope: 'write',
+    summary: 'Say why a query failed: retrieval-miss makes a reference question of it.',
+    params: z.strictObject({ id: uuid, failedQueryId: uuid }),
+    body: VerdictBody,
+    ok: { 200: FailedQuery },
+    errors: [400, 404, 429],
+  }),
+  route({
+    id: 'getFailedQueryMetrics',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/failed-queries/metrics',
+    scope: 'read',
+    summary: 'Count failed queries by status.',
+    params: SpaceParams,
+    ok: { 200: FailedQueryMetrics },
+    errors: [404],
+  }),
+  route({
+    id: 'listFailedQueryClusters',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/failed-queries/clusters',
+    scope: 'read',
+    summary: 'Group failed queries that ask with the same terms, most frequent first.',
+    params: SpaceParams,
+    query: ClustersQuery,
+    ok: { 200: FailedQueryClusters },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'triageFailedQueries',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/failed-queries/triage',
+    scope: 'write',
+    summary: 'Sort waiting failed queries, oldest first, by what the space holds of their terms.',
+    params: SpaceParams,
+    query: z.strictObject({ limit: boundedLimit(LIMITS.triageBatch) }),
+    ok: { 200: TriageReport },
+    errors: [400, 404, 501, 503],
+  }),
+  route({
+    id: 'listFailedQueries',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/failed-queries',
+    scope: 'read',
+    summary: 'List failed queries, newest first.',
+    params: SpaceParams,
+    query: FailedQueriesQuery,
+    ok: { 200: page(FailedQuery) },
+    errors: [400, 404],
+  }),
+] as const

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import { isoDateTime, metadata, opaqueCursor, openLimit, page, SpaceParams, uuid } from '../primitives.js'
+import { route } from '../route.js'
+
+export const GoldenQuestion = z
+  .strictObject({
+    id: uuid,
+    knowledgeSpaceId: uuid,
+    question: z.string(),
+    expectedEvidenceIds: z.array(uuid),
+    tags: z.array(z.string()),
+    metadata,
+    createdAt: isoDateTime,
+    updatedAt: isoDateTime,
+  })
+  .meta({ id: 'GoldenQuestion' })
+export type GoldenQuestion = z.output<typeof GoldenQuestion>
+
+const question = z.string().min(1).max(LIMITS.goldenQuestion)
+const tag = z.string().min(1).max(LIMITS.goldenTag)
+
+export const CreateGoldenQuestionBody = z.strictObject({
+  question,
+  expectedEvidenceIds: z.array(uuid).default([]),
+  tags: z.array(tag).default([]),
+  metadata: metadata.default({}),
+})
+export type CreateGoldenQuestionBody = z.output<typeof CreateGoldenQuestionBody>
+
+export const UpdateGoldenQuestionBody = z.strictObject({
+  question: question.optional(),
+  expectedEvidenceIds: z.array(uuid).optional(),
+  tags: z.array(tag).optional(),
+  metadata: metadata.optional(),
+})
+export type UpdateGoldenQuestionBody = z.output<typeof UpdateGoldenQuestionBody>
+
+const note = z.string().min(1).max(LIMITS.annotationNote)
+
+export const AnnotationBody = z.strictObject({
+  answerCorrectness: z.enum(['correct', 'incorrect', 'not-answerable', 'partially-correct']),
+  evidenceRelevance: z
+    .array(z.strictObject({ evidenceId: uuid, relevant: z.boolean(), note: note.optional() }))
+    .max(LIMITS.evidenceRelevance)
+    .default([]),
+  note: note.optional(),
+})
+export type AnnotationBody = z.output<typeof AnnotationBody>
+
+export const BadCaseBody = z.strictObject({
+  traceId: uuid,
+  reason: z.string().min(1).max(LIMITS.badCaseReason).optional(),
+  tags: z.array(tag).max(LIMITS.badCaseTags).default([]),
+})
+export type BadCaseBody = z.output<typeof BadCaseBody>
+
+const QuestionParams = z.strictObject({ id: uuid, questionId: uuid })
+
+export const goldenRoutes = [
+  route({
+    id: 'createGoldenQuestion',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/golden-questions',
+    scope: 'write',
+    summary: 'Add a reference question with the evidence that should answer it.',
+    params: SpaceParams,
+    body: CreateGoldenQuestionBody,
+    ok: { 201: GoldenQuestion },
+    errors: [400, 404, 429],
+  }),
+  route({
+    id: 'listGoldenQuestions',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/golden-questions',
+    scope: 'read',
+    summary: 'List the reference questions of a space, oldest first.',
+    params: SpaceParams,
+    query: z.strictObject({ cursor: opaqueCursor.optional(), limit: openLimit }),
+    ok: { 200: page(GoldenQuestion) },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'getGoldenQuestion',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/golden-questions/{questionId}',
+    scope: 'read',
+    summary: 'Read one reference question.',
+    params: QuestionParams,
+    ok: { 200: GoldenQuestion },
+    errors: [404],
+  }),
+  route({
+    id: 'updateGoldenQuestion',
+    method: 'PATCH',
+    path: '/knowledge-spaces/{id}/golden-questions/{questionId}',
+    scope: 'write',
+    summary: 'Change a reference question; metadata is replaced, but for its annotation and origin.',
+    params: QuestionParams,
+    body: UpdateGoldenQuestionBody,
+    ok: { 200: GoldenQuestion },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'annotateGoldenQuestion',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/golden-questions/{questionId}/annotations',
+    scope: 'write',
+    summary: 'Judge the answer and the evidence of a reference question; the judgement replaces the one before.',
+    params: QuestionParams,
+    body: AnnotationBody,
+    ok: { 200: GoldenQuestion },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'deleteGoldenQuestion',
+    method: 'DELETE',
+    path: '/knowledge-spaces/{id}/golden-questions/{questionId}',
+    scope: 'write',
+    summary: 'Delete a reference question.',
+    params: QuestionParams,
+    ok: { 204: 'empty' },
+    errors: [404],
+  }),
+  route({
+    id: 'createProductionBadCase',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/production-bad-cases',
+    scope: 'write',
+    summary: 'Make a reference question of a query that went wrong, with the evidence it used.',
+    params: SpaceParams,
+    body: BadCaseBody,
+    ok: { 201: GoldenQuestion },
+    errors: [400, 404, 429],
+  }),
+] as const

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import type { FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
+import type { EvidenceState } from '../../contract/gateway/queries.js'
+import { LIMITS } from '../../contract/limits.js'
+import { newId } from '../../lib/ids.js'
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import type { Database } from '../storage/database.js'
+
+/** A query whose trace has been committed. */
+export interface AnsweredQuery {
+  caller: Caller
+  spaceKey: number
+  traceId: string
+  query: string
+  mode: 'fast' | 'deep' | 'research'
+  state: EvidenceState
+  /** numbers of the passages that the answer cites, as the generator noted them */
+  cited: unknown
+}
+
+/** Longest cluster key; of more terms the rest is named by its digest. */
+const CLUSTER_KEY_LENGTH = 200
+
+/** Captures a query that failed, behind its answer: what goes wrong here is logged and nothing else. */
+export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery): void {
+  const trigger = triggerOf(answered.state, answered.cited)
+  if (trigger === undefined) return
+  const { db, log } = context
+  db.write(() => record(db, answered, trigger)).then(
+    (kept) => {
+      if (!kept) log.warn({ traceId: answered.traceId }, 'a failed query was not captured: the space holds too many')
+    },
+    (error: unknown) =>
+      log.warn({ traceId: answered.traceId, error: String(error) }, 'capturing a failed query failed'),
+  )
+}
+
+/** Why a query counts as failed: nothing found answers, the answer used none of what was found, or it is only partial. */
+export function triggerOf(state: EvidenceState, cited: unknown): FailedQueryTrigger | undefined {
+  if (state === 'not-enough-evidence') return 'no-retrieval-evidence'
+  if (Array.isArray(cited) && cited.length === 0) return 'abstained'
+  return state === 'partial' ? 'low-confidence' : undefined
+}
+
+/**
+ * Counts a repeat in the row that stands for the query, or makes a row. Rows that are open, and those that somebody
+ * dismissed, take repeats in; a query that fails again after it was annotated or promoted is news.
+ *
+ * @returns false when there was no room for a new row
+ */
+function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigger): boolean {
+  const { caller, spaceKey, traceId, query, mode } = answered
+  const space = db.get<{ one: number }>(
+    'SELECT 1 one FROM spaces WHERE key = ? AND tenant = ? AND deleted_at IS NULL',
+    ...[spaceKey, caller.tenant],
+  )
+  if (space === undefined) return true
+  const now = Date.now()
+  const key = queryKey(query)
+  const repeated = db.run(
+    `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?, answer_trace_id = ?
+     WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
+       AND status NOT IN ('annotated', 'promoted') ORDER BY id DESC LIMIT 1)`,
+    ...[now, now, trigger, mode, traceId, caller.tenant, spaceKey, key],
+  )
+  if (repeated.changes > 0) return true
+  if (!makeRoom(db, caller.tenant, spaceKey)) return false
+  db.run(
+    `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,
+       asked_at, metadata, answer_trace_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
+    ...[newId(), caller.tenant, spaceKey, query, key, clusterKey(query), mode, trigger, now, traceId, now, now],
+  )
+  return true
+}
+
+/** In a full space the row that was settled longest ago goes; open rows never do. */
+function makeRoom(db: Database, tenant: string, spaceKey: number): boolean {
+  const held = db.get<{ n: number }>(
+    'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',
+    ...[tenant, spaceKey],
+  )
+  if ((held?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
+  const removed = db.run(
+    `DELETE FROM failed_queries WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ?
+       AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,
+    ...[tenant, spaceKey],
+  )
+  return removed.changes > 0
+}
+
+/** The same for queries that differ in case, spacing, width of characters or final punctuation only. */
+export function queryKey(query: string): string {
+  const plain = query
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[\s?!.。…]+$/u, '')
+    .trim()
+  return digest(plain === '' ? query : plain)
+}
+
+/**
+ * The same for queries that ask with the same terms in any order: the distinct terms of the analysed query, sorted. A
+ * query without a term is its own cluster.
+ */
+export function clusterKey(query: string): string {
+  const terms = [...new Set(analyzeQuery(query))].sort()
+  if (terms.length === 0) return `query ${queryKey(query)}`
+  const key = terms.join(' ')
+  return key.length <= CLUSTER_KEY_LENGTH ? key : `${key.slice(0, CLUSTER_KEY_LENGTH)}… ${digest(key)}`
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}

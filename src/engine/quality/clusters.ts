@@ -1,0 +1,66 @@
+import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../../contract/gateway/failed-queries.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller } from '../api.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { lookupFailed, toFailedQuery } from './failed-store.js'
+
+/**
+ * Failed queries that ask with the same terms, the most often asked first; each is represented by its most often asked
+ * query, of several the oldest.
+ */
+export function clusterFailedQueries(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  query: ClustersQuery,
+): FailedQueryClusters {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const limit = Math.min(query.limit, LIMITS.failedClusters.max)
+  const clusters = largest(db, space, query.status, limit)
+  const members = membersOf(
+    db,
+    space,
+    query.status,
+    clusters.map(({ cluster_key }) => cluster_key),
+  )
+  return {
+    clusters: clusters.flatMap(({ cluster_key, n }) => {
+      const failedQueryIds = members.get(cluster_key) ?? []
+      const representative = lookupFailed(db, space, failedQueryIds[0] ?? '')
+      if (representative === undefined) return []
+      return [
+        { clusterKey: cluster_key, count: n, failedQueryIds, representative: toFailedQuery(space, representative) },
+      ]
+    }),
+  }
+}
+
+function largest(db: Database, space: SpaceRow, status: FailedQueryStatus | undefined, limit: number) {
+  return db.all<{ cluster_key: string; n: number }>(
+    `SELECT cluster_key, sum(occurrences) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
+     GROUP BY cluster_key ORDER BY n DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
+    ...[space.tenant, space.key, status ?? null, status ?? null, limit],
+  )
+}
+
+/** Ids of each cluster's queries, the most often asked first. */
+function membersOf(
+  db: Database,
+  space: SpaceRow,
+  status: FailedQueryStatus | undefined,
+  keys: string[],
+): Map<string, string[]> {
+  const rows = db.all<{ id: string; cluster_key: string }>(
+    `SELECT id, cluster_key FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
+       AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
+    ...[space.tenant, space.key, status ?? null, status ?? null, JSON.stringify(keys)],
+  )
+  const members = new Map<string, string[]>()
+  for (const { id, cluster_key } of rows) {
+    const ids = members.get(cluster_key)
+    if (ids === undefined) members.set(cluster_key, [id])
+    else ids.push(id)
+  }
+  return members
+}

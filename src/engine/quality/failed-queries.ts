@@ -1,0 +1,114 @@
+import { notFound } from '../../contract/errors.js'
+import type {
+  FailedQueriesQuery,
+  FailedQuery,
+  FailedQueryMetrics,
+  VerdictBody,
+} from '../../contract/gateway/failed-queries.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller, Page } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
+import { questionOf, wholeQuery } from './golden-questions.js'
+import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
+
+export function listFailedQueries(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  query: FailedQueriesQuery,
+): Page<FailedQuery> {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const { cursor, status } = query
+  const filter = filterHash('failed-queries', caller.tenant, space.id, status)
+  const before = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
+  const limit = Math.min(query.limit, LIMITS.failedQueriesPage.max)
+  const rows = failedBefore(db, space, { before, status, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map((row) => toFailedQuery(space, row)),
+    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
+  }
+}
+
+export function failedQueryMetrics(db: Database, caller: Caller, spaceId: string): FailedQueryMetrics {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const byStatus = {
+    'pending-triage': 0,
+    triaged: 0,
+    'pending-annotation': 0,
+    annotated: 0,
+    dismissed: 0,
+    promoted: 0,
+  }
+  for (const { status, n } of failedCounts(db, space)) byStatus[status] = n
+  const total = Object.values(byStatus).reduce((sum, n) => sum + n, 0)
+  return { total, promotionRate: total === 0 ? 0 : byStatus.promoted / total, byStatus }
+}
+
+/**
+ * A person's verdict. `retrieval-miss` makes a golden question of the query; the same verdict again changes that
+ * question's expected evidence and makes no second one.
+ */
+export async function decideFailedQuery(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+  body: VerdictBody,
+): Promise<FailedQuery> {
+  const { db } = context
+  return await db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const row = lookupFailed(db, space, id)
+    if (row === undefined) throw notFound('failed query', id)
+    const golden = promote(db, space, row, body) ?? goldenOf(row)
+    moveFailed(db, space, id, `verdict:${body.verdict}`, {
+      key: 'verdict',
+      value: {
+        ...body,
+        actorSubjectId: caller.subject,
+        decidedAt: new Date().toISOString(),
+        ...(golden === undefined ? {} : { goldenQuestionId: golden }),
+      },
+    })
+    return toFailedQuery(space, lookupFailed(db, space, id) ?? row)
+  })
+}
+
+/** @returns id of the golden question that a `retrieval-miss` made or changed */
+function promote(db: Database, space: SpaceRow, row: FailedRow, body: VerdictBody): string | undefined {
+  if (body.verdict !== 'retrieval-miss') return undefined
+  const earlier = goldenOf(row)
+  const known = earlier === undefined ? undefined : lookupGolden(db, space, earlier)
+  if (known !== undefined) {
+    const { expectedEvidenceIds } = body
+    if (expectedEvidenceIds !== undefined) updateGolden(db, space, known.id, { ...known, expectedEvidenceIds })
+    return known.id
+  }
+  return insertGolden(db, space, {
+    ...questionOf(row.query),
+    expectedEvidenceIds: body.expectedEvidenceIds ?? [],
+    tags: [],
+    metadata: {
+      origin: {
+        kind: 'failed-query',
+        failedQueryId: row.id,
+        trigger: row.trigger,
+        ...(row.answer_trace_id === null ? {} : { traceId: row.answer_trace_id }),
+        ...(body.note === undefined ? {} : { note: body.note }),
+        ...wholeQuery(row.query),
+      },
+    },
+  }).id
+}
+
+/** The golden question that an earlier verdict made. */
+function goldenOf(row: FailedRow): string | undefined {
+  const metadata: { verdict?: { goldenQuestionId?: string } } = JSON.parse(row.metadata)
+  return metadata.verdict?.goldenQuestionId
+}

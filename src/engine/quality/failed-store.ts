@@ -1,0 +1,102 @@
+import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
+import { isUuid } from '../../lib/ids.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type FailedQueryEvent, movesOf } from './moves.js'
+
+/** A row of `failed_queries`. */
+export interface FailedRow {
+  id: string
+  query: string
+  mode: FailedQuery['mode']
+  trigger: FailedQueryTrigger
+  status: FailedQueryStatus
+  /** how often it was asked while the row took repeats in */
+  occurrences: number
+  asked_at: number
+  /** JSON */
+  metadata: string
+  answer_trace_id: string | null
+  created_at: number
+  updated_at: number
+}
+
+const COLUMNS =
+  'id, query, mode, trigger, status, occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at'
+
+export function lookupFailed(db: Database, space: SpaceRow, id: string): FailedRow | undefined {
+  if (!isUuid(id)) return undefined
+  return db.get<FailedRow>(
+    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?`,
+    ...[space.tenant, space.key, id],
+  )
+}
+
+/** Rows before an id (or all), newest first. */
+export function failedBefore(
+  db: Database,
+  space: SpaceRow,
+  filter: { before: string | undefined; status: FailedQueryStatus | undefined; limit: number },
+): FailedRow[] {
+  const { before, status, limit } = filter
+  return db.all<FailedRow>(
+    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR id < ?) AND (? IS NULL OR status = ?)
+     ORDER BY id DESC LIMIT ?`,
+    ...[space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null, limit],
+  )
+}
+
+/** Rows that nobody has looked at, oldest first. */
+export function failedToTriage(db: Database, space: SpaceRow, limit: number): FailedRow[] {
+  return db.all<FailedRow>(
+    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage' ORDER BY id LIMIT ?`,
+    ...[space.tenant, space.key, limit],
+  )
+}
+
+export function failedCounts(db: Database, space: SpaceRow): { status: FailedQueryStatus; n: number }[] {
+  return db.all<{ status: FailedQueryStatus; n: number }>(
+    'SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? GROUP BY status',
+    ...[space.tenant, space.key],
+  )
+}
+
+/**
+ * Moves a failed query by the table of moves, as one conditional update, inside the caller's transaction; `notes` are
+ * set in its metadata by the same statement, so that an asking counted meanwhile is not lost.
+ *
+ * @returns whether a move of the table applied
+ */
+export function moveFailed(
+  db: Database,
+  space: SpaceRow,
+  id: string,
+  event: FailedQueryEvent,
+  notes: { key: 'triage' | 'verdict'; value: Record<string, unknown> },
+): boolean {
+  const moves = JSON.stringify(movesOf(event))
+  return (
+    db.run(
+      `UPDATE failed_queries SET updated_at = ?, metadata = json_set(metadata, '$.' || ?, json(?)),
+         status = (SELECT value ->> '$.to' FROM json_each(?) WHERE value ->> '$.from' = status)
+       WHERE tenant = ? AND space_key = ? AND id = ? AND status IN (SELECT value ->> '$.from' FROM json_each(?))`,
+      ...[Date.now(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
+    ).changes > 0
+  )
+}
+
+export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
+  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+  return {
+    id: row.id,
+    knowledgeSpaceId: space.id,
+    query: row.query,
+    mode: row.mode,
+    trigger: row.trigger,
+    status: row.status,
+    metadata: { ...metadata, occurrences: row.occurrences, lastAskedAt: new Date(row.asked_at).toISOString() },
+    ...(row.answer_trace_id === null ? {} : { answerTraceId: row.answer_trace_id }),
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

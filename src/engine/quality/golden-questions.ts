@@ -1,0 +1,151 @@
+import { notFound } from '../../contract/errors.js'
+import type {
+  AnnotationBody,
+  BadCaseBody,
+  CreateGoldenQuestionBody,
+  GoldenQuestion,
+  UpdateGoldenQuestionBody,
+} from '../../contract/gateway/golden-questions.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { findTrace } from '../traces/store.js'
+import {
+  findGolden,
+  type GoldenContent,
+  goldenAfter,
+  insertGolden,
+  removeGolden,
+  updateGolden,
+} from './golden-store.js'
+
+/** Keys of the metadata that this side writes: a client that replaces the metadata keeps them unless it names them. */
+const KEPT_KEYS = ['annotation', 'origin']
+
+export function createGoldenQuestion(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  body: CreateGoldenQuestionBody,
+): Promise<GoldenQuestion> {
+  return db.write(() => insertGolden(db, findSpace(db, caller.tenant, spaceId), body))
+}
+
+export function listGoldenQuestions(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  page: PageRequest,
+): Page<GoldenQuestion> {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const filter = filterHash('golden-questions', caller.tenant, space.id)
+  const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
+  const limit = Math.min(page.limit, LIMITS.page.cap)
+  const found = goldenAfter(db, space, after, limit + 1)
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return {
+    items,
+    ...(found.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
+  }
+}
+
+export function getGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): GoldenQuestion {
+  return findGolden(db, findSpace(db, caller.tenant, spaceId), id)
+}
+
+export function updateGoldenQuestion(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+  body: UpdateGoldenQuestionBody,
+): Promise<GoldenQuestion> {
+  return changed(db, caller, spaceId, id, (current) => ({
+    question: body.question ?? current.question,
+    expectedEvidenceIds: body.expectedEvidenceIds ?? current.expectedEvidenceIds,
+    tags: body.tags ?? current.tags,
+    metadata: body.metadata === undefined ? current.metadata : { ...kept(current.metadata), ...body.metadata },
+  }))
+}
+
+/** Keeps a person's judgement in `metadata.annotation`, in place of the one before. */
+export function annotateGoldenQuestion(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+  body: AnnotationBody,
+): Promise<GoldenQuestion> {
+  const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date().toISOString() }
+  return changed(db, caller, spaceId, id, (current) => ({
+    ...current,
+    metadata: { ...current.metadata, annotation },
+  }))
+}
+
+export async function deleteGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): Promise<void> {
+  const removed = await db.write(() => removeGolden(db, findSpace(db, caller.tenant, spaceId), id))
+  if (!removed) throw notFound('golden question', id)
+}
+
+/**
+ * A golden question made of a query of the caller's own that went wrong. What the query used as evidence is carried
+ * along until somebody annotates it.
+ */
+export function createBadCase(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  body: BadCaseBody,
+): Promise<GoldenQuestion> {
+  return db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const { row, bundle } = findTrace(db, caller, body.traceId)
+    if (row.space_key !== space.key) throw notFound('trace', body.traceId)
+    return insertGolden(db, space, {
+      ...questionOf(row.query),
+      expectedEvidenceIds: [...new Set((bundle?.items ?? []).map((item) => item.nodeId))],
+      tags: body.tags,
+      metadata: {
+        origin: {
+          kind: 'production-bad-case',
+          traceId: row.id,
+          mode: row.mode,
+          ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
+          ...(row.evidence_state === null ? {} : { evidenceState: row.evidence_state }),
+          ...(body.reason === undefined ? {} : { reason: body.reason }),
+          ...wholeQuery(row.query),
+        },
+      },
+    })
+  })
+}
+
+/** A query may be longer than a golden question: then the whole of it stands in the metadata's origin. */
+export function questionOf(query: string): { question: string } {
+  return { question: query.slice(0, LIMITS.goldenQuestion) }
+}
+
+export function wholeQuery(query: string): { query?: string } {
+  return query.length > LIMITS.goldenQuestion ? { query } : {}
+}
+
+function changed(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+  change: (current: GoldenQuestion) => GoldenContent,
+): Promise<GoldenQuestion> {
+  return db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    return updateGolden(db, space, id, change(findGolden(db, space, id)))
+  })
+}
+
+function kept(metadata: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => KEPT_KEYS.includes(key)))
+}

@@ -1,0 +1,114 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { GoldenQuestion } from '../../contract/gateway/golden-questions.js'
+import { LIMITS } from '../../contract/limits.js'
+import { isUuid, newId } from '../../lib/ids.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+
+/** A row of `golden_questions`. */
+interface GoldenRow {
+  id: string
+  question: string
+  /** JSON: ids of nodes */
+  expected_evidence: string
+  /** JSON */
+  tags: string
+  /** JSON */
+  metadata: string
+  created_at: number
+  updated_at: number
+}
+
+export type GoldenContent = Pick<GoldenQuestion, 'question' | 'expectedEvidenceIds' | 'tags' | 'metadata'>
+
+const COLUMNS = 'id, question, expected_evidence, tags, metadata, created_at, updated_at'
+
+/** Adds a golden question, inside the caller's transaction. @throws KsError `capacity-exceeded` */
+export function insertGolden(db: Database, space: SpaceRow, content: GoldenContent): GoldenQuestion {
+  const held = db.get<{ n: number }>(
+    'SELECT count(*) n FROM golden_questions WHERE tenant = ? AND space_key = ?',
+    ...[space.tenant, space.key],
+  )
+  if ((held?.n ?? 0) >= LIMITS.goldenPerSpace)
+    throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.goldenPerSpace} golden questions`)
+  const id = newId()
+  const now = Date.now()
+  db.run(
+    `INSERT INTO golden_questions (id, tenant, space_key, question, expected_evidence, tags, metadata, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id, space.tenant, space.key, ...encoded(content), now, now],
+  )
+  return findGolden(db, space, id)
+}
+
+/** @throws KsError `not-found`, also for a question of another space or tenant */
+export function findGolden(db: Database, space: SpaceRow, id: string): GoldenQuestion {
+  const found = lookupGolden(db, space, id)
+  if (found === undefined) throw notFound('golden question', id)
+  return found
+}
+
+export function lookupGolden(db: Database, space: SpaceRow, id: string): GoldenQuestion | undefined {
+  if (!isUuid(id)) return undefined
+  const row = db.get<GoldenRow>(
+    `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?`,
+    ...[space.tenant, space.key, id],
+  )
+  return row === undefined ? undefined : toGolden(space, row)
+}
+
+/** Questions after an id, oldest first. */
+export function goldenAfter(db: Database, space: SpaceRow, after: string, limit: number): GoldenQuestion[] {
+  return db
+    .all<GoldenRow>(
+      `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ? ORDER BY id LIMIT ?`,
+      ...[space.tenant, space.key, after, limit],
+    )
+    .map((row) => toGolden(space, row))
+}
+
+/** Replaces the content of a question, inside the caller's transaction. */
+export function updateGolden(db: Database, space: SpaceRow, id: string, content: GoldenContent): GoldenQuestion {
+  db.run(
+    `UPDATE golden_questions SET question = ?, expected_evidence = ?, tags = ?, metadata = ?, updated_at = ?
+     WHERE tenant = ? AND space_key = ? AND id = ?`,
+    ...[...encoded(content), Date.now(), space.tenant, space.key, id],
+  )
+  return findGolden(db, space, id)
+}
+
+/** @returns whether it was there */
+export function removeGolden(db: Database, space: SpaceRow, id: string): boolean {
+  if (!isUuid(id)) return false
+  return (
+    db.run(
+      'DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?',
+      ...[space.tenant, space.key, id],
+    ).changes > 0
+  )
+}
+
+function encoded(content: GoldenContent): [string, string, string, string] {
+  return [
+    content.question,
+    JSON.stringify(content.expectedEvidenceIds),
+    JSON.stringify(content.tags),
+    JSON.stringify(content.metadata),
+  ]
+}
+
+function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
+  const expectedEvidenceIds: string[] = JSON.parse(row.expected_evidence)
+  const tags: string[] = JSON.parse(row.tags)
+  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+  return {
+    id: row.id,
+    knowledgeSpaceId: space.id,
+    question: row.question,
+    expectedEvidenceIds,
+    tags,
+    metadata,
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

@@ -1,0 +1,141 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { MissingEvidenceHistory, MissingEvidenceReview, ReviewBody } from '../../contract/gateway/quality.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { missingItemKey } from '../traces/missing-key.js'
+import { findTrace } from '../traces/store.js'
+import type { MissingItem } from './operations.js'
+
+type Status = MissingEvidenceReview['status']
+
+/** A row of `missing_reviews`. */
+interface ReviewRow {
+  id: string
+  item_key: string
+  status: Status
+  reason: string | null
+  revision: number
+  actor: string
+  created_at: number
+  updated_at: number
+}
+
+interface HistoryRow {
+  id: string
+  actor: string
+  from_status: Status | null
+  to_status: Status
+  reason: string | null
+  revision: number
+  created_at: number
+}
+
+/**
+ * Sets the status of a piece of missing evidence when the caller knows its current revision (0 when there is none yet).
+ *
+ * @throws KsError `not-found` unless the trace is the caller's, visible, of this space, and lacked the item;
+ *   `version-mismatch`
+ */
+export function reviewMissingEvidence(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  item: MissingItem,
+  body: ReviewBody,
+): Promise<MissingEvidenceReview> {
+  return db.write(() => {
+    const space = assertItem(db, caller, spaceId, item)
+    const current = lookupReview(db, space, item)
+    const revision = current?.revision ?? 0
+    if (revision !== body.expectedRevision)
+      throw new KsError(
+        'version-mismatch',
+        `expectedRevision must be the current revision ${revision}, received ${body.expectedRevision}`,
+      )
+    const now = Date.now()
+    const id = current?.id ?? newId()
+    const values = [body.status, body.reason ?? null, revision + 1, caller.subject, now]
+    if (current === undefined)
+      db.run(
+        `INSERT INTO missing_reviews (status, reason, revision, actor, updated_at, id, tenant, space_key, trace_id, item_key, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[...values, id, space.tenant, space.key, item.traceId, item.itemKey, now],
+      )
+    else
+      db.run(
+        `UPDATE missing_reviews SET status = ?, reason = ?, revision = ?, actor = ?, updated_at = ?
+         WHERE tenant = ? AND space_key = ? AND id = ? AND revision = ?`,
+        ...[...values, space.tenant, space.key, id, revision],
+      )
+    db.run(
+      `INSERT INTO missing_review_history (id, tenant, space_key, review_id, actor, from_status, to_status, reason, revision, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[newId(), space.tenant, space.key, id, caller.subject, current?.status ?? null, body.status],
+      ...[body.reason ?? null, revision + 1, now],
+    )
+    const stored = lookupReview(db, space, item)
+    if (stored === undefined) throw new KsError('internal', 'a review was not kept')
+    return toReview(space, stored)
+  })
+}
+
+/** What was decided about an item, oldest first; nothing while nobody has. */
+export function missingEvidenceHistory(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  item: MissingItem,
+): MissingEvidenceHistory {
+  const space = assertItem(db, caller, spaceId, item)
+  const rows = db.all<HistoryRow>(
+    `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at
+     FROM missing_reviews review JOIN missing_review_history history ON history.review_id = review.id
+     WHERE review.tenant = ? AND review.space_key = ? AND review.trace_id = ? AND review.item_key = ? ORDER BY history.revision`,
+    ...[space.tenant, space.key, item.traceId, item.itemKey],
+  )
+  return {
+    items: rows.map((row) => ({
+      id: row.id,
+      action: row.to_status === 'dismissed' ? 'dismiss' : 'activate',
+      actorSubjectId: row.actor,
+      ...(row.from_status === null ? {} : { fromStatus: row.from_status }),
+      toStatus: row.to_status,
+      ...(row.reason === null ? {} : { reason: row.reason }),
+      revision: row.revision,
+      createdAt: new Date(row.created_at).toISOString(),
+    })),
+  }
+}
+
+function assertItem(db: Database, caller: Caller, spaceId: string, item: MissingItem): SpaceRow {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const { row, bundle } = findTrace(db, caller, item.traceId)
+  if (row.space_key !== space.key) throw notFound('trace', item.traceId)
+  const lacked = (bundle?.missingEvidence ?? []).some((entry) => missingItemKey(entry) === item.itemKey)
+  if (!lacked) throw notFound('missing evidence', item.itemKey)
+  return space
+}
+
+function lookupReview(db: Database, space: SpaceRow, item: MissingItem): ReviewRow | undefined {
+  return db.get<ReviewRow>(
+    `SELECT id, item_key, status, reason, revision, actor, created_at, updated_at FROM missing_reviews
+     WHERE tenant = ? AND space_key = ? AND trace_id = ? AND item_key = ?`,
+    ...[space.tenant, space.key, item.traceId, item.itemKey],
+  )
+}
+
+function toReview(space: SpaceRow, row: ReviewRow): MissingEvidenceReview {
+  return {
+    id: row.id,
+    knowledgeSpaceId: space.id,
+    itemKey: row.item_key,
+    status: row.status,
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    revision: row.revision,
+    actorSubjectId: row.actor,
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

@@ -1,0 +1,98 @@
+import type {
+  ClustersQuery,
+  FailedQueriesQuery,
+  FailedQuery,
+  FailedQueryClusters,
+  FailedQueryMetrics,
+  TriageReport,
+  VerdictBody,
+} from '../../contract/gateway/failed-queries.js'
+import type {
+  AnnotationBody,
+  BadCaseBody,
+  CreateGoldenQuestionBody,
+  GoldenQuestion,
+  UpdateGoldenQuestionBody,
+} from '../../contract/gateway/golden-questions.js'
+import type {
+  MissingEvidenceHistory,
+  MissingEvidenceReview,
+  QualityTraceSummary,
+  QualityTracesQuery,
+  ReviewBody,
+} from '../../contract/gateway/quality.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { clusterFailedQueries } from './clusters.js'
+import { decideFailedQuery, failedQueryMetrics, listFailedQueries } from './failed-queries.js'
+import {
+  annotateGoldenQuestion,
+  createBadCase,
+  createGoldenQuestion,
+  deleteGoldenQuestion,
+  getGoldenQuestion,
+  listGoldenQuestions,
+  updateGoldenQuestion,
+} from './golden-questions.js'
+import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
+import { listQualityTraces } from './quality-traces.js'
+import { triageFailedQueries } from './triage.js'
+
+/** A piece of missing evidence, by the trace that lacked it. */
+export interface MissingItem {
+  traceId: string
+  itemKey: string
+}
+
+/** What `Engine.quality` can do. Traces and their reviews are the caller's own; the rest belongs to the space. */
+export interface QualityOperations {
+  traces(caller: Caller, spaceId: string, query: QualityTracesQuery): Promise<Page<QualityTraceSummary>>
+  /** @throws KsError `not-found`, `version-mismatch` when another revision is current */
+  reviewMissing(caller: Caller, spaceId: string, item: MissingItem, body: ReviewBody): Promise<MissingEvidenceReview>
+  missingHistory(caller: Caller, spaceId: string, item: MissingItem): Promise<MissingEvidenceHistory>
+  golden: {
+    /** @throws KsError `not-found`, `capacity-exceeded` */
+    create(caller: Caller, spaceId: string, body: CreateGoldenQuestionBody): Promise<GoldenQuestion>
+    list(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<GoldenQuestion>>
+    get(caller: Caller, spaceId: string, id: string): Promise<GoldenQuestion>
+    update(caller: Caller, spaceId: string, id: string, body: UpdateGoldenQuestionBody): Promise<GoldenQuestion>
+    annotate(caller: Caller, spaceId: string, id: string, body: AnnotationBody): Promise<GoldenQuestion>
+    delete(caller: Caller, spaceId: string, id: string): Promise<void>
+    /** @throws KsError `not-found` for the space or the trace, `capacity-exceeded` */
+    fromTrace(caller: Caller, spaceId: string, body: BadCaseBody): Promise<GoldenQuestion>
+  }
+  failed: {
+    list(caller: Caller, spaceId: string, query: FailedQueriesQuery): Promise<Page<FailedQuery>>
+    clusters(caller: Caller, spaceId: string, query: ClustersQuery): Promise<FailedQueryClusters>
+    metrics(caller: Caller, spaceId: string): Promise<FailedQueryMetrics>
+    /** @throws KsError `not-found`, `capacity-exceeded` where the verdict makes a golden question too many */
+    decide(caller: Caller, spaceId: string, id: string, body: VerdictBody): Promise<FailedQuery>
+    /** @throws KsError `not-found`, `unavailable` when the text index cannot be asked */
+    triage(caller: Caller, spaceId: string, limit: number): Promise<TriageReport>
+  }
+}
+
+export function createQuality(context: EngineContext): QualityOperations {
+  const { db } = context
+  return {
+    traces: (caller, spaceId, query) => listQualityTraces(db, caller, spaceId, query),
+    reviewMissing: (caller, spaceId, item, body) => reviewMissingEvidence(db, caller, spaceId, item, body),
+    missingHistory: async (caller, spaceId, item) => missingEvidenceHistory(db, caller, spaceId, item),
+    golden: {
+      create: (caller, spaceId, body) => createGoldenQuestion(db, caller, spaceId, body),
+      list: async (caller, spaceId, page) => listGoldenQuestions(db, caller, spaceId, page),
+      get: async (caller, spaceId, id) => getGoldenQuestion(db, caller, spaceId, id),
+      update: (caller, spaceId, id, body) => updateGoldenQuestion(db, caller, spaceId, id, body),
+      annotate: (caller, spaceId, id, body) => annotateGoldenQuestion(db, caller, spaceId, id, body),
+      delete: (caller, spaceId, id) => deleteGoldenQuestion(db, caller, spaceId, id),
+      fromTrace: (caller, spaceId, body) => createBadCase(db, caller, spaceId, body),
+    },
+    failed: {
+      list: async (caller, spaceId, query) => listFailedQueries(db, caller, spaceId, query),
+      clusters: async (caller, spaceId, query) => clusterFailedQueries(db, caller, spaceId, query),
+      metrics: async (caller, spaceId) => failedQueryMetrics(db, caller, spaceId),
+      decide: (caller, spaceId, id, body) => decideFailedQuery(context, caller, spaceId, id, body),
+      triage: (caller, spaceId, limit) => triageFailedQueries(context, caller, spaceId, limit),
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import type { QualityTraceSummary } from '../../contract/gateway/quality.js'
+import type { EvidenceBundle, EvidenceState, TraceStep } from '../../contract/gateway/queries.js'
+
+type Profile = QualityTraceSummary['profile']
+type Scores = QualityTraceSummary['scores']
+type Model = NonNullable<Profile['embeddingModel']>
+
+/** What stands of a trace beside its steps and its bundle. */
+export interface SummarisedRow {
+  id: string
+  query: string
+  mode: QualityTraceSummary['mode']
+  completed: number
+  bundle_id: string | null
+  evidence_state: EvidenceState | null
+  created_at: number
+}
+
+/** A trace in a few figures: the scores of its best evidence, what it was searched with, and how its stages ended. */
+export function summarise(
+  row: SummarisedRow,
+  steps: TraceStep[],
+  bundle: EvidenceBundle | undefined,
+): QualityTraceSummary {
+  const best = bundle?.items[0]
+  return {
+    id: row.id,
+    query: row.query,
+    mode: row.mode,
+    createdAt: new Date(row.created_at).toISOString(),
+    completed: row.completed === 1,
+    ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
+    ...(row.evidence_state === null ? {} : { evidenceState: row.evidence_state }),
+    ...(best === undefined ? {} : { finalScore: best.scores.final }),
+    scores: best === undefined ? {} : scoresOf(best.scores),
+    profile: profileOf(steps),
+    stages: steps.map((step) => {
+      const candidateCount = candidatesOf(step)
+      return { name: step.name, status: step.status, ...(candidateCount === undefined ? {} : { candidateCount }) }
+    }),
+  }
+}
+
+function scoresOf({ retrieval, rerank, final }: EvidenceBundle['items'][number]['scores']): Scores {
+  return { retrieval, ...(rerank === undefined ? {} : { rerank }), final }
+}
+
+/** Steps hold open objects, also those of older versions: what has not the expected form is left out. */
+function profileOf(steps: TraceStep[]): Profile {
+  const stage = (name: string) => steps.findLast((step) => step.name === name)?.metadata ?? {}
+  const embed = stage('query.embed')
+  const profile = at(stage('query.retrieve'), 'retrievalProfile')
+  const snapshot = at(stage('query.retrieve'), 'projectionSnapshot')
+  const answer = stage('query.answer')
+  const found: { [K in keyof Profile]: Profile[K] | undefined } = {
+    embeddingModel: modelOf(embed.model),
+    embeddingVectorSpaceId: textOf(embed.vectorSpaceId),
+    reasoningModel: modelOf(answer.reasoningModel) ?? modelOf(profile.reasoningModel),
+    rerankModel: modelOf(at(profile, 'rerank').model),
+    retrievalProfileRevision: countOf(profile.revision),
+    projectionPublicationId: textOf(snapshot.publicationId),
+    projectionVersion: countOf(snapshot.projectionVersion),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+}
+
+/** Candidates a stage weighed: those of fusion, or where a mode fuses nothing, the items it returned. */
+function candidatesOf({ metadata }: TraceStep): number | undefined {
+  return countOf(at(metadata, 'metrics').fusionCandidateCount) ?? countOf(metadata.itemCount)
+}
+
+function at(value: Record<string, unknown>, key: string): Record<string, unknown> {
+  const found = value[key]
+  return isObject(found) ? found : {}
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
+}
+
+function modelOf(value: unknown): Model | undefined {
+  if (!isObject(value)) return undefined
+  const { pluginId, provider, model } = value
+  return typeof pluginId === 'string' && typeof provider === 'string' && typeof model === 'string'
+    ? { pluginId, provider, model }
+    : undefined
+}
