@@ -1,8 +1,7 @@
 import { KsError } from '../contract/errors.js'
 import type { Caller, Engine, StoredResponse } from './api.js'
 import type { EngineContext } from './context.js'
-
-const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000
+import { ANSWERS_KEPT_MS } from './retention/answers.js'
 
 /** between the fingerprint of a request and the digest of its upload; in neither of them */
 const JOINT = ' '
@@ -30,9 +29,10 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
   return {
     begin(caller, key, fingerprint): StoredResponse | undefined {
       return db.writeNow(() => {
-        const now = Date.now()
-        db.run('DELETE FROM idempotency WHERE created_at < ?', now - KEPT_MILLISECONDS)
-        const row = find(caller, key)
+        const now = context.now()
+        const found = find(caller, key)
+        // the clean-up removes it later
+        const row = found !== undefined && found.created_at < now - ANSWERS_KEPT_MS ? undefined : found
         const [request, content] = row?.fingerprint.split(JOINT) ?? []
         if (row !== undefined && request !== fingerprint)
           throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another request')

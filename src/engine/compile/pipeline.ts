@@ -5,6 +5,7 @@ import type { DocumentRow } from '../documents/store.js'
 import { type JobRow, moveJob } from '../jobs/store.js'
 import type { IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
+import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { CompileFailure } from './compiled.js'
 import { embedNodes } from './embeddings.js'
@@ -99,8 +100,9 @@ async function storeVersions(
   slice: { work: Work; prepared: PreparedVersion }[],
 ): Promise<Built[]> {
   const { db, indexes } = context
-  const { built, seq, stale } = await db.write(() => {
+  const { built, seq, stale, refused } = await db.write(() => {
     const stored: Built[] = []
+    const refused: { work: Work; failure: { code: string; message: string } }[] = []
     const stale: number[] = []
     let last = 0
     for (const { work, prepared } of slice) {
@@ -109,6 +111,11 @@ async function storeVersions(
       if (!moveJob(db, job.id, 'queued', 'parsed')) continue
       const left = dropUnpublished(db, document.key, job.version)
       if (left !== undefined) stale.push(...left.remove)
+      const failure = versionOverQuota(context, space, sizeOf(prepared))
+      if (failure !== undefined) {
+        refused.push({ work, failure })
+        continue
+      }
       const owner = { spaceKey: space.key, docKey: document.key, version: job.version }
       const written = insertVersion(db, owner, prepared)
       moveJob(db, job.id, 'parsed', 'outline_built')
@@ -126,12 +133,22 @@ async function storeVersions(
             }))
       stored.push({ job: { ...job, stage: 'nodes_generated' }, document, versionKey: written.versionKey, nodes })
     }
-    return { built: stored, seq: last, stale }
+    return { built: stored, seq: last, stale, refused }
   })
+  for (const { work, failure } of refused) await failJob(context, space, work, failure)
   // Called in the order of the commits, so that the index sees sequences rise.
   const applied = seq === 0 ? undefined : indexes.apply(space.id, { seq, add: built.flatMap(toIndexed), remove: stale })
   await applied
   return built
+}
+
+function sizeOf({ document, artifact, outline, items }: PreparedVersion): VersionSize {
+  const pictures = document.items.reduce((sum, { asset }) => sum + (asset?.bytes.length ?? 0), 0)
+  return {
+    artifactBytes: artifact.length + outline.length + items.length + pictures,
+    segments: document.elements.length,
+    nodes: document.nodes.length,
+  }
 }
 
 function toIndexed({ document, nodes }: Built): IndexedNode[] {

@@ -3,7 +3,7 @@ import { isReferenced, retireDocument } from '../documents/delete.js'
 import { advance } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
 import { moveJob } from '../jobs/store.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { retentionOf } from '../retention/policy.js'
 import { publishNext } from '../spaces/publication.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -71,7 +71,7 @@ function publishOne(db: Database, space: SpaceRow, item: Built, revision: number
     )
   }
   db.run('UPDATE versions SET from_revision = ? WHERE key = ?', revision, versionKey)
-  const keep = policiesOf(space).retentionPolicy.artifactVersionsToKeep
+  const keep = retentionOf(db, space.key).parseArtifactVersions
   if (job.version > keep)
     db.run(
       'UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL',

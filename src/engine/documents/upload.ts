@@ -4,8 +4,9 @@ import { newId } from '../../lib/ids.js'
 import type { Caller, Upload, UploadFile } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { latestJob, toTicket } from '../jobs/store.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import { isReferenced } from './delete.js'
 import { displayName, provisionalType } from './filename.js'
@@ -86,7 +87,13 @@ async function commitUpload(
   received: Received[],
 ): Promise<AcceptedDocument[]> {
   const { db, objects } = context
-  assertRawQuota(context, space, received)
+  const added = received.filter((item) => !isThere(db, space, item))
+  if (added.length > 0)
+    assertRoomForDocuments(
+      context,
+      space,
+      added.reduce((sum, { staged }) => sum + staged.size, 0),
+    )
   await objects.syncStaged(received.map(({ staged }) => staged))
   await db.write(() => {
     const now = Date.now()
@@ -104,7 +111,10 @@ async function commitUpload(
     const live = findSpace(db, space.tenant, space.id)
     if (live.frozen_at === null)
       db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', Date.now(), space.key)
-    return received.map((item) => admit(context, space, item))
+    const made = received.map((item) => admit(context, space, item))
+    // several uploads may have been let in at once
+    if (added.length > 0) assertRawBytes(context, space)
+    return made
   })
   context.wake()
   return accepted
@@ -170,17 +180,7 @@ function accepted(context: EngineContext, space: SpaceRow, row: DocumentRow): Ac
   return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
 }
 
-function assertRawQuota(context: EngineContext, space: SpaceRow, received: Received[]): void {
-  const limit = policiesOf(space).quotaPolicy.maxRawDocumentBytes
-  const held =
-    context.db.get<{ bytes: number | null }>(
-      'SELECT sum(size_bytes) bytes FROM documents WHERE space_key = ? AND deleted_at IS NULL',
-      space.key,
-    )?.bytes ?? 0
-  const more = received.reduce((sum, { staged }) => sum + staged.size, 0)
-  if (held + more > limit)
-    throw new KsError(
-      'quota-exceeded',
-      `the space would hold ${held + more} bytes of documents, its quota maxRawDocumentBytes is ${limit}`,
-    )
+/** Whether the file's bytes are there already under its name, so that it adds nothing. */
+function isThere(db: Database, space: SpaceRow, { filename, staged }: Received): boolean {
+  return documentsNamed(db, space.key, null, filename)[0]?.sha256 === staged.sha256
 }

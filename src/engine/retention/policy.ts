@@ -23,8 +23,8 @@ export const DEFAULT_RETENTION: RetentionRules = {
 }
 
 const MINUTE = 60_000
-/** the last instant a JavaScript date can name, in milliseconds: policies have no upper bound */
-const END_OF_TIME = 8.64e15
+/** 9999-12-31T23:59:59.999Z, the last instant of a four-digit year: policies have no upper bound, dates of the API do */
+const END_OF_TIME = 253_402_300_799_999
 
 /** The rules in force in a space. A tenant's own rules never reach into a space. */
 export function retentionOf(db: Database, spaceKey: number): RetentionRules {

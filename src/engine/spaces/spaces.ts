@@ -15,6 +15,7 @@ import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import type { Bindable, Database } from '../storage/database.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
+import { quotasOf } from './quota.js'
 import { findSpace, type SpaceRow, toSpace } from './store.js'
 
 export async function createSpace(
@@ -30,8 +31,9 @@ export async function createSpace(
       'SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL',
       caller.tenant,
     )
-    if ((held?.n ?? 0) >= LIMITS.spacesPerTenant)
-      throw new KsError('capacity-exceeded', `a tenant holds at most ${LIMITS.spacesPerTenant} knowledge spaces`)
+    const { spacesPerTenant } = context.options.limits
+    if ((held?.n ?? 0) >= spacesPerTenant)
+      throw new KsError('capacity-exceeded', `a tenant holds at most ${spacesPerTenant} knowledge spaces`)
     assertSlugFree(db, caller.tenant, body.slug, undefined)
     const now = Date.now()
     const id = newId()
@@ -116,8 +118,9 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
   context.wake()
 }
 
-export function spaceManifest(db: Database, caller: Caller, id: string): KnowledgeSpaceManifest {
-  return toManifest(findSpace(db, caller.tenant, id))
+export function spaceManifest(context: EngineContext, caller: Caller, id: string): KnowledgeSpaceManifest {
+  const space = findSpace(context.db, caller.tenant, id)
+  return { ...toManifest(space), quotaPolicy: quotasOf(context, space) }
 }
 
 export async function setEmbeddingProfile(

@@ -90,9 +90,11 @@ END;
 CREATE TRIGGER usage_bundle_removed AFTER DELETE ON evidence_bundles BEGIN
   UPDATE space_usage SET trace_bytes = trace_bytes - octet_length(OLD.body) WHERE space_key = OLD.space_key;
 END;
--- found again by the background clean-up
-CREATE INDEX staged_commits_ended ON staged_commits (space_key, updated_at)
-  WHERE status IN ('failed-retryable', 'failed-terminal', 'canceled', 'gc-pending');
+-- found by the background clean-up, and by nothing else
 CREATE INDEX documents_age ON documents (space_key, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX sessions_age ON sessions (expires_at);
+CREATE INDEX versions_superseded ON versions (space_key, doc_key, version)
+  WHERE until_revision IS NOT NULL AND obsolete_at IS NULL;
+CREATE INDEX versions_inactive ON versions (space_key, until_revision)
+  WHERE until_revision IS NOT NULL AND first_node IS NOT NULL;
 `

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { spaceByKey } from '../spaces/store.js'
+import { forgetAnswers } from './answers.js'
+import { retentionOf } from './policy.js'
+import type { Slice } from './slice.js'
+import { SteadyClock } from './steady-clock.js'
+import { STEPS } from './steps.js'
+
+/** a daemon that was just started serves its first requests undisturbed */
+const FIRST_RUN_MS = 60_000
+/** between two slices, so that the clean-up never has more than about half of the event loop */
+const PAUSE_MS = 5
+
+/**
+ * The background clean-up: every so often it goes through all spaces and removes, slice by slice, what has outlived the
+ * policy. It keeps no state: a run that was cut off is taken up by the next one, also in another process.
+ */
+export class RetentionSweeper {
+  readonly #context: EngineContext
+  readonly #clock: SteadyClock
+  readonly #stop = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+
+  constructor(context: EngineContext) {
+    this.#context = context
+    this.#clock = new SteadyClock(context.now)
+  }
+
+  start(): void {
+    this.#later(Math.min(FIRST_RUN_MS, this.#context.options.retention.intervalMs))
+  }
+
+  /** Ends the run that is under way at its next slice. */
+  async close(): Promise<void> {
+    this.#stop.abort()
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  #later(milliseconds: number): void {
+    if (this.#stop.signal.aborted) return
+    this.#timer = setTimeout(() => {
+      this.#running = this.#run().finally(() => this.#later(this.#context.options.retention.intervalMs))
+    }, milliseconds)
+    this.#timer.unref()
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#context
+    const now = this.#clock.read()
+    if (now === undefined) {
+      log.warn({}, 'the clock jumped by more than a day: nothing is cleaned up before it has been steady for an hour')
+      return
+    }
+    const counts: Record<string, number> = {}
+    try {
+      await this.#sweep(now, counts)
+    } catch (error) {
+      // the signal ends pauses by throwing
+      if (!this.#stop.signal.aborted) log.error({ error: String(error) }, 'the clean-up could not go on')
+    }
+    if (Object.keys(counts).length > 0) log.info(counts, 'what had outlived its retention was removed')
+  }
+
+  async #sweep(now: number, counts: Record<string, number>): Promise<void> {
+    const { db, options } = this.#context
+    const { batchRows } = options.retention
+    const { signal } = this.#stop
+    await this.#repeat('answers', counts, () => forgetAnswers(db, now, batchRows))
+    let after = 0
+    for (;;) {
+      const next = db.get<{ key: number }>(
+        'SELECT key FROM spaces WHERE key > ? AND deleted_at IS NULL ORDER BY key LIMIT 1',
+        after,
+      )
+      if (next === undefined || signal.aborted) return
+      after = next.key
+      for (const [name, step] of STEPS)
+        await this.#repeat(name, counts, async () => {
+          // a space may be deleted, and a policy changed, while a run is under way
+          const space = spaceByKey(db, after)
+          if (space === undefined) return { removed: 0, more: false }
+          const rules = retentionOf(db, space.key)
+          return step({ context: this.#context, space, rules, now, batchRows, signal })
+        })
+    }
+  }
+
+  /** Takes slices until there are no more. A step that fails leaves its work to the next run. */
+  async #repeat(name: string, counts: Record<string, number>, slice: () => Promise<Slice>): Promise<void> {
+    const { signal } = this.#stop
+    try {
+      while (!signal.aborted) {
+        const { removed, more } = await slice()
+        if (removed > 0) counts[name] = (counts[name] ?? 0) + removed
+        if (!more) return
+        await sleep(PAUSE_MS, undefined, { signal, ref: false })
+      }
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#context.log.warn({ step: name, error: String(error) }, 'a step of the clean-up failed')
+    }
+  }
+}

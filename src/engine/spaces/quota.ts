@@ -1,0 +1,122 @@
+import { KsError } from '../../contract/errors.js'
+import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
+import type { EngineContext } from '../context.js'
+import type { Database } from '../storage/database.js'
+import { policiesOf } from './manifest.js'
+import type { SpaceRow } from './store.js'
+
+/** What a space holds now; the triggers of the schema keep these numbers in the transaction of every change. */
+export interface SpaceUsage {
+  /** documents that are not deleted, and their bytes */
+  documents: number
+  rawBytes: number
+  /** parse artifacts with outlines and items, of every version that is kept */
+  artifactBytes: number
+  segments: number
+  /** nodes of versions that are current or being built */
+  nodes: number
+  /** traces with their questions, steps and bundles */
+  traceBytes: number
+}
+
+/** What one more version would add. */
+export interface VersionSize {
+  artifactBytes: number
+  segments: number
+  nodes: number
+}
+
+type Limited = 'maxArtifactBytes' | 'maxSegmentCount' | 'maxNodeCount' | 'maxProjectionCount' | 'maxRawDocumentBytes'
+
+/** a node is projected into the text index and into the vector index */
+const PROJECTIONS_OF_A_NODE = 2
+
+/** The quotas in force: those of the space's manifest, but where the deployment sets its own. */
+export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: SpaceRow): QuotaPolicy {
+  return { ...policiesOf(space).quotaPolicy, ...options.quotas }
+}
+
+export function usageOf(db: Database, spaceKey: number): SpaceUsage {
+  const none: SpaceUsage = { documents: 0, rawBytes: 0, artifactBytes: 0, segments: 0, nodes: 0, traceBytes: 0 }
+  return (
+    db.get<SpaceUsage>(
+      `SELECT document_count documents, raw_bytes rawBytes, artifact_bytes artifactBytes, segment_count segments,
+         node_count nodes, trace_bytes traceBytes FROM space_usage WHERE space_key = ?`,
+      spaceKey,
+    ) ?? none
+  )
+}
+
+/** @param rawBytes of new documents @throws KsError `quota-exceeded` when a space takes no more documents */
+export function assertRoomForDocuments(context: EngineContext, space: SpaceRow, rawBytes: number): void {
+  const quotas = quotasOf(context, space)
+  const held = usageOf(context.db, space.key)
+  const over =
+    beyond(quotas, 'maxRawDocumentBytes', held.rawBytes + rawBytes) ??
+    // what compiling will add is not known yet: a space that is full takes nothing more
+    versionBeyond(quotas, held, { artifactBytes: 1, segments: 1, nodes: 1 })
+  if (over !== undefined) throw new KsError('quota-exceeded', over)
+}
+
+/** Asked inside the transaction that made documents. @throws KsError `quota-exceeded`, which undoes them */
+export function assertRawBytes(context: EngineContext, space: SpaceRow): void {
+  const over = beyond(quotasOf(context, space), 'maxRawDocumentBytes', usageOf(context.db, space.key).rawBytes)
+  if (over !== undefined) throw new KsError('quota-exceeded', over)
+}
+
+/** Asked inside the transaction that writes a version. @returns why it must not be written */
+export function versionOverQuota(
+  context: EngineContext,
+  space: SpaceRow,
+  more: VersionSize,
+): { code: 'quota-exceeded'; message: string } | undefined {
+  const message = versionBeyond(quotasOf(context, space), usageOf(context.db, space.key), more)
+  return message === undefined ? undefined : { code: 'quota-exceeded', message }
+}
+
+/** @throws KsError `reindex-over-quota`: a reindex holds old and new nodes at once */
+export function assertRoomForReindex(context: EngineContext, space: SpaceRow, documents: number): void {
+  const { db } = context
+  const held = usageOf(db, space.key)
+  const share = held.documents === 0 ? 0 : documents / held.documents
+  const nodes = held.nodes + Math.ceil(held.nodes * share)
+  const quotas = quotasOf(context, space)
+  const over =
+    beyond(quotas, 'maxNodeCount', nodes) ?? beyond(quotas, 'maxProjectionCount', nodes * PROJECTIONS_OF_A_NODE)
+  if (over !== undefined) throw new KsError('reindex-over-quota', `a reindex keeps old and new nodes at once: ${over}`)
+}
+
+/** @throws KsError `quota-exceeded` when a space takes no more questions */
+export function assertRoomForTraces(context: EngineContext, space: SpaceRow): void {
+  const limit = quotasOf(context, space).maxTraceBytes
+  if (limit === null) return
+  const { traceBytes } = usageOf(context.db, space.key)
+  if (traceBytes >= limit)
+    throw new KsError(
+      'quota-exceeded',
+      `the space holds ${traceBytes} bytes of traces, its quota maxTraceBytes is ${limit}: a shorter answerTraceRetentionDays makes room`,
+    )
+}
+
+function versionBeyond(quotas: QuotaPolicy, held: SpaceUsage, more: VersionSize): string | undefined {
+  const nodes = held.nodes + more.nodes
+  return (
+    beyond(quotas, 'maxArtifactBytes', held.artifactBytes + more.artifactBytes) ??
+    beyond(quotas, 'maxSegmentCount', held.segments + more.segments) ??
+    beyond(quotas, 'maxNodeCount', nodes) ??
+    beyond(quotas, 'maxProjectionCount', nodes * PROJECTIONS_OF_A_NODE)
+  )
+}
+
+const UNITS: Record<Limited, string> = {
+  maxArtifactBytes: 'bytes of parse artifacts',
+  maxSegmentCount: 'segments of parse artifacts',
+  maxNodeCount: 'nodes',
+  maxProjectionCount: 'projections',
+  maxRawDocumentBytes: 'bytes of documents',
+}
+
+function beyond(quotas: QuotaPolicy, name: Limited, would: number): string | undefined {
+  if (would <= quotas[name]) return undefined
+  return `the space would hold ${would} ${UNITS[name]}, its quota ${name} is ${quotas[name]}`
+}
