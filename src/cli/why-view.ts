@@ -1,0 +1,64 @@
+import type { ExplainStage, Explanation } from '../contract/gateway/explain.js'
+import { isObject, textOf } from './json-file.js'
+import type { Colour } from './terminal.js'
+import { ttyLine } from './terminal.js'
+
+/** What the view needs of the output. */
+interface Marks {
+  unicode: boolean
+  paint(colour: Colour, text: string): string
+}
+
+const SIGNS: Record<ExplainStage['outcome'], { unicode: string; ascii: string; colour: Colour }> = {
+  passed: { unicode: '✓', ascii: '+', colour: 'green' },
+  missed: { unicode: '○', ascii: 'o', colour: 'yellow' },
+  failed: { unicode: '✗', ascii: 'x', colour: 'red' },
+  note: { unicode: '·', ascii: '-', colour: 'dim' },
+}
+
+/** An explanation as lines: the verdict, a line for each stage, and what to do. */
+export function whyLines(found: Explanation, marks: Marks): string[] {
+  const shown = found.verdict === 'shown'
+  const name = ttyLine(found.document?.filename ?? found.document?.id ?? '')
+  const other = found.verdict === 'other-passage-shown' ? ' with the passage that is meant' : ''
+  const verdict = shown ? `in the evidence: ${name}` : `not in the evidence${other}: ${name} (${found.verdict})`
+  const width = Math.max(0, ...found.stages.map(({ stage }) => stage.length))
+  const then = found.verdictNow === undefined ? [] : [`the same question now: ${found.verdictNow}`]
+  return [
+    marks.paint(shown ? 'green' : 'red', verdict),
+    ...then,
+    '',
+    ...found.stages.flatMap((stage) => stageLines(stage, width, marks)),
+    '',
+    `hint: ${ttyLine(found.hint)}`,
+  ]
+}
+
+function stageLines(stage: ExplainStage, width: number, marks: Marks): string[] {
+  const sign = SIGNS[stage.outcome]
+  const mark = marks.paint(sign.colour, marks.unicode ? sign.unicode : sign.ascii)
+  const line = `  ${mark} ${stage.stage.padEnd(width)}  ${ttyLine(stage.text)}`
+  const indent = ' '.repeat(width + 6)
+  return [line, ...details(stage).map((detail) => `${indent}${marks.paint('dim', ttyLine(detail))}`)]
+}
+
+/** What the sentence of a stage leaves out and people want to see. */
+function details({ figures }: ExplainStage): string[] {
+  const { parts, similar, words } = figures
+  if (Array.isArray(similar) && similar.length > 0) return [`paths like it: ${similar.join(', ')}`]
+  if (Array.isArray(words)) {
+    const left = words.filter((entry) => isObject(entry) && Array.isArray(entry.terms) && entry.terms.length === 0)
+    const names = left.flatMap((entry) => (isObject(entry) ? [textOf(entry.word) ?? ''] : []))
+    return names.length === 0 ? [] : [`words that are not searched for: ${names.join(', ')}`]
+  }
+  if (Array.isArray(parts)) return parts.map(partLine)
+  return []
+}
+
+/** `pairs             0.2 x 0.5 = 0.1   (last shown 0.2)` */
+function partLine(part: unknown): string {
+  if (!isObject(part)) return ''
+  const { name, weight, value, adds, lastShownAdds } = part
+  const beside = lastShownAdds === undefined ? '' : `   (last shown ${lastShownAdds})`
+  return `${String(name).padEnd(16)}  ${weight} x ${value} = ${adds}${beside}`
+}

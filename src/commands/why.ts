@@ -1,0 +1,79 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { usageError } from '../cli/cli-error.js'
+import { spaceFlag } from '../cli/common-flags.js'
+import { resolveDocument, resolveId } from '../cli/resolve.js'
+import { textOrStdin } from '../cli/stdin.js'
+import type { ExplainBody } from '../contract/gateway/explain.js'
+
+const MODES = ['fast', 'deep', 'research', 'auto'] as const
+/** a uuid, or `#` and the last digits of one; everything else is a path */
+const ID = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
+
+export default class Why extends BaseCommand {
+  static override summary = 'explain stage by stage why a document is or is not in the evidence of a question'
+  static override description =
+    'The question is asked again on the code that answers it, and watched. Exits 0 whatever is found: the verdict is in the output.'
+  static override examples = [
+    '<%= config.bin %> why "who is on call in August?" handbook/on-call.md --space example-space',
+    "<%= config.bin %> why --trace '#9f31c2aa' handbook/on-call.md --space example-space",
+  ]
+  static override args = {
+    question: Args.string({ required: true, description: 'question, - for stdin; left out with --trace' }),
+    path: Args.string({ description: 'path or id of the document' }),
+  }
+  static override flags = {
+    ...spaceFlag,
+    mode: Flags.option({ char: 'm', options: MODES, description: "mode of the question (default: the space's own)" })(),
+    trace: Flags.string({ helpValue: 'id', description: 'explain this recorded query instead of a new one' }),
+    doc: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'id',
+      description: 'documents the question is limited to',
+    }),
+    quote: Flags.string({ helpValue: 'text', description: 'mean the passages that hold these words' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Why)
+    const { trace } = flags
+    const [question, target] =
+      trace === undefined ? [args.question, args.path] : [undefined, args.path ?? args.question]
+    if (trace !== undefined && args.path !== undefined) {
+      throw usageError('--trace names the question already: give the document alone')
+    }
+    if (target === undefined) throw usageError('no document is named', 'give its path or id after the question')
+    const { id } = await this.space()
+    const client = await this.client()
+    const body: Partial<ExplainBody> = {}
+    if (trace !== undefined) body.traceId = resolveId('trace', trace, this.dirs.cache)
+    else body.query = await this.question(question ?? '')
+    if (ID.test(target)) body.documentId = await resolveDocument(client, id, target, this.dirs.cache)
+    else body.path = target
+    const mode = MODES.find((known) => known === this.settings.mode?.value)
+    if (mode !== undefined && trace === undefined) body.mode = mode
+    if (flags.quote !== undefined) body.quote = flags.quote
+    if (flags.doc !== undefined) {
+      const { documentIds } = await this.documentsNamed(flags.doc)
+      body.activeDocumentIds = documentIds
+    }
+    const found = await client.request('POST /knowledge-spaces/{id}/queries/explain', { path: { id }, body })
+    if (this.out.isJson) this.out.json(found)
+    else if (this.out.format === 'tsv') {
+      const columns = [{ field: 'stage' }, { field: 'outcome' }, { field: 'reason' }, { field: 'text' }]
+      await this.out.list(found.stages, { columns, empty: 'Nothing was found.' })
+    } else {
+      const { whyLines } = await import('../cli/why-view.js')
+      const marks = { unicode: this.out.unicode, paint: this.out.paint.bind(this.out) }
+      for (const line of whyLines(found, marks)) this.out.styled(line)
+    }
+  }
+
+  private async question(text: string): Promise<string> {
+    const query = await textOrStdin(text, 'the question')
+    if (query === '') throw usageError('the question is empty')
+    return query
+  }
+}
