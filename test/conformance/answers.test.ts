@@ -191,6 +191,53 @@ describe('answers have the documented shape', () => {
     expect((await call('explainQuery', { id: made.space }, { json: asked })).verdict).toBe('shown')
   })
 
+  test('of quality traces and what they lacked', async () => {
+    const id = { id: made.space }
+    const json = { knowledgeSpaceId: made.space, query: 'Who conducts the orchestra of Vienna?' }
+    const { headers } = await call('query', {}, { json })
+    const traceId = headers.get('x-query-run-id')!
+    const { items } = await call('listQualityTraces', id, { query: { status: 'completed', query: ' ORCHESTRA ' } })
+    expect(items).toMatchObject([{ id: traceId, completed: true, evidenceState: 'not-enough-evidence' }])
+    expect(items[0]?.stages.map(({ name }) => name)).toContain('query.retrieve')
+    const lacked = (await call('listTraceMissing', { traceId })).items[0]!
+    const item = { ...id, traceId, itemKey: String(lacked.metadata.itemKey) }
+    const review = { expectedRevision: 0, status: 'dismissed', reason: 'foreign' }
+    expect(await call('reviewMissingEvidence', item, { json: review })).toMatchObject({ revision: 1 })
+    expect((await call('listMissingEvidenceHistory', item)).items).toMatchObject([{ action: 'dismiss' }])
+  })
+
+  test('of golden questions', async () => {
+    const id = { id: made.space }
+    const question = await call('createGoldenQuestion', id, { json: { question: 'What pulls the sea?' } })
+    expect(question).toMatchObject({ expectedEvidenceIds: [], tags: [], metadata: {} })
+    const one = { ...id, questionId: question.id }
+    expect((await call('listGoldenQuestions', id)).items).toEqual([question])
+    expect(await call('getGoldenQuestion', one)).toEqual(question)
+    expect(await call('updateGoldenQuestion', one, { json: { tags: ['sea'] } })).toMatchObject({ tags: ['sea'] })
+    const annotation = {
+      answerCorrectness: 'correct',
+      evidenceRelevance: [{ evidenceId: made.document, relevant: true }],
+    }
+    const annotated = await call('annotateGoldenQuestion', one, { json: annotation })
+    expect(annotated.metadata).toMatchObject({ annotation })
+    await call('deleteGoldenQuestion', one)
+    const bad = await call('createProductionBadCase', id, { json: { traceId: made.trace, reason: 'stale' } })
+    expect(bad.expectedEvidenceIds).not.toEqual([])
+  })
+
+  test('of failed queries', async () => {
+    const id = { id: made.space }
+    await until(async () => (await call('listFailedQueries', id)).items.length > 0)
+    const [failed] = (await call('listFailedQueries', id, { query: { status: 'pending-triage' } })).items
+    expect(failed).toMatchObject({ trigger: 'no-retrieval-evidence', mode: 'fast' })
+    expect((await call('listFailedQueryClusters', id)).clusters).toMatchObject([{ failedQueryIds: [failed!.id] }])
+    expect(await call('triageFailedQueries', id, { query: { limit: '10' } })).toMatchObject({ triaged: 1 })
+    const verdict = { verdict: 'retrieval-miss', expectedEvidenceIds: [made.document], note: '' }
+    const decided = await call('decideFailedQuery', { ...id, failedQueryId: failed!.id }, { json: verdict })
+    expect(decided.status).toBe('promoted')
+    expect(await call('getFailedQueryMetrics', id)).toMatchObject({ total: 1, promotionRate: 1 })
+  })
+
   test('of the virtual file system', async () => {
     const id = { id: made.space }
     const query = { path: '/sources', limit: '10' }
@@ -239,6 +286,13 @@ describe('what belongs to somebody', () => {
       `/jobs/${made.job}`,
       `/bulk-jobs/${made.bulk}`,
       `/queries/${made.trace}`,
+      ...[
+        'quality/traces',
+        'golden-questions',
+        'failed-queries',
+        'failed-queries/metrics',
+        'failed-queries/clusters',
+      ].map((path) => `/knowledge-spaces/${made.space}/${path}`),
     ]
     for (const path of paths) expect((await edge.send('GET', path, { token: edge.tokens.bob })).status, path).toBe(404)
     const json = { knowledgeSpaceId: made.space, query: 'tides' }

@@ -20,6 +20,8 @@ const BODIES: Record<string, unknown> = {
   reindexDocuments: { documentIds: [SOME_UUID] },
   explainQuery: { query: 'x', documentId: SOME_UUID },
 }
+/** Values of path parts that are not ids. */
+const PATH_VALUES: Record<string, string> = { version: '1', itemKey: `sha256:${'a'.repeat(64)}` }
 const PREFIXES = [...new Set(guarded.map(({ path }) => path.split('/')[1]))]
 
 let edge: TestEdge
@@ -38,7 +40,7 @@ function pathOf(route: RouteDefinition, changes: Record<string, string> = {}): s
   return route.path.replace(/\{(\w+)\*?\}/g, (_whole, name: string) => {
     const value =
       changes[name] ?? (route.path.startsWith('/knowledge-spaces/{id}') && name === 'id' ? spaceId : undefined)
-    return encodeURIComponent(value ?? (name === 'version' ? '1' : SOME_UUID))
+    return encodeURIComponent(value ?? PATH_VALUES[name] ?? SOME_UUID)
   })
 }
 
