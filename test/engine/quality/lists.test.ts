@@ -1,0 +1,315 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { QualityTracesQuery } from '../../../src/contract/gateway/quality.js'
+import type { TraceStep } from '../../../src/contract/gateway/queries.js'
+import { newId } from '../../../src/lib/ids.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+/** Lists over many rows, which are written beside the engine: asking thousands of questions would take too long. */
+const TRACES = 500
+const FAILED = 120
+const START = Date.parse('2026-01-01T00:00:00Z')
+const SECOND = 1000
+
+let test_: TestEngine
+let spaceId = ''
+let spaceKey = 0
+
+beforeAll(async () => {
+  test_ = await startEngine()
+  spaceId = (await test_.engine.spaces.create(ADA, { name: 'Lists', slug: 'lists' })).id
+  await beside((db) => {
+    spaceKey = (db.prepare('SELECT key FROM spaces WHERE id = ?').get(spaceId) as { key: number }).key
+    for (let i = 0; i < TRACES; i++) insertTrace(db, i)
+    const insert = db.prepare(
+      `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences, asked_at, metadata, created_at, updated_at)
+       VALUES (?, 'tenant-a', ?, ?, ?, ?, 'fast', 'abstained', ?, ?, 0, '{}', 0, 0)`,
+    )
+    for (let i = 0; i < FAILED; i++)
+      insert.run(
+        newId(),
+        spaceKey,
+        `q${i}`,
+        `k${i}`,
+        `c${i % 7}`,
+        i % 3 === 0 ? 'triaged' : 'pending-triage',
+        1 + (i % 5),
+      )
+  })
+})
+afterAll(() => test_.end())
+
+async function beside(work: (db: Sqlite.Database) => void): Promise<void> {
+  const db = new Sqlite(join(test_.dataDir, 'db', 'main.sqlite'))
+  db.transaction(() => work(db)).immediate()
+  db.close()
+}
+
+/** Every third one has a failed attempt, every sixth one of them did not end with an answer; two share a moment. */
+function insertTrace(db: Sqlite.Database, i: number): void {
+  const bad = i % 3 === 0
+  const completed = i % 6 !== 0
+  const at = new Date(START).toISOString()
+  const steps: TraceStep[] = [
+    { name: 'query.answer', status: bad ? 'error' : 'ok', startedAt: at, metadata: { text: '"status":"error"' } },
+    {
+      name: 'query.generate',
+      status: completed ? 'ok' : 'error',
+      startedAt: at,
+      metadata: { inner: { status: 'error' } },
+    },
+  ]
+  db.prepare(
+    `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, steps, created_at)
+     VALUES (?, 'tenant-a', ?, ?, ?, ?, 'fast', ?, ?, ?)`,
+  ).run(
+    ...[newId(), spaceKey, i % 10 === 9 ? 'carol' : 'ada', `Question ${i} Größe`, i % 4 === 0 ? 'deep' : 'fast'],
+    ...[completed ? 1 : 0, JSON.stringify(steps), START + Math.floor(i / 2) * SECOND],
+  )
+}
+
+interface Expected {
+  i: number
+  createdAt: number
+}
+
+function expected(query: QualityTracesQuery): string[] {
+  const mine: Expected[] = []
+  for (let i = 0; i < TRACES; i++) {
+    const createdAt = START + Math.floor(i / 2) * SECOND
+    if (i % 10 === 9) continue
+    if (query.mode !== undefined && query.mode !== (i % 4 === 0 ? 'deep' : 'fast')) continue
+    if (query.status === 'completed' && i % 6 === 0) continue
+    if (query.status === 'failed' && i % 3 !== 0) continue
+    if (query.from !== undefined && createdAt < Date.parse(query.from)) continue
+    if (query.to !== undefined && createdAt >= Date.parse(query.to)) continue
+    if (query.query !== undefined && !`question ${i} größe`.includes(query.query.toLowerCase())) continue
+    mine.push({ i, createdAt })
+  }
+  return mine.sort((a, b) => b.createdAt - a.createdAt || b.i - a.i).map(({ i }) => `Question ${i} Größe`)
+}
+
+async function allPages<T>(fetch: (cursor: string | undefined) => Promise<{ items: T[]; nextCursor?: string }>) {
+  const items: T[] = []
+  let cursor: string | undefined
+  do {
+    const page = await fetch(cursor)
+    items.push(...page.items)
+    cursor = page.nextCursor
+    if (cursor !== undefined) expect(page.items).not.toEqual([])
+  } while (cursor !== undefined)
+  return items
+}
+
+const second = fc.integer({ min: -5, max: TRACES }).map((n) => new Date(START + n * SECOND).toISOString())
+
+describe('quality traces', () => {
+  test('are those of the filter, newest first, whatever the size of the pages', async () => {
+    const filter = fc.record(
+      {
+        mode: fc.constantFrom('fast' as const, 'deep' as const, 'auto' as const),
+        status: fc.constantFrom('completed' as const, 'failed' as const),
+        query: fc.constantFrom('question 4', 'GRÖSSE', 'größe', '99', 'nothing of it'),
+        from: second,
+        to: second,
+      },
+      { requiredKeys: [] },
+    )
+    await fc.assert(
+      fc.asyncProperty(filter, fc.integer({ min: 1, max: 100 }), async (some, limit) => {
+        const query = { ...some, limit }
+        const items = await allPages((cursor) =>
+          test_.engine.quality.traces(ADA, spaceId, { ...query, ...(cursor === undefined ? {} : { cursor }) }),
+        )
+        expect(items.map((item) => item.query)).toEqual(expected(query))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('that recovered from a failed attempt are completed and failed', async () => {
+    const both = { limit: 100, query: 'Question 3 ' }
+    for (const status of ['completed', 'failed'] as const)
+      expect((await test_.engine.quality.traces(ADA, spaceId, { ...both, status })).items).toMatchObject([
+        { query: 'Question 3 Größe', completed: true },
+      ])
+  })
+
+  test('refuse a cursor of another filter or subject', async () => {
+    const { quality } = test_.engine
+    const { nextCursor: cursor = '' } = await quality.traces(ADA, spaceId, { limit: 1, mode: 'fast' })
+    const carol = { ...ADA, subject: 'carol' }
+    for (const attempt of [
+      () => quality.traces(ADA, spaceId, { limit: 1, mode: 'deep', cursor }),
+      () => quality.traces(ADA, spaceId, { limit: 1, cursor }),
+      () => quality.traces(carol, spaceId, { limit: 1, mode: 'fast', cursor }),
+      () => quality.failed.list(ADA, spaceId, { limit: 1, cursor }),
+      () => quality.golden.list(ADA, spaceId, { limit: 1, cursor }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: 'invalid-cursor' })
+  })
+
+  test('say what a run was searched with and how good its evidence was', async () => {
+    const { engine } = test_
+    const { id } = await engine.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
+    const [document] = await ingest(engine, ADA, id, { 'a.md': '# Tides\n\nThe moon pulls the tides of the sea.' })
+    const { traceId, done } = await ask(engine, ADA, id, 'What pulls the tides of the sea?')
+    const bundle = done.metadata?.evidenceBundle as { id: string; items: { scores: { final: number } }[] }
+    const { items } = await engine.quality.traces(ADA, id, { limit: 10 })
+    const final = bundle.items[0]!.scores.final
+    expect(items).toMatchObject([
+      {
+        ...{ id: traceId, mode: 'fast', completed: true, evidenceBundleId: bundle.id, evidenceState: 'answerable' },
+        ...{ finalScore: final, scores: { final } },
+        profile: {
+          embeddingModel: { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' },
+          retrievalProfileRevision: expect.any(Number),
+          projectionPublicationId: expect.any(String),
+          projectionVersion: 1,
+        },
+      },
+    ])
+    expect(items[0]!.stages).toContainEqual({ name: 'query.retrieve', status: 'ok', candidateCount: 1 })
+    await engine.documents.delete(ADA, id, [document!.asset.id])
+    expect((await engine.quality.traces(ADA, id, { limit: 10 })).items).toEqual([])
+  })
+})
+
+describe('failed queries and golden questions', () => {
+  test('come in pages without gap or repeat, also while others are added', async () => {
+    const { failed, golden } = test_.engine.quality
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 60 }),
+        fc.constantFrom(undefined, 'triaged' as const),
+        async (limit, status) => {
+          const items = await allPages((cursor) =>
+            failed.list(ADA, spaceId, {
+              limit,
+              ...(status === undefined ? {} : { status }),
+              ...(cursor === undefined ? {} : { cursor }),
+            }),
+          )
+          const numbers = items.map((item) => Number(item.query.slice(1)))
+          expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
+          expect(items).toHaveLength(status === undefined ? FAILED : FAILED / 3)
+        },
+      ),
+      { numRuns: 10 },
+    )
+    const add = (n: number) =>
+      golden.create(ADA, spaceId, { question: `g${n}`, expectedEvidenceIds: [], tags: [], metadata: {} })
+    for (let n = 0; n < 7; n++) await add(n)
+    let n = 7
+    const seen = await allPages(async (cursor) => {
+      const page = await golden.list(ADA, spaceId, { limit: 3, cursor })
+      if (n < 9) await add(n++)
+      return page
+    })
+    expect(seen.map((item) => item.question)).toEqual(['g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6', 'g7', 'g8'])
+  })
+
+  test('cluster by key, counted by how often they were asked', async () => {
+    const { clusters } = await test_.engine.quality.failed.clusters(ADA, spaceId, { limit: 1000 })
+    expect(clusters).toHaveLength(7)
+    const counts = clusters.map(({ count }) => count)
+    expect(counts).toEqual([...counts].sort((a, b) => b - a))
+    expect(clusters.flatMap(({ failedQueryIds }) => failedQueryIds)).toHaveLength(FAILED)
+    for (const { failedQueryIds, representative } of clusters) expect(failedQueryIds[0]).toBe(representative.id)
+  })
+})
+
+describe('limits', () => {
+  test('a space holds 10,000 golden questions, whichever way they come', async () => {
+    const { engine } = test_
+    const { id } = await engine.spaces.create(ADA, { name: 'Full', slug: 'full' })
+    const { traceId } = await ask(engine, ADA, id, 'Who fills the space?')
+    await until(async () => (await engine.quality.failed.list(ADA, id, { limit: 1 })).items.length === 1)
+    const [failed] = (await engine.quality.failed.list(ADA, id, { limit: 1 })).items
+    await beside((db) => {
+      const { key } = db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }
+      const insert = db.prepare("INSERT INTO golden_questions VALUES (?, 'tenant-a', ?, 'q', '[]', '[]', '{}', 0, 0)")
+      for (let i = 0; i < 9999; i++) insert.run(newId(), key)
+    })
+    const { golden, failed: queries } = engine.quality
+    const body = { question: 'q', expectedEvidenceIds: [], tags: [], metadata: {} }
+    await golden.create(ADA, id, body)
+    for (const attempt of [
+      () => golden.create(ADA, id, body),
+      () => golden.fromTrace(ADA, id, { traceId, tags: [] }),
+      () => queries.decide(ADA, id, failed!.id, { verdict: 'retrieval-miss' }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ code: 'capacity-exceeded' })
+    expect((await queries.list(ADA, id, { limit: 1 })).items[0]).toEqual(failed)
+  })
+
+  test('a space full of failed queries forgets the one settled longest ago, never an open one', async () => {
+    const { engine } = test_
+    const { id } = await engine.spaces.create(ADA, { name: 'Crowded', slug: 'crowded' })
+    await beside((db) => {
+      const { key } = db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }
+      const insert = db.prepare(
+        `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences, asked_at, metadata, created_at, updated_at)
+         VALUES (?, 'tenant-a', ?, ?, ?, 'c', 'fast', 'abstained', ?, 1, 0, '{}', 0, ?)`,
+      )
+      for (let i = 0; i < 10_000; i++)
+        insert.run(newId(), key, `q${i}`, `k${i}`, i === 5 ? 'dismissed' : 'pending-triage', i)
+    })
+    await ask(engine, ADA, id, 'Who is new here?')
+    const newest = async () => (await engine.quality.failed.list(ADA, id, { limit: 1 })).items[0]!.query
+    await until(async () => (await newest()) === 'Who is new here?')
+    expect((await engine.quality.failed.metrics(ADA, id)).byStatus).toMatchObject({
+      dismissed: 0,
+      'pending-triage': 10_000,
+    })
+    await ask(engine, ADA, id, 'Who is next?')
+    expect((await engine.quality.failed.metrics(ADA, id)).total).toBe(10_000)
+    expect(await newest()).toBe('Who is new here?')
+  })
+})
+
+describe('what hangs on others', () => {
+  const rows = async (key: number) => {
+    const found: Record<string, number> = {}
+    await beside((db) => {
+      for (const table of ['golden_questions', 'failed_queries', 'missing_reviews', 'missing_review_history']) {
+        const counted = db.prepare(`SELECT count(*) n FROM ${table} WHERE space_key = ?`).get(key) as { n: number }
+        found[table] = counted.n
+      }
+    })
+    return found
+  }
+
+  test('a deleted trace takes its reviews along and leaves golden questions; a deleted space takes everything', async () => {
+    const { engine } = test_
+    const { id } = await engine.spaces.create(ADA, { name: 'Gone', slug: 'gone' })
+    let key = 0
+    await beside((db) => {
+      key = (db.prepare('SELECT key FROM spaces WHERE id = ?').get(id) as { key: number }).key
+    })
+    const review = async (query: string) => {
+      const { traceId } = await ask(engine, ADA, id, query)
+      const { items } = await engine.queries.missing(ADA, traceId, { limit: 1 })
+      const item = { traceId, itemKey: String(items[0]!.metadata.itemKey) }
+      await engine.quality.reviewMissing(ADA, id, item, { expectedRevision: 0, status: 'dismissed' })
+      return traceId
+    }
+    const traceId = await review('Who left the party?')
+    await engine.quality.golden.fromTrace(ADA, id, { traceId, tags: [] })
+    await beside((db) => db.prepare('DELETE FROM traces WHERE id = ?').run(traceId))
+    expect(await rows(key)).toEqual({
+      ...{ golden_questions: 1, failed_queries: 1 },
+      ...{ missing_reviews: 0, missing_review_history: 0 },
+    })
+    const [failed] = (await engine.quality.failed.list(ADA, id, { limit: 1 })).items
+    expect(failed).not.toHaveProperty('answerTraceId')
+    await review('Who stayed at the party?')
+    await engine.spaces.delete(ADA, id)
+    const none = { golden_questions: 0, failed_queries: 0, missing_reviews: 0, missing_review_history: 0 }
+    await until(async () => Object.values(await rows(key)).every((n) => n === 0))
+    expect(await rows(key)).toEqual(none)
+  })
+})
