@@ -1,0 +1,262 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
+import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+import { allIssues, codes, noteText, repairAll, spaceWith, sql } from './space.js'
+
+let running: TestEngine | undefined
+afterEach(async () => {
+  await running?.end()
+  running = undefined
+})
+
+async function start(): Promise<TestEngine> {
+  running = await startEngine()
+  return running
+}
+
+/** Files of all objects, in a stable order. */
+function objectFiles(dataDir: string): string[] {
+  return readdirSync(join(dataDir, 'objects'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+function overwrite(path: string, bytes: Uint8Array): void {
+  chmodSync(path, 0o600)
+  writeFileSync(path, bytes)
+}
+
+const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
+
+test('a space that nobody touched has no issues, also in depth, and a second look says the same', async () => {
+  const { engine } = await start()
+  const { id } = await spaceWith(engine, 'calm', 12)
+  expect(await allIssues(engine, id, 'all', true)).toEqual([])
+  const report = await engine.integrity.fsck(ADA, id, { check: 'raw-objects', deep: false })
+  expect(report).toMatchObject({ knowledgeSpaceId: id, tenantId: ADA.tenant, issues: [] })
+  expect(report.summary).toMatchObject({ critical: 0, error: 0, warning: 0, info: 0, repairable: 0 })
+  expect(report.summary.scanned).toBeGreaterThanOrEqual(12)
+  await expect(engine.integrity.fsck(BOB, id, { check: 'raw-objects', deep: false })).rejects.toMatchObject({
+    code: 'not-found',
+  })
+})
+
+test('each of 200 objects with one flipped bit is found, and so are lost and shortened ones', {
+  timeout: 60_000,
+}, async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'bits', 203)
+  const files = objectFiles(dataDir)
+  expect(files).toHaveLength(203)
+  const [lost, short, grown, ...rest] = files as [string, string, string, ...string[]]
+  rmSync(lost)
+  overwrite(short, readFileSync(short).subarray(1))
+  overwrite(grown, Buffer.concat([readFileSync(grown), Buffer.from(' ')]))
+  for (const path of rest) {
+    const bytes = readFileSync(path)
+    const bit = Math.floor(Math.random() * bytes.length * 8)
+    bytes[bit >> 3]! ^= 1 << (bit & 7)
+    overwrite(path, bytes)
+  }
+  const issues = await allIssues(engine, id, 'raw-objects')
+  expect(codes(issues)).toEqual({ 'raw-object-hash': 200, 'raw-object-missing': 1, 'raw-object-size': 2 })
+  expect(new Set(issues.map((issue) => issue.target.documentAssetId)).size).toBe(203)
+  expect(new Set(issues.map((issue) => issue.repairability))).toEqual(new Set(['manual']))
+  // sending the same bytes again heals
+  const place = 17
+  await ingest(engine, ADA, id, { [`notes/bits-${place}.md`]: noteText('bits', place) })
+  expect(await allIssues(engine, id, 'raw-objects')).toHaveLength(202)
+})
+
+test('two objects that changed places are both found', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await engine.spaces.create(ADA, { name: 'Swap', slug: 'swap' })
+  await ingest(engine, ADA, id, { 'a.txt': 'The first text.', 'b.txt': 'A second one..' })
+  await ingest(engine, ADA, id, { 'c.txt': 'The third text.' })
+  const [one, two] = objectFiles(dataDir).filter((path) => readFileSync(path, 'utf8').startsWith('The'))
+  const [first, second] = [readFileSync(one!), readFileSync(two!)]
+  overwrite(one!, second)
+  overwrite(two!, first)
+  expect(codes(await allIssues(engine, id, 'raw-objects'))).toEqual({ 'raw-object-hash': 2 })
+})
+
+test('files that nothing names are found when they are old, and removed by a repair; strange files stay', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'strays', 2)
+  const [known] = objectFiles(dataDir)
+  const folder = join(known!, '..', '..', 'ab')
+  mkdirSync(folder, { recursive: true })
+  const orphan = join(folder, `ab${'0'.repeat(62)}`)
+  const young = join(folder, `ab${'1'.repeat(62)}`)
+  const odd = join(folder, 'notes.txt')
+  for (const path of [orphan, young, odd]) writeFileSync(path, 'left behind')
+  utimesSync(orphan, HOURS_AGO, HOURS_AGO)
+  const issues = await allIssues(engine, id, 'raw-objects')
+  expect(codes(issues)).toEqual({ 'orphaned-object': 1, 'unknown-file': 1 })
+  const dry = await repairAll(engine, id, true)
+  expect(dry.map((item) => item.status).sort()).toEqual(['not-repairable', 'would-repair'])
+  const repaired = await repairAll(engine, id)
+  expect(repaired.map((item) => item.status).sort()).toEqual(['not-repairable', 'repaired'])
+  expect(codes(await allIssues(engine, id))).toEqual({ 'unknown-file': 1 })
+  expect(readdirSync(folder).sort()).toEqual([`ab${'1'.repeat(62)}`, 'notes.txt'])
+})
+
+const DAMAGES: [string, string, string[]][] = [
+  ['an artifact that is gone', "UPDATE versions SET artifact = x'' WHERE key = 1", ['artifact-unreadable']],
+  ['an artifact of other bytes', "UPDATE versions SET artifact = x'0102' WHERE key = 1", ['artifact-unreadable']],
+  [
+    'the artifact of another document',
+    'UPDATE versions SET artifact = (SELECT artifact FROM versions WHERE key = 2) WHERE key = 1',
+    ['artifact-hash'],
+  ],
+  ['an outline that is gone', "UPDATE versions SET outline = x'' WHERE key = 1", ['outline-unreadable']],
+  ['items that cannot be read', "UPDATE versions SET items = x'00' WHERE key = 1", ['items-unreadable']],
+  ['a hash that is not the artifact’s', "UPDATE versions SET artifact_hash = 'x' WHERE key = 1", ['artifact-hash']],
+  ['a passage with other words', "UPDATE nodes SET text = text || '.' WHERE key = 2", ['node-hash']],
+  ['a passage with another hash', "UPDATE nodes SET row_hash = x'00' WHERE key = 2", ['node-hash']],
+  ['a passage in no section', "UPDATE nodes SET outline_node = 's99' WHERE key = 2", ['section-missing']],
+  ['a passage of no element', `UPDATE nodes SET elements = '["e999"]' WHERE key = 2`, ['element-missing']],
+  ['a list of elements that is none', "UPDATE nodes SET elements = 'e1' WHERE key = 2", ['elements-unreadable']],
+  ['a lost passage', 'DELETE FROM nodes WHERE key = 2', ['node-missing', 'text-count']],
+]
+
+test.each(DAMAGES)('%s is found, repaired from the document, and then all is well', async (_name, damage, expected) => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'parts', 3)
+  sql(dataDir, (db) => db.exec(damage))
+  const found = await allIssues(engine, id)
+  expect(Object.keys(codes(found)).sort()).toEqual(expected)
+  expect(found.every((issue) => issue.repairability === 'auto-repairable')).toBe(true)
+  const items = await repairAll(engine, id)
+  expect(items.filter((item) => item.status !== 'repaired')).toEqual([])
+  expect(await allIssues(engine, id, 'all', true)).toEqual([])
+  expect((await ask(engine, ADA, id, 'zebraparts0')).done.finishReason).toBe('retrieval-evidence')
+})
+
+test('pictures inside documents are checked and read again', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await engine.spaces.create(ADA, { name: 'Pictures', slug: 'pictures' })
+  const fixture = new URL('../../fixtures/docs/contains-pictures.docx', import.meta.url)
+  await ingest(engine, ADA, id, { 'pictures.docx': readFileSync(fixture) })
+  expect(await allIssues(engine, id)).toEqual([])
+  sql(dataDir, (db) =>
+    db.exec("UPDATE item_assets SET bytes = x'00' WHERE item_id = (SELECT min(item_id) FROM item_assets)"),
+  )
+  expect(codes(await allIssues(engine, id))).toEqual({ 'item-hash': 1 })
+  await repairAll(engine, id)
+  expect(await allIssues(engine, id)).toEqual([])
+  sql(dataDir, (db) => db.exec('DELETE FROM item_assets'))
+  expect(Object.keys(codes(await allIssues(engine, id)))).toEqual(['item-missing'])
+  await repairAll(engine, id)
+  expect(await allIssues(engine, id)).toEqual([])
+})
+
+test('an artifact whose document is damaged too is put together from its passages', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'both', 1)
+  const [path] = objectFiles(dataDir)
+  overwrite(path!, Buffer.from('nothing of it'))
+  sql(dataDir, (db) => db.exec("UPDATE versions SET artifact = x'', outline = x''"))
+  await repairAll(engine, id)
+  const left = await allIssues(engine, id)
+  expect(codes(left)).toEqual({ 'raw-object-size': 1 })
+  const [document] = (await engine.documents.list(ADA, id, { limit: 1 })).items
+  const artifact = await engine.documents.parseArtifact(ADA, id, document!.id, 1)
+  expect(artifact.elements.map((element) => element.text).join(' ')).toContain('zebraboth0')
+  expect((await engine.documents.outline(ADA, id, document!.id)).nodes).not.toEqual([])
+})
+
+test('a passage without a version, and a vector without a passage, are removed', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'loose', 2)
+  sql(dataDir, (db) => {
+    db.exec(`INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+        start_offset, end_offset, kind, row_hash)
+      SELECT 9001, '018f0000-0000-7000-8000-00000000aaaa', space_key, doc_key, 9001, 0, title, text, section, outline_node,
+        elements, start_offset, end_offset, kind, row_hash FROM nodes WHERE key = 1`)
+  })
+  expect(codes(await allIssues(engine, id))).toEqual({ 'node-without-version': 1 })
+  await repairAll(engine, id)
+  expect(await allIssues(engine, id)).toEqual([])
+})
+
+test('a document that nobody compiles gets its job back', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'jobless', 2)
+  sql(dataDir, (db) => db.exec('UPDATE versions SET from_revision = NULL, until_revision = 1 WHERE key = 1'))
+  const found = await allIssues(engine, id, 'artifact-segments')
+  expect(codes(found)).toEqual({ 'version-missing': 1 })
+  await repairAll(engine, id)
+  await until(async () => (await allIssues(engine, id, 'artifact-segments')).length === 0)
+})
+
+test('an index that lost passages is noticed by its counts, and one that holds wrong ones in depth; it is built anew', {
+  timeout: 60_000,
+}, async () => {
+  const test = await start()
+  const { id } = await spaceWith(test.engine, 'index', 8)
+  // the watermark on disk is two seconds behind what it tells of
+  await sleep(2500)
+  await test.engine.close()
+  const indexes = createSearchIndexes({
+    dir: join(test.dataDir, 'indexes'),
+    watermarkLagMs: 0,
+    source: {
+      head: () => ({ seq: 8 }),
+      oldest: () => 1,
+      async *changes() {},
+      async *vectors() {},
+    },
+  })
+  // node 1 goes, node 2 gets the words of nobody
+  await indexes.apply(id, { seq: 9, remove: [1], add: [{ key: 2, doc: 1, title: 'x', body: 'nobody' }] })
+  expect((await indexes.status(id)).textWatermark).toBe(9)
+  await indexes.close()
+  sql(test.dataDir, (db) =>
+    db.exec('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (1, -1, 9999, 9999)'),
+  )
+  await test.reopen()
+  const { engine } = test
+  expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'text-count': 1 })
+  const deep = await allIssues(engine, id, 'references', true)
+  expect(codes(deep)).toEqual({ 'text-count': 1, 'text-lost': 2 })
+  const items = await repairAll(engine, id)
+  expect(items).toMatchObject([{ status: 'repaired' }])
+  expect(await allIssues(engine, id, 'all', true)).toEqual([])
+})
+
+test('an index folder that was removed is back after a start, whole', async () => {
+  const test = await start()
+  const { id } = await spaceWith(test.engine, 'folder', 4)
+  await test.engine.close()
+  rmSync(join(test.dataDir, 'indexes'), { recursive: true })
+  test.engine = await (await import('../../../src/engine/index.js')).openEngine(
+    (await import('../../helpers/engine.js')).engineOptions(test.dataDir),
+  )
+  expect(await allIssues(test.engine, id, 'all', true)).toEqual([])
+})
+
+test('a cursor goes on where a full page stopped, and is good for its own check only', {
+  timeout: 60_000,
+}, async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'pages', 400)
+  for (const path of objectFiles(dataDir)) rmSync(path)
+  sql(dataDir, (db) => db.exec("UPDATE nodes SET text = text || '!'; UPDATE versions SET artifact = x'', items = x''"))
+  expect(await allIssues(engine, id, 'raw-objects')).toHaveLength(400)
+  const first = await engine.integrity.fsck(ADA, id, { check: 'artifact-segments', deep: false })
+  expect(first.issues.length).toBeLessThanOrEqual(1000)
+  const all = await allIssues(engine, id, 'artifact-segments')
+  expect(new Set(all.map((issue) => `${issue.code} ${issue.target.id}`)).size).toBe(all.length)
+  expect(codes(all)).toEqual({ 'artifact-unreadable': 400, 'items-unreadable': 400, 'node-hash': 400 })
+  expect(first.cursor).toBeDefined()
+
+  await expect(
+    engine.integrity.fsck(ADA, id, { check: 'references', deep: false, cursor: first.cursor }),
+  ).rejects.toMatchObject({ code: 'invalid-cursor' })
+})
