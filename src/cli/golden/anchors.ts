@@ -1,0 +1,156 @@
+import type { Client } from '../../client/client.js'
+import { paginate } from '../../client/pages.js'
+import type { OutlineNode } from '../../contract/gateway/documents.js'
+import type { CatResult } from '../../contract/gateway/fs.js'
+import { type Letters, lettersOf, overlap, placesOf, type Range } from './place.js'
+import type { Anchor } from './question.js'
+
+/** Where an anchor stands today: a document, and in it some stretches of text; without any, all of it. */
+export interface Label {
+  documentId: string
+  ranges?: Range[]
+}
+
+export type Resolved = { label: Label } | { unresolved: string }
+
+const PAGE = 100
+
+interface Known {
+  id: string
+  filename: string
+}
+
+/** Finds anchors in the documents as they are published now. What was read of a document is kept for the next anchor. */
+export class Anchors {
+  readonly #client: Client
+  readonly #spaceId: string
+  #documents: Promise<Known[]> | undefined
+  readonly #outlines = new Map<string, Promise<OutlineNode[]>>()
+  readonly #texts = new Map<string, Promise<Letters | undefined>>()
+
+  constructor(client: Client, spaceId: string) {
+    this.#client = client
+    this.#spaceId = spaceId
+  }
+
+  /** Where the anchor stands, or why it stands nowhere. */
+  async resolve(anchor: Anchor): Promise<Resolved> {
+    const documents = await this.#named(anchor.document)
+    const [document, other] = documents
+    if (document === undefined) return { unresolved: `no document has the path ${JSON.stringify(anchor.document)}` }
+    if (other !== undefined)
+      return { unresolved: `${documents.length} documents have a path that ends in ${anchor.document}` }
+    const sections = anchor.heading.length === 0 ? undefined : await this.#sections(document.id, anchor.heading)
+    if (sections?.length === 0) {
+      return { unresolved: `${document.filename} has no section ${anchor.heading.join(' > ')}` }
+    }
+    if (anchor.quote === undefined) {
+      return { label: { documentId: document.id, ...(sections === undefined ? {} : { ranges: sections }) } }
+    }
+    const text = await this.#text(document)
+    if (text === undefined) return { unresolved: `the text of ${document.filename} cannot be read` }
+    const places = placesOf(anchor.quote, text)
+    if (places.length === 0) return { unresolved: `${document.filename} does not hold the quote` }
+    const within = sections === undefined ? places : places.filter((place) => sections.some((at) => overlap(place, at)))
+    if (within.length === 0) return { unresolved: `the quote is not under ${anchor.heading.join(' > ')}` }
+    return { label: { documentId: document.id, ranges: within } }
+  }
+
+  /** The documents of a path; a whole name goes before the ends of others, the newest before its namesakes. */
+  async #named(path: string): Promise<Known[]> {
+    this.#documents ??= this.#list()
+    const all = await this.#documents
+    const exact = all.filter(({ filename }) => filename === path)
+    if (exact.length > 0) return exact.slice(-1)
+    return all.filter(({ filename }) => filename.endsWith(`/${path}`))
+  }
+
+  async #list(): Promise<Known[]> {
+    const documents: Known[] = []
+    const pages = paginate(
+      (query) => this.#client.request('GET /knowledge-spaces/{id}/documents', { path: { id: this.#spaceId }, query }),
+      { pageSize: PAGE },
+    )
+    for await (const { id, filename } of pages) documents.push({ id, filename })
+    return documents
+  }
+
+  /** Stretches of the sections whose titles end as the heading does. */
+  async #sections(documentId: string, heading: readonly string[]): Promise<Range[]> {
+    let outline = this.#outlines.get(documentId)
+    if (outline === undefined) {
+      outline = this.#client
+        .request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
+          path: { id: this.#spaceId, documentId },
+        })
+        .then(({ nodes }) => nodes)
+      this.#outlines.set(documentId, outline)
+    }
+    const wanted = heading.map(plainTitle)
+    return allNodes(await outline).flatMap(({ sectionPath, startOffset, endOffset }): Range[] => {
+      const end = sectionPath.slice(-wanted.length).map(plainTitle)
+      const fits = end.length === wanted.length && end.every((title, index) => title === wanted[index])
+      if (!fits || startOffset === undefined || endOffset === undefined) return []
+      return [{ start: startOffset, end: endOffset }]
+    })
+  }
+
+  #text(document: Known): Promise<Letters | undefined> {
+    let text = this.#texts.get(document.id)
+    if (text === undefined) {
+      text = this.#read(document)
+      this.#texts.set(document.id, text)
+    }
+    return text
+  }
+
+  async #read(document: Known): Promise<Letters | undefined> {
+    const path = await this.#pathOf(document)
+    if (path === undefined) return undefined
+    let text = ''
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const page: CatResult = await this.#client.request('GET /knowledge-spaces/{id}/fs/cat', {
+        path: { id: this.#spaceId },
+        query: { path, offset: String(offset) },
+      })
+      text += page.content
+      offset = page.nextOffset
+    }
+    return lettersOf(text)
+  }
+
+  /** The document's file below /sources, whose offsets are those of citations. */
+  async #pathOf({ id, filename }: Known): Promise<string | undefined> {
+    const nameContains = filename.slice(filename.lastIndexOf('/') + 1).slice(0, PAGE)
+    const found = paginate(
+      ({ limit, cursor }) =>
+        this.#client.request('GET /knowledge-spaces/{id}/fs/find', {
+          path: { id: this.#spaceId },
+          query: {
+            ...{ path: '/sources', limit: String(limit), nameContains, resourceType: 'document' as const },
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        }),
+      { pageSize: PAGE },
+    )
+    for await (const item of found) if (item.targetId === id) return item.path
+    return undefined
+  }
+}
+
+function allNodes(nodes: readonly OutlineNode[]): OutlineNode[] {
+  return nodes.flatMap((node) => [node, ...allNodes(node.children)])
+}
+
+/** A title without what an editor changes in passing: case, spaces, numbering and marks. */
+function plainTitle(title: string): string {
+  const words =
+    title
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const named = words.filter(
+    (word, index) => !/^\d+$/.test(word) || words.slice(0, index).some((w) => !/^\d+$/.test(w)),
+  )
+  return (named.length === 0 ? words : named).join(' ')
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { parseDocument } from 'yaml'
+import { usageError } from '../cli-error.js'
+import { isObject } from '../json-file.js'
+import { type GoldenCase, readCase } from './question.js'
+
+/** Aliases may repeat a value this often: more is an attack, not a list of questions. */
+const MAX_ALIASES = 100
+
+/**
+ * Questions of a file: JSON or YAML (a list, or an object with `questions`), or JSON lines.
+ *
+ * @throws CliError exit 2 naming the file, the place and the rule
+ */
+export function readCases(file: string): GoldenCase[] {
+  const text = readText(file)
+  const ending = extname(file).toLowerCase()
+  if (ending === '.jsonl' || ending === '.ndjson') return readLines(text, file)
+  const value = ending === '.json' ? readJson(text, file) : readYaml(text, file)
+  const list = isObject(value) ? value.questions : value
+  if (!Array.isArray(list)) throw usageError(`${file} must hold a list of questions`)
+  return list.map((entry: unknown, index) => readCase(entry, `${file}: question ${index + 1}`))
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw usageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function readLines(text: string, file: string): GoldenCase[] {
+  return text.split('\n').flatMap((line, index): GoldenCase[] => {
+    if (line.trim() === '') return []
+    return [readCase(readJson(line, `${file}:${index + 1}`), `${file}:${index + 1}`)]
+  })
+}
+
+function readJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw usageError(`${where} is not valid JSON`)
+  }
+}
+
+function readYaml(text: string, file: string): unknown {
+  const document = parseDocument(text)
+  const [problem] = document.errors
+  if (problem !== undefined) throw usageError(`${file} is not valid YAML: ${problem.message.split('\n')[0]}`)
+  return document.toJS({ maxAliasCount: MAX_ALIASES })
+}

@@ -1,0 +1,120 @@
+import { CliError, usageError } from '../cli-error.js'
+import { isObject, readJsonObject, textOf } from '../json-file.js'
+import { type CaseResult, type Metrics, metricsOf } from './measure.js'
+
+/** One thing that must hold. */
+export interface Check {
+  name: string
+  metric: Measure
+  value: number | undefined
+  /** the least that is allowed */
+  least: number
+  holds: boolean
+}
+
+const MEASURES = ['recall', 'mrr', 'answerable'] as const
+type Measure = (typeof MEASURES)[number]
+export type Minimums = Partial<Record<Measure, number | undefined>>
+
+/** Figures are averages of binary fractions: what is equal on paper may differ in the last digit. */
+const EPSILON = 1e-9
+
+/** The figures of an earlier run. */
+export interface Baseline {
+  version: 1
+  createdAt: string
+  mode: string
+  k: number
+  metrics: Metrics
+  questions: Record<string, Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'>>
+}
+
+export function baselineOf(results: readonly CaseResult[], run: { mode: string; k: number }): Baseline {
+  const questions: Baseline['questions'] = {}
+  for (const { id, recall, reciprocalRank, answerable } of results) {
+    questions[id] = {
+      ...(recall === undefined ? {} : { recall }),
+      ...(reciprocalRank === undefined ? {} : { reciprocalRank }),
+      ...(answerable === undefined ? {} : { answerable }),
+    }
+  }
+  return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: metricsOf(results), questions }
+}
+
+/** @throws CliError exit 2 when the file is not a baseline */
+export function readBaseline(file: string): Baseline {
+  const value = readJsonObject(file)
+  const { questions, mode, k, createdAt } = value
+  if (value.version !== 1 || !isObject(questions) || typeof k !== 'number')
+    throw new CliError(`${file} is not a baseline of \`ks golden run --save-baseline\``, { code: 'usage', exit: 2 })
+  const kept: Baseline['questions'] = {}
+  for (const [id, figures] of Object.entries(questions)) {
+    if (!isObject(figures)) throw usageError(`${file}: the figures of ${JSON.stringify(id)} must be an object`)
+    const { recall, reciprocalRank, answerable } = figures
+    kept[id] = {
+      ...(typeof recall === 'number' ? { recall } : {}),
+      ...(typeof reciprocalRank === 'number' ? { reciprocalRank } : {}),
+      ...(typeof answerable === 'boolean' ? { answerable } : {}),
+    }
+  }
+  return {
+    ...{ version: 1, createdAt: textOf(createdAt) ?? '', mode: textOf(mode) ?? '', k, questions: kept },
+    metrics: metricsOf(Object.entries(kept).map(([id, figures]) => asResult(id, figures))),
+  }
+}
+
+function asResult(id: string, figures: Baseline['questions'][string]): CaseResult {
+  return { id, question: id, tags: [], status: 'measured', missing: [], unresolved: [], ...figures }
+}
+
+/** The checks of `--min-...`. A figure that no question gave does not hold. */
+export function checkMinimums(metrics: Metrics, minimums: Minimums): Check[] {
+  return MEASURES.flatMap((metric): Check[] => {
+    const least = minimums[metric]
+    if (least === undefined) return []
+    const value = metrics[metric]
+    return [{ name: `min-${metric}`, metric, value, least, holds: value !== undefined && value >= least - EPSILON }]
+  })
+}
+
+export interface Comparison {
+  checks: Check[]
+  /** questions that did worse than before */
+  worse: string[]
+  /** questions that only one side has */
+  added: string[]
+  removed: string[]
+}
+
+/** Compares the questions that both runs measured: averages may fall by the tolerance. */
+export function compare(results: readonly CaseResult[], baseline: Baseline, tolerance: number): Comparison {
+  const known = new Map(Object.entries(baseline.questions))
+  const measured = results.filter(({ status }) => status === 'measured')
+  const common = measured.filter(({ id }) => known.has(id))
+  const before = metricsOf(common.map(({ id }) => asResult(id, known.get(id) ?? {})))
+  const now = metricsOf(common)
+  const checks = MEASURES.flatMap((metric): Check[] => {
+    const was = before[metric]
+    if (was === undefined) return []
+    const least = Math.round(Math.max(0, was - tolerance) * 10_000) / 10_000
+    const value = now[metric]
+    return [
+      { name: `baseline-${metric}`, metric, value, least, holds: value !== undefined && value >= least - EPSILON },
+    ]
+  })
+  const ids = new Set(results.map(({ id }) => id))
+  return {
+    checks,
+    worse: common.filter((result) => isWorse(result, known.get(result.id) ?? {})).map(({ id }) => id),
+    added: measured.filter(({ id }) => !known.has(id)).map(({ id }) => id),
+    removed: [...known.keys()].filter((id) => !ids.has(id)),
+  }
+}
+
+function isWorse(now: CaseResult, was: Baseline['questions'][string]): boolean {
+  return (
+    (was.recall ?? 0) > (now.recall ?? 0) + EPSILON ||
+    (was.reciprocalRank ?? 0) > (now.reciprocalRank ?? 0) + EPSILON ||
+    (was.answerable === true && now.answerable === false)
+  )
+}

@@ -1,0 +1,100 @@
+import { isObject, textOf } from '../json-file.js'
+import type { Label } from './anchors.js'
+import { overlap } from './place.js'
+
+/** What should stand in the evidence: a place in a document, or a passage by its id. */
+export type Wanted = { text: string } & ({ label: Label } | { nodeId: string })
+
+export type CaseStatus = 'measured' | 'unresolved' | 'unlabelled' | 'failed'
+
+/** How one question did. */
+export interface CaseResult {
+  id: string
+  question: string
+  tags: string[]
+  status: CaseStatus
+  traceId?: string
+  mode?: string
+  evidenceState?: string
+  /** share of the wanted places that the first k items hold */
+  recall?: number
+  /** one over the place of the first item that holds any of them; 0 when none does */
+  reciprocalRank?: number
+  /** whether the space rightly said that it has an answer, or that it has none */
+  answerable?: boolean
+  /** places that no item holds */
+  missing: string[]
+  /** anchors that stand nowhere today */
+  unresolved: string[]
+  error?: string
+}
+
+interface Item {
+  nodeId: string | undefined
+  documentId: string | undefined
+  start: number
+  end: number
+}
+
+/** The first `k` items of an evidence bundle, as far as places are concerned. */
+function itemsOf(bundle: unknown, k: number): Item[] {
+  const items = isObject(bundle) && Array.isArray(bundle.items) ? bundle.items : []
+  return items.slice(0, k).map((item: unknown): Item => {
+    const fields = isObject(item) ? item : {}
+    const [citation] = Array.isArray(fields.citations) ? fields.citations : []
+    const at = isObject(citation) ? citation : {}
+    return {
+      nodeId: textOf(fields.nodeId),
+      documentId: textOf(at.documentAssetId),
+      start: typeof at.startOffset === 'number' ? at.startOffset : 0,
+      end: typeof at.endOffset === 'number' ? at.endOffset : 0,
+    }
+  })
+}
+
+function holds(item: Item, wanted: Wanted): boolean {
+  if ('nodeId' in wanted) return item.nodeId === wanted.nodeId
+  const { documentId, ranges } = wanted.label
+  return item.documentId === documentId && (ranges === undefined || ranges.some((range) => overlap(range, item)))
+}
+
+/** Recall and reciprocal rank of one question's evidence. */
+export function measureEvidence(
+  bundle: unknown,
+  wanted: readonly Wanted[],
+  k: number,
+): { recall: number; reciprocalRank: number; missing: string[] } {
+  const items = itemsOf(bundle, k)
+  const missing = wanted.filter((each) => !items.some((item) => holds(item, each))).map(({ text }) => text)
+  const first = items.findIndex((item) => wanted.some((each) => holds(item, each)))
+  return {
+    recall: (wanted.length - missing.length) / wanted.length,
+    reciprocalRank: first < 0 ? 0 : 1 / (first + 1),
+    missing,
+  }
+}
+
+export interface Metrics {
+  questions: number
+  recall?: number
+  mrr?: number
+  answerable?: number
+}
+
+/** Averages over the questions that have the figure. */
+export function metricsOf(results: readonly CaseResult[]): Metrics {
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const of = (pick: (result: CaseResult) => number | undefined): number | undefined => {
+    const values = results.flatMap((result) => pick(result) ?? [])
+    return values.length === 0 ? undefined : Math.round(mean(values) * 10_000) / 10_000
+  }
+  const recall = of((result) => result.recall)
+  const mrr = of((result) => result.reciprocalRank)
+  const answerable = of((result) => (result.answerable === undefined ? undefined : Number(result.answerable)))
+  return {
+    questions: results.length,
+    ...(recall === undefined ? {} : { recall }),
+    ...(mrr === undefined ? {} : { mrr }),
+    ...(answerable === undefined ? {} : { answerable }),
+  }
+}

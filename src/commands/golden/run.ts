@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { ExitWith, usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import type { GoldenCase } from '../../cli/golden/question.js'
+import type { GoldenReport } from '../../cli/golden/report.js'
+import { writeJson } from '../../cli/json-file.js'
+import { EXIT } from '../../contract/errors.js'
+import { LIMITS } from '../../contract/limits.js'
+
+const MODES = ['fast', 'deep', 'research', 'auto'] as const
+const CONCURRENCY = 4
+
+export default class GoldenRun extends BaseCommand {
+  static override summary = 'ask reference questions and check that their evidence is found'
+  static override description =
+    'Exits 10 when a check does not hold, 3 when a question could not be run or its label stands nowhere any more, 0 otherwise.'
+  static override examples = [
+    '<%= config.bin %> golden run --space example-space --min-recall 0.85',
+    '<%= config.bin %> golden run --file golden.yaml --space example-space --baseline golden-baseline.json --junit golden.xml',
+  ]
+  static override flags = {
+    ...spaceFlag,
+    file: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'file',
+      description: 'questions of a YAML, JSON or JSON lines file, in place of those of the space',
+    }),
+    stored: Flags.boolean({ description: 'the questions of the space too, beside those of --file' }),
+    mode: Flags.option({
+      char: 'm',
+      options: MODES,
+      description: "mode of the questions (default: the space's own)",
+    })(),
+    tag: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'tag',
+      description: 'only questions with one of these tags',
+    }),
+    limit: Flags.integer({ min: 1, helpValue: 'n', description: 'only the first questions' }),
+    k: Flags.integer({
+      min: 1,
+      max: LIMITS.topK,
+      helpValue: 'n',
+      description: 'items of evidence looked at (default all)',
+    }),
+    concurrency: Flags.integer({
+      min: 1,
+      max: 16,
+      helpValue: 'n',
+      description: `questions asked at once (default ${CONCURRENCY})`,
+    }),
+    'min-recall': Flags.string({ helpValue: '0..1', description: 'least average share of the expected evidence' }),
+    'min-mrr': Flags.string({ helpValue: '0..1', description: 'least average of one over the first right rank' }),
+    'min-answerable': Flags.string({ helpValue: '0..1', description: 'least share answered or refused rightly' }),
+    baseline: Flags.string({ helpValue: 'file', description: 'figures of an earlier run, which must be reached' }),
+    'save-baseline': Flags.string({ helpValue: 'file', description: 'keep the figures of this run' }),
+    tolerance: Flags.string({ helpValue: '0..1', description: 'how far an average may fall below the baseline' }),
+    junit: Flags.string({ helpValue: 'file', description: 'write a JUnit report too' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(GoldenRun)
+    const minimums = {
+      recall: share(flags['min-recall'], '--min-recall'),
+      mrr: share(flags['min-mrr'], '--min-mrr'),
+      answerable: share(flags['min-answerable'], '--min-answerable'),
+    }
+    const tolerance = share(flags.tolerance, '--tolerance') ?? 0
+    const { baselineOf, checkMinimums, compare, readBaseline } = await import('../../cli/golden/gate.js')
+    const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline)
+    const cases = this.chosen(await this.cases(flags), flags)
+    const mode = MODES.find((known) => known === this.settings.mode?.value)
+    const run = { mode: mode ?? 'default', k: flags.k ?? LIMITS.topK }
+    const results = await this.ask(cases, { ...run, mode, concurrency: flags.concurrency ?? CONCURRENCY })
+    const { isComplete, makeReport } = await import('../../cli/golden/report.js')
+    const checks = checkMinimums(makeReport(results, run, [], undefined).metrics, minimums)
+    const comparison = baseline === undefined ? undefined : compare(results, baseline, tolerance)
+    const report = makeReport(results, run, checks, comparison)
+    await this.print(report)
+    if (flags.junit !== undefined) {
+      const { junit } = await import('../../cli/golden/junit.js')
+      writeFileSync(flags.junit, junit(report))
+    }
+    const complete = isComplete(report)
+    if (flags['save-baseline'] !== undefined) {
+      if (complete) writeJson(flags['save-baseline'], baselineOf(results, run))
+      else this.out.warn('ks: the baseline was not saved: not every question could be measured')
+    }
+    if (!report.passed) throw new ExitWith(EXIT.checkFailed)
+    if (!complete) throw new ExitWith(EXIT.partial)
+  }
+
+  private async cases(flags: { file?: string[] | undefined; stored: boolean }): Promise<GoldenCase[]> {
+    const cases: GoldenCase[] = []
+    if (flags.file !== undefined) {
+      const { readCases } = await import('../../cli/golden/file.js')
+      for (const file of flags.file) cases.push(...readCases(file))
+    }
+    if (flags.file === undefined || flags.stored) {
+      const { storedCases } = await import('../../cli/golden/run.js')
+      cases.push(...(await storedCases(await this.client(), (await this.space()).id)))
+    }
+    const seen = new Set<string>()
+    for (const { id } of cases) {
+      if (seen.has(id))
+        throw usageError(`two questions have the id ${JSON.stringify(id)}`, 'give each an `id` of its own')
+      seen.add(id)
+    }
+    return cases
+  }
+
+  private chosen(
+    cases: readonly GoldenCase[],
+    flags: { tag?: string[] | undefined; limit?: number | undefined },
+  ): GoldenCase[] {
+    const { tag, limit } = flags
+    const tagged = tag === undefined ? cases : cases.filter(({ tags }) => tags.some((each) => tag.includes(each)))
+    if (tagged.length === 0)
+      throw usageError('there is no question to ask', 'give `--file`, or add questions to the space')
+    return tagged.slice(0, limit)
+  }
+
+  private async ask(
+    cases: GoldenCase[],
+    run: { mode: (typeof MODES)[number] | undefined; k: number; concurrency: number },
+  ) {
+    const { runCases } = await import('../../cli/golden/run.js')
+    const { Progress } = await import('../../cli/progress.js')
+    const { id: spaceId } = await this.space()
+    const client = await this.client()
+    let done = 0
+    const plain = () => `${done} of ${cases.length} questions asked`
+    const view = () => ({ lines: [plain()], plain: plain() })
+    const live = this.out.isErrTerminal && !this.out.isQuiet
+    const progress = new Progress({ stream: process.stderr, live, width: this.out.width, view })
+    if (!this.out.isQuiet) progress.start()
+    try {
+      const { mode, k, concurrency } = run
+      return await runCases(client, cases, {
+        ...{ spaceId, k, concurrency, ...(mode === undefined ? {} : { mode }) },
+        onDone: (result) => {
+          done++
+          if (this.out.format === 'jsonl') this.out.event('question', result)
+        },
+      })
+    } finally {
+      if (!this.out.isQuiet) progress.stop()
+    }
+  }
+
+  private async print(report: GoldenReport): Promise<void> {
+    const { reportLines } = await import('../../cli/golden/report.js')
+    if (this.out.format === 'json') this.out.json(report)
+    else if (this.out.format === 'jsonl') {
+      const { results: _, ...summary } = report
+      this.out.event('done', summary)
+    } else if (this.out.format === 'tsv') {
+      const fields = ['status', 'recall', 'reciprocalRank', 'answerable', 'question', 'missing', 'unresolved', 'error']
+      await this.out.list(report.results, { columns: fields.map((field) => ({ field })), empty: 'No questions.' })
+      const { checkLine } = await import('../../cli/golden/report.js')
+      for (const check of report.checks) this.out.note(checkLine(check))
+    } else for (const line of reportLines(report)) this.out.line(line)
+  }
+}
+
+/** @throws CliError exit 2 unless 0 to 1 */
+function share(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 1)) {
+    throw usageError(`${name} must be a number from 0 to 1, received ${JSON.stringify(text)}`)
+  }
+  return value
+}
