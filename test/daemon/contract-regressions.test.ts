@@ -140,12 +140,20 @@ describe('a query', () => {
     expect((await edge.send('GET', `/queries/${traceId}`, { token: edge.tokens.carol })).status).toBe(404)
   })
 
-  test('in mode auto is refused at once where the default mode it may fall back to is not there', async () => {
-    const id = await space('no-fallback')
-    await profile(id, { defaultMode: 'deep' })
-    const body = { knowledgeSpaceId: id, query: 'Anything?' }
-    expect((await send('POST', '/queries', { ...body, mode: 'auto' })).status).toBe(503)
-    expect((await send('POST', '/queries', { ...body, mode: 'fast' })).status).toBe(200)
+  test('in mode auto without a reasoning model runs the default mode, whichever it is', async () => {
+    const id = await space('no-router')
+    for (const defaultMode of ['deep', 'research'] as const) {
+      await profile(id, { defaultMode })
+      const stream = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'Anything?', mode: 'auto' })
+      expect(stream.status).toBe(200)
+      await stream.text()
+      const trace = await bodyOf<AnswerTrace>(await send('GET', `/queries/${stream.headers.get('x-query-run-id')}`))
+      expect(trace).toMatchObject({ mode: defaultMode })
+      expect(trace.steps[0]?.metadata).toMatchObject({
+        ...{ requestedMode: 'auto', resolver: 'fallback', degraded: true },
+        errorClass: 'reasoning-model-unavailable',
+      })
+    }
   })
 })
 

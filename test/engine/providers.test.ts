@@ -31,10 +31,10 @@ afterEach(async () => {
   await fake.close()
 })
 
-const withModel = () =>
+const withModel = (modes: ('fast' | 'deep' | 'research')[] = ['fast', 'deep', 'research']) =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
     defaultMode: 'fast',
-    modes: ['fast', 'deep', 'research'],
+    modes,
     topK: 10,
     scoreThreshold: 0,
     rerank: { enabled: true },
@@ -122,7 +122,9 @@ describe('a space with a reasoning model', () => {
     reply = 'fast, I think'
     expect(await routed()).toMatchObject({ resolver: 'fallback', errorClass: 'invalid-reply', degraded: true })
     reply = '{"mode":"research"}'
-    expect(await routed()).toMatchObject({ resolver: 'fallback', resolvedMode: 'fast', degraded: true })
+    expect(await routed()).toMatchObject({ resolver: 'llm', resolvedMode: 'research', degraded: false })
+    await withModel(['fast', 'deep'])
+    expect(await routed()).toMatchObject({ resolver: 'fallback', resolvedMode: 'fast', errorClass: 'mode-unavailable' })
   })
 
   it('leaves no trace of a run that was abandoned before its end', async () => {

@@ -89,7 +89,12 @@ export async function ask(
   caller: Caller,
   knowledgeSpaceId: string,
   query: string,
-  extra: { mode?: 'fast' | 'auto'; sessionId?: string; activeDocumentIds?: string[] } = {},
+  extra: {
+    mode?: 'fast' | 'deep' | 'research' | 'auto'
+    sessionId?: string
+    activeDocumentIds?: string[]
+    activeEntityIds?: string[]
+  } = {},
 ): Promise<Asked> {
   const run = await engine.queries.start(
     caller,

@@ -10,6 +10,8 @@ export interface RankedPassage {
   retrieval: number
   rerank?: number
   features?: Features
+  /** where research mode found it: outline node, and what the summaries of range and document scored */
+  navigation?: Record<string, unknown>
 }
 
 export function toEvidenceItem({ passage, final, retrieval, rerank }: RankedPassage): EvidenceItem {

@@ -53,10 +53,18 @@ export interface FastRecord {
   ranked: readonly Ranked[]
 }
 
+/** What mode deep adds to hybrid recall, before the one rerank and after it. */
+export interface GraphStage {
+  hits: SearchHit[]
+  reorder: (ranked: Ranked[]) => Ranked[]
+  metrics: Record<string, unknown>
+}
+
 /**
  * Hybrid recall from both indexes, fusion, one rerank; keeps `topK` passages.
  *
  * @param observe told once what was found and how it was ranked
+ * @param expand adds candidates to what recall found, for mode deep
  */
 export async function retrieveFast(
   context: EngineContext,
@@ -66,6 +74,7 @@ export async function retrieveFast(
   embedding: QueryEmbedding,
   signal: AbortSignal,
   observe?: (record: FastRecord) => void,
+  expand?: (hits: SearchHit[]) => GraphStage,
 ): Promise<Retrieved> {
   const { db } = context
   const { space, profile, snapshot, docs } = admitted
@@ -94,7 +103,9 @@ export async function retrieveFast(
     snapshot,
     found.hits.map((hit) => hit.key),
   )
-  const hits = found.hits.filter((hit) => visible.has(hit.key))
+  const recalled = found.hits.filter((hit) => visible.has(hit.key))
+  const graph = expand?.(recalled)
+  const hits = graph?.hits ?? recalled
   const load = (keys: number[]) => loadPassages(db, space.key, keys)
   const idf =
     weights === undefined
@@ -102,7 +113,7 @@ export async function retrieveFast(
       : (term: string) => weights.get(term) ?? 1
   let loaded = new Map<number, PassageRow>()
   let compared: readonly Compared[] = []
-  const ranked = rankCandidates({
+  const reranking = rankCandidates({
     terms,
     hits,
     idf,
@@ -116,6 +127,7 @@ export async function retrieveFast(
       compared = candidates
     },
   })
+  const ranked = graph?.reorder(reranking) ?? reranking
   observe?.({ found, hits, compared, ranked })
   const reranked = performance.now()
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
@@ -136,11 +148,11 @@ export async function retrieveFast(
     idf,
     metrics: {
       ...legMetrics(found, embedding),
-      fusionCandidateCount: hits.length,
+      fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
       permissionFilteredCount: 0,
       metadataFilteredCount: 0,
-      projectionFilteredCount: found.hits.length - hits.length,
+      projectionFilteredCount: found.hits.length - recalled.length,
       scoreThresholdFilteredCount: ranked.length - kept.length,
       rerankCandidateCount: profile.rerank.enabled ? Math.min(hits.length, RERANK_LIMIT) : 0,
       fusionAndRerankMs: round(reranked - fusing),
@@ -148,6 +160,7 @@ export async function retrieveFast(
       imageCandidateCount: 0,
       tableCandidateCount: passages.filter(({ passage }) => passage.kind === 'table').length,
       visualCandidateCount: 0,
+      ...graph?.metrics,
       totalMs: round(performance.now() - started),
     },
   }

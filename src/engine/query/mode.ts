@@ -75,7 +75,7 @@ export async function resolveMode(
     if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
       return { ...fallback('model-identity-mismatch'), ...known }
     if (mode === undefined) return { ...fallback('invalid-reply'), ...known }
-    if (!profile.modes.includes(mode) || !isAvailable(mode)) return { ...fallback('mode-unavailable'), ...known }
+    if (!profile.modes.includes(mode)) return { ...fallback('mode-unavailable'), ...known }
     return {
       ...base,
       ...known,
@@ -93,11 +93,6 @@ export async function resolveMode(
       promptVersion: PROMPT_VERSION,
     }
   }
-}
-
-/** Modes this version can run. */
-export function isAvailable(mode: ConcreteMode): boolean {
-  return mode === 'fast'
 }
 
 async function askRouter(

@@ -1,4 +1,5 @@
 import type { SearchHit } from '../search/ports.js'
+import { answerConfidence } from './confidence.js'
 import { type Fused, fuse, minMax } from './fuse.js'
 import { type AnalysedPassage, analysePassage, type Passage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
@@ -30,15 +31,6 @@ export const RANK_WEIGHTS: RankWeights = {
   sentenceCoverage: 0.8,
   earliness: 0.2,
 }
-
-/**
- * Logistic model of "this passage answers the query" from the best candidate's features. Fitted on 995 questions of
- * four sets asked of their own documents, against 1,490 asked of another set's and 500 of the half of the articles
- * that does not hold the answer (bench/retrieval-offline.ts).
- */
-const CONFIDENCE = { bias: -4.8, coverage: 3.1, strength: 18, pairs: 3.7, brevity: -11.4 }
-/** Queries of fewer distinct terms count as this many: the fit has seen none. */
-const SHORTEST_QUERY = 3
 
 export interface RankRequest {
   /** analysed query (`analyzeQuery`) */
@@ -140,15 +132,7 @@ function confidenceOf(request: RankRequest, compared: readonly Compared[]): numb
   const [best] = compared
   if (best === undefined) return 0
   if (request.hits.every((hit) => hit.bm25 === undefined)) return Math.min(1, Math.max(0, best.cosine ?? 0))
-  const { coverage, strength, pairs } = best.features
-  const distinct = Math.max(SHORTEST_QUERY, new Set(request.terms).size)
-  const logit =
-    CONFIDENCE.bias +
-    CONFIDENCE.coverage * coverage +
-    CONFIDENCE.strength * strength +
-    CONFIDENCE.pairs * pairs +
-    CONFIDENCE.brevity / distinct
-  return 1 / (1 + Math.exp(-logit))
+  return answerConfidence(best.features, new Set(request.terms).size)
 }
 
 function finish(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {

@@ -59,11 +59,13 @@ export async function startQuery(
   return {
     traceId,
     sessionId: session.id,
-    frames: () =>
-      framesOf(run, shared, () => {
+    frames: () => {
+      lease.keepAlive()
+      return framesOf(run, shared, () => {
         lease.release()
         leave()
-      }),
+      })
+    },
   }
 }
 

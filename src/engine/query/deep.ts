@@ -1,0 +1,106 @@
+import type { EngineContext } from '../context.js'
+import { expandFromGraph } from '../graph/expand.js'
+import type { SearchHit } from '../search/ports.js'
+import type { Admitted } from './admission.js'
+import type { Derivations } from './derivation.js'
+import { type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
+import { fuse } from './fuse.js'
+import type { PassageCache } from './passage.js'
+import { type Ranked, RERANK_LIMIT } from './rank.js'
+import { visibleKeys } from './store.js'
+
+export const DEEP_STRATEGY_VERSION = 'deep-1'
+
+/** How long a query waits for the graph of what was published since. */
+const CATCH_UP_MILLISECONDS = 2500
+const GRAPH_TIMEOUT_MILLISECONDS = 250
+/** Passages whose entities the graph is entered by. */
+const SEED_NODES = 8
+/** Nodes of the graph that the final rerank compares with the question beside those of hybrid recall. */
+const EXPANDED_NODES = 12
+/** Nodes of the graph that are looked up in the database, since some may not be visible any more. */
+const LOOKED_UP = 100
+/** What a passage gains that mentions an entity the caller works with. */
+const ACTIVE_GAIN = 1.35
+
+/** Hybrid recall, expanded along the graph, then one rerank of both. */
+export async function retrieveDeep(
+  context: EngineContext,
+  shared: { cache: PassageCache; derivations: Derivations },
+  admitted: Admitted,
+  request: { query: string; activeEntityIds: readonly string[]; embedding: QueryEmbedding },
+  signal: AbortSignal,
+): Promise<Retrieved> {
+  const pending = await shared.derivations.catchUp(admitted.space, CATCH_UP_MILLISECONDS)
+  const expand = (hits: SearchHit[]): GraphStage => expandHits(context, admitted, request, hits, pending)
+  return retrieveFast(context, shared.cache, admitted, request.query, request.embedding, signal, undefined, expand)
+}
+
+function expandHits(
+  { db }: EngineContext,
+  { space, snapshot, docs }: Admitted,
+  request: { query: string; activeEntityIds: readonly string[] },
+  hits: SearchHit[],
+  pending: number,
+): GraphStage {
+  const fused = fuse(hits)
+  const expansion = expandFromGraph(db, space.key, {
+    query: request.query,
+    seeds: fused.slice(0, SEED_NODES).map(({ key }) => key),
+    active: request.activeEntityIds,
+    timeoutMilliseconds: GRAPH_TIMEOUT_MILLISECONDS,
+  })
+  const ahead = new Set(fused.slice(0, RERANK_LIMIT - EXPANDED_NODES).map(({ key }) => key))
+  const reached = expansion.nodes.filter(({ key }) => !ahead.has(key)).slice(0, LOOKED_UP)
+  const visible = visibleKeys(
+    db,
+    space.key,
+    snapshot,
+    reached.map(({ key }) => key),
+  )
+  const allowed = docs === undefined ? visible : ofDocuments(db, visible, docs)
+  const added = reached.filter(({ key }) => allowed.has(key)).slice(0, EXPANDED_NODES)
+  const activeNodes = expansion.activeNodes
+  return {
+    hits: raise(hits, new Set(added.map(({ key }) => key)), fused[RERANK_LIMIT - EXPANDED_NODES - 1]),
+    reorder: (ranked) => (activeNodes.size === 0 ? ranked : favour(ranked, activeNodes)),
+    metrics: {
+      ...expansion.metrics,
+      graphAddedCandidates: added.length,
+      graphProjectionFilteredCount: reached.length - visible.size,
+      graphPendingDocuments: pending,
+    },
+  }
+}
+
+/**
+ * Lets nodes of the graph take part in the rerank: one that hybrid recall did not find, or found too far down, takes the
+ * scores of the last candidate that is ahead of them all. Their texts decide from there.
+ */
+function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | undefined): SearchHit[] {
+  const floor = last?.bm25 ?? Math.min(...hits.flatMap(({ bm25 }) => bm25 ?? []), Number.MAX_VALUE)
+  const text = hits.some(({ bm25 }) => bm25 !== undefined) ? floor : undefined
+  const known = new Map(hits.map((hit) => [hit.key, hit]))
+  const raised = [...keys].map((key): SearchHit => {
+    const hit = known.get(key)
+    const bm25 = text === undefined ? undefined : Math.max(text, hit?.bm25 ?? 0)
+    const cosine = hit?.cosine ?? last?.cosine
+    return { key, ...(bm25 === undefined ? {} : { bm25 }), ...(cosine === undefined ? {} : { cosine }) }
+  })
+  return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
+}
+
+function ofDocuments(db: EngineContext['db'], keys: ReadonlySet<number>, docs: readonly number[]): Set<number> {
+  const rows = db.all<{ key: number }>(
+    `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+     WHERE n.doc_key IN (SELECT value FROM json_each(?))`,
+    ...[JSON.stringify([...keys]), JSON.stringify(docs)],
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+function favour(ranked: Ranked[], active: ReadonlySet<number>): Ranked[] {
+  return ranked
+    .map((one) => (active.has(one.key) ? { ...one, final: Math.min(1, one.final * ACTIVE_GAIN) } : one))
+    .sort((a, b) => b.final - a.final || a.key - b.key)
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { GraphReader } from '../graph/extract.js'
+import { EXTRACTION_VERSION, type GraphRoom, graphRoom, writeExtraction } from '../graph/store.js'
+import { policiesOf } from '../spaces/manifest.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { PAGE_INDEX_FORMAT, PageIndexBuilder } from './page-index/build.js'
+import { packPageIndex, writePageIndex } from './page-index/store.js'
+
+/** Nodes read before other work gets its turn: some 10 ms. */
+const SLICE = 24
+/** Versions looked up at a time. */
+const BATCH = 50
+/** In the background, time that is left to others for each time of work. */
+const PAUSE_SHARE = 3
+
+/** How long the work of a space runs at full speed, since a query may wait for it. */
+export const FOREGROUND_MILLISECONDS = 4000
+
+interface PendingVersion {
+  key: number
+  doc_key: number
+  title: string
+  filename: string
+}
+
+/**
+ * Makes what the modes research and deep read beside the search indexes: page index and graph, of every version that a
+ * space publishes. It starts with the first such query of a space: a query waits for it within a bound, the rest is made
+ * behind. Spaces that are only asked in mode fast cost nothing.
+ */
+export class Derivations {
+  readonly #context: EngineContext
+  readonly #stop = new AbortController()
+  readonly #behind = new Map<number, Promise<void>>()
+  readonly #complete = new Map<number, number>()
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Brings a space up to date for at most this long; what is left is made in the background.
+   * @returns how many documents are not there yet
+   */
+  async catchUp(space: SpaceRow, milliseconds: number): Promise<number> {
+    const { db } = this.#context
+    if (this.#complete.get(space.key) === space.head_revision) return 0
+    const behind = this.#work(space)
+    const deadline = AbortSignal.timeout(milliseconds)
+    await Promise.race([behind, new Promise((resolve) => deadline.addEventListener('abort', resolve, { once: true }))])
+    return this.#complete.get(space.key) === space.head_revision ? 0 : countPending(db, space.key)
+  }
+
+  /** spaces being worked on */
+  get running(): number {
+    return this.#behind.size
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await Promise.allSettled(this.#behind.values())
+  }
+
+  #work(space: SpaceRow): Promise<void> {
+    const known = this.#behind.get(space.key)
+    if (known !== undefined) return known
+    const { log } = this.#context
+    const work = this.#workOff(space.key)
+      .catch((error: unknown) => {
+        if (!this.#stop.signal.aborted)
+          log.warn({ space: space.id, error: String(error) }, 'page index and graph failed')
+      })
+      .finally(() => this.#behind.delete(space.key))
+    this.#behind.set(space.key, work)
+    return work
+  }
+
+  async #workOff(spaceKey: number): Promise<void> {
+    const { db } = this.#context
+    const started = Date.now()
+    let room: GraphRoom | undefined
+    for (;;) {
+      const space = spaceByKey(db, spaceKey)
+      if (space === undefined || this.#stop.signal.aborted) return
+      const pending = pendingVersions(db, spaceKey)
+      if (pending.length === 0) {
+        this.#complete.set(spaceKey, space.head_revision)
+        return
+      }
+      room ??= graphRoom(db, spaceKey, policiesOf(space).quotaPolicy)
+      for (const version of pending) {
+        const before = Date.now()
+        await this.#derive(space, version, room)
+        if (this.#stop.signal.aborted) return
+        // nobody waits any more: the daemon has other work too
+        if (before - started > FOREGROUND_MILLISECONDS) await this.#pause((Date.now() - before) * PAUSE_SHARE)
+      }
+    }
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    // ended early by `close`
+    await sleep(milliseconds, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined)
+  }
+
+  async #derive(space: SpaceRow, version: PendingVersion, room: GraphRoom): Promise<void> {
+    const { db } = this.#context
+    const index = new PageIndexBuilder(`${version.title}\n${version.filename}`)
+    const graph = new GraphReader(version.title)
+    let after = -1
+    for (;;) {
+      const nodes = nodesOf(db, version.key, after)
+      for (const node of nodes) {
+        index.add(node)
+        graph.add(node)
+        after = node.ordinal
+      }
+      if (nodes.length < SLICE) break
+      await turn()
+      if (this.#stop.signal.aborted) return
+    }
+    const packed = await packPageIndex(index.finish())
+    const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
+    await db.write(() => {
+      // it may have been purged meanwhile, and then nothing would remove the rows
+      if (db.get('SELECT 1 one FROM versions WHERE key = ?', version.key) === undefined) return
+      writePageIndex(db, of, packed)
+      writeExtraction(db, of, graph.finish(), room)
+    })
+  }
+}
+
+const PENDING = `FROM versions v INDEXED BY versions_live
+  WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
+    AND (NOT EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})
+      OR NOT EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION}))`
+
+function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
+  const keys = db.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, spaceKey, BATCH)
+  return db.all<PendingVersion>(
+    `SELECT v.key, v.doc_key, v.title, d.filename FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
+    JSON.stringify(keys.map(({ key }) => key)),
+  )
+}
+
+function countPending(db: Database, spaceKey: number): number {
+  return db.get<{ n: number }>(`SELECT count(*) n ${PENDING}`, spaceKey)?.n ?? 0
+}
+
+interface ReadNode {
+  key: number
+  ordinal: number
+  title: string
+  text: string
+  section: string[]
+  outlineNode: string
+  page: number | null
+}
+
+function nodesOf(db: Database, versionKey: number, after: number): ReadNode[] {
+  return db
+    .all<Omit<ReadNode, 'section'> & { section: string }>(
+      `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
+       WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
+      ...[versionKey, after, SLICE],
+    )
+    .map((row) => {
+      const section: string[] = JSON.parse(row.section)
+      return { ...row, section }
+    })
+}

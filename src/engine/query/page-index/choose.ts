@@ -1,0 +1,140 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Database } from '../../storage/database.js'
+import type { Snapshot } from '../admission.js'
+import { lookUpTerm, readProfile } from './build.js'
+import { type SummaryRow, summariesBefore, summariesOf } from './store.js'
+import type { AskedTerm } from './terms.js'
+
+/** Documents whose summaries are read for one question, newest first: some 60 ms. */
+const MAX_SCANNED = 20_000
+/** Summaries read before other work gets its turn. */
+const BATCH = 1000
+/** Documents that are opened, at most. */
+const MAX_CHOSEN = 16
+/** Ranges of the documents that are opened, at most. */
+const MAX_RANGES = 6000
+/** A document must come this near to the best one's score. */
+const KEEP_FROM = 0.5
+/** Occurrences in 10,000 terms at which a term counts half. */
+const HALF_DENSITY = 5
+/** What a term of the document's own name adds; the questions of the development sets name the document they mean. */
+const NAME_WEIGHT = 1.5
+
+export interface ChosenDocument {
+  versionKey: number
+  docKey: number
+  /** 1 for the best one */
+  score: number
+  /** terms of the question that are in the document's title or file name */
+  named: ReadonlySet<number>
+}
+
+export interface Choice {
+  /** best first */
+  chosen: ChosenDocument[]
+  /** documents whose summary was compared */
+  scanned: number
+  /** documents that hold a term of the question */
+  matched: number
+  /** there are more documents than may be scanned, or more good ones than may be opened */
+  truncated: boolean
+  /** how telling each term is among the documents, in the order of the terms */
+  weights: number[]
+}
+
+interface Matched {
+  row: Pick<SummaryRow, 'version_key' | 'doc_key' | 'length' | 'range_count'>
+  counts: number[]
+  named: boolean[]
+}
+
+/**
+ * Chooses documents by their summaries alone: which of the question's terms they hold, how densely, and whether their
+ * names do.
+ *
+ * @param known how telling a term is in the space, where a trained model says so
+ * @param docs only these documents (row keys); absent = all
+ */
+export async function chooseDocuments(
+  db: Database,
+  spaceKey: number,
+  snapshot: Snapshot,
+  request: { terms: readonly AskedTerm[]; known: ReadonlyMap<string, number> | undefined; docs?: number[] },
+  signal: AbortSignal,
+): Promise<Choice> {
+  const { terms, known, docs } = request
+  const found: Matched[] = []
+  const scan =
+    docs === undefined
+      ? await scanAll(db, spaceKey, snapshot, terms, found, signal)
+      : scanSome(summariesOf(db, spaceKey, snapshot, docs), terms, found)
+  const weights = terms.map(({ term }, place) => {
+    const held = found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length
+    return known?.get(term) ?? Math.log(1 + (scan.scanned - held + 0.5) / (held + 0.5))
+  })
+  const scored = found.map((one) => ({ one, score: scoreOf(one, terms, weights) }))
+  scored.sort((a, b) => b.score - a.score || b.one.row.version_key - a.one.row.version_key)
+  const top = scored[0]?.score ?? 0
+  // documents that were named by the caller are all opened
+  const near = docs === undefined ? scored.filter(({ score }) => score >= KEEP_FROM * top) : scored
+  const chosen: ChosenDocument[] = []
+  let ranges = 0
+  for (const { one, score } of near) {
+    if (chosen.length >= MAX_CHOSEN || (chosen.length > 0 && ranges + one.row.range_count > MAX_RANGES)) break
+    ranges += one.row.range_count
+    const named = new Set(terms.flatMap(({ hash }, place) => (one.named[place] === true ? [hash] : [])))
+    chosen.push({
+      ...{ versionKey: one.row.version_key, docKey: one.row.doc_key },
+      score: top > 0 ? score / top : 0,
+      named,
+    })
+  }
+  const truncated = scan.truncated || chosen.length < near.length
+  return { chosen, scanned: scan.scanned, matched: found.length, truncated, weights }
+}
+
+async function scanAll(
+  db: Database,
+  spaceKey: number,
+  snapshot: Snapshot,
+  terms: readonly AskedTerm[],
+  found: Matched[],
+  signal: AbortSignal,
+): Promise<{ scanned: number; truncated: boolean }> {
+  let before = Number.MAX_SAFE_INTEGER
+  let scanned = 0
+  for (;;) {
+    const rows = summariesBefore(db, spaceKey, snapshot, before, BATCH)
+    scanned += scanSome(rows, terms, found).scanned
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < BATCH) return { scanned, truncated: false }
+    if (scanned >= MAX_SCANNED) return { scanned, truncated: true }
+    before = last.version_key
+    await turn()
+    signal.throwIfAborted()
+  }
+}
+
+function scanSome(
+  rows: readonly SummaryRow[],
+  terms: readonly AskedTerm[],
+  found: Matched[],
+): { scanned: number; truncated: boolean } {
+  for (const { terms: bytes, ...row } of rows) {
+    const profile = readProfile(bytes)
+    const looked = terms.map(({ hash }) => lookUpTerm(profile, hash))
+    if (looked.some(({ count, named }) => count > 0 || named))
+      found.push({ row, counts: looked.map(({ count }) => count), named: looked.map(({ named }) => named) })
+  }
+  return { scanned: rows.length, truncated: false }
+}
+
+function scoreOf({ row, counts, named }: Matched, terms: readonly AskedTerm[], weights: readonly number[]): number {
+  let score = 0
+  for (const [place, { weight }] of terms.entries()) {
+    const density = (10_000 * (counts[place] ?? 0)) / Math.max(1, row.length)
+    const held = density / (density + HALF_DENSITY) + (named[place] === true ? NAME_WEIGHT : 0)
+    score += weight * (weights[place] ?? 0) * held
+  }
+  return score
+}

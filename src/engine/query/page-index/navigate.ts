@@ -1,0 +1,128 @@
+import type { IndexedRange } from './build.js'
+import type { ChosenDocument } from './choose.js'
+import type { AskedTerm } from './terms.js'
+
+export const SCORE_VERSION = 'page-index-1'
+
+/** Documents of fewer ranges take the space's term weights: in them a term is rare by chance. */
+const OWN_WEIGHTS_FROM = 20
+/** A term of the document's name stands on every page, so it says nothing of a page. */
+const NAME_WEIGHT = 0.1
+/** BM25's usual parameters. */
+const K1 = 1.2
+const B = 0.6
+/** Numbers on a page from which on it is a page of figures, and their share of its terms. */
+const FIGURES = 80
+const FIGURE_SHARE = 0.5
+
+/**
+ * What each part of a summary adds. Found by random search on the 25 questions of FinanceBench's sample (bench/research.ts)
+ * and rounded; titles weigh more than there, since those filings have few.
+ */
+const SUMMARY_WEIGHTS = { document: 0.8, density: 0.6, coverage: 0.3, lead: 0.6, title: 0.8, figures: 0.75 }
+
+export interface ScoredRange {
+  document: ChosenDocument
+  range: IndexedRange
+  /** what the summary says */
+  score: number
+}
+
+/**
+ * Walks the section trees of the chosen documents: every range (a page of a section) is scored by its summary, that is
+ * its section titles, its first line, its terms, and the figures in it where the question asks for figures.
+ *
+ * @param weights how telling each term is in the space, in the order of the terms
+ * @returns ranges that hold a term of the question, best first, and how many were looked at
+ */
+export function scoreRanges(
+  trees: readonly { document: ChosenDocument; ranges: readonly IndexedRange[] }[],
+  request: { terms: readonly AskedTerm[]; weights: readonly number[]; figures: boolean },
+): { scored: ScoredRange[]; scanned: number } {
+  const scored: ScoredRange[] = []
+  let scanned = 0
+  for (const { document, ranges } of trees) {
+    scanned += ranges.length
+    const places = new Map(request.terms.map(({ hash }, place) => [hash, place]))
+    const found = ranges.map((range) => countsOf(range, places))
+    const weights = weighTerms(document, found, request)
+    const total = weights.reduce((sum, weight) => sum + weight, 0)
+    const length = ranges.reduce((sum, range) => sum + range.length, 0) / Math.max(1, ranges.length)
+    for (const [index, range] of ranges.entries()) {
+      const counts = found[index]
+      if (counts === undefined || counts.every((count) => count === 0)) continue
+      const score = summaryScore({ document, range, counts, places, weights, total, length, figures: request.figures })
+      scored.push({ document, range, score })
+    }
+  }
+  scored.sort((a, b) => b.score - a.score || a.range.first - b.range.first)
+  return { scored, scanned }
+}
+
+function weighTerms(
+  document: ChosenDocument,
+  found: readonly number[][],
+  request: { terms: readonly AskedTerm[]; weights: readonly number[] },
+): number[] {
+  return request.terms.map(({ hash, weight }, place) => {
+    if (document.named.has(hash)) return weight * NAME_WEIGHT
+    if (found.length < OWN_WEIGHTS_FROM) return weight * (request.weights[place] ?? 1)
+    const held = found.filter((counts) => (counts[place] ?? 0) > 0).length
+    return weight * Math.log(1 + (found.length - held + 0.5) / (held + 0.5))
+  })
+}
+
+/** How often a range holds each term, titles and first line included. */
+function countsOf(range: IndexedRange, places: ReadonlyMap<number, number>): number[] {
+  const counts = new Array<number>(places.size).fill(0)
+  for (const [index, hash] of range.terms.entries()) {
+    const place = places.get(hash)
+    if (place !== undefined) counts[place] = range.counts[index] ?? 0
+  }
+  for (const hash of [...range.title, ...range.lead]) {
+    const place = places.get(hash)
+    if (place !== undefined) counts[place] = Math.max(1, counts[place] ?? 0)
+  }
+  return counts
+}
+
+function summaryScore(of: {
+  document: ChosenDocument
+  range: IndexedRange
+  counts: readonly number[]
+  places: ReadonlyMap<number, number>
+  weights: readonly number[]
+  total: number
+  length: number
+  figures: boolean
+}): number {
+  const { document, range, counts, places, weights } = of
+  const total = Math.max(of.total, Number.EPSILON)
+  const damping = K1 * (1 - B + (B * range.length) / Math.max(1, of.length))
+  let density = 0
+  let coverage = 0
+  for (const [place, count] of counts.entries()) {
+    if (count === 0) continue
+    const weight = weights[place] ?? 0
+    density += (weight * count * (K1 + 1)) / (count + damping)
+    coverage += weight
+  }
+  const share = (hashes: readonly number[], skipped?: ReadonlySet<number>): number => {
+    let sum = 0
+    for (const hash of hashes) if (skipped?.has(hash) !== true) sum += weights[places.get(hash) ?? -1] ?? 0
+    return sum / total
+  }
+  return (
+    SUMMARY_WEIGHTS.document * document.score +
+    (SUMMARY_WEIGHTS.density * density) / total +
+    (SUMMARY_WEIGHTS.coverage * coverage) / total +
+    SUMMARY_WEIGHTS.lead * share(range.lead) +
+    SUMMARY_WEIGHTS.title * share(range.title, document.named) +
+    (of.figures ? SUMMARY_WEIGHTS.figures * figureShare(range) : 0)
+  )
+}
+
+/** How much of a page of figures a range is, 0 to 1. */
+function figureShare({ figures, length }: IndexedRange): number {
+  return Math.min(1, figures / FIGURES) * Math.min(1, figures / Math.max(1, length) / FIGURE_SHARE)
+}

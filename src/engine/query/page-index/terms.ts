@@ -1,0 +1,66 @@
+import { analyzeQuery } from '../../../lib/text/analyze.js'
+import { splitSentences } from '../../../lib/text/sentences.js'
+import { termHash } from '../passage.js'
+
+/** A term of a question, with how much of the question it is. */
+export interface AskedTerm {
+  term: string
+  hash: number
+  /** 1, or less in a sentence beside the question itself */
+  weight: number
+}
+
+/** Sentences that ask nothing say how to answer, or define a word. */
+const BESIDE_QUESTION = 0.5
+/** Terms that are compared with every summary; a longer question repeats itself. */
+const MAX_TERMS = 48
+const YEAR_WITH_PREFIX = /^[a-z]{1,3}((?:19|20)\d\d)$/
+const SHORT_YEAR = /^fy(\d\d)$/
+
+/**
+ * Distinct terms of a question for the page index. A year with letters before it (`FY2022`, `FY22`) also stands for the
+ * year.
+ */
+export function askedTerms(query: string): AskedTerm[] {
+  const found = new Map<string, number>()
+  const spans = splitSentences(query)
+  const asks = spans.some(({ end }) => isQuestion(query, end))
+  for (const [index, { start, end }] of spans.entries()) {
+    const weight = index === 0 || !asks || isQuestion(query, end) ? 1 : BESIDE_QUESTION
+    for (const term of analyzeQuery(query.slice(start, end)))
+      for (const one of withYear(term)) found.set(one, Math.max(found.get(one) ?? 0, weight))
+  }
+  return [...found].slice(0, MAX_TERMS).map(([term, weight]) => ({ term, hash: termHash(term), weight }))
+}
+
+/** The terms of a question in order, years as in `askedTerms`. */
+export function sequenceOf(query: string): string[] {
+  return analyzeQuery(query).flatMap(withYear)
+}
+
+function isQuestion(text: string, end: number): boolean {
+  return /[?？]$/.test(text.slice(0, end))
+}
+
+function withYear(term: string): string[] {
+  const year = YEAR_WITH_PREFIX.exec(term)?.[1] ?? (SHORT_YEAR.test(term) ? `20${term.slice(2)}` : undefined)
+  return year === undefined ? [term] : [term, year]
+}
+
+/**
+ * Whether a question is about figures: an amount, a share, a change. Such questions are answered where figures stand.
+ * English, German, French, Spanish and Chinese; elsewhere a number in the question says so.
+ */
+export function asksForFigures(query: string): boolean {
+  return FIGURES.test(query)
+}
+
+const FIGURES = new RegExp(
+  [
+    '%',
+    '\\b(?:percent\\w*|ratio|margins?|rates?|growth|gr[eo]w\\w*|increas\\w*|decreas\\w*|improv\\w*|declin\\w*|how much|how many',
+    'amounts?|totals?|average|sum|cash ?flows?|revenues?|earnings|costs?|profits?|year-over-year',
+    'wie ?viel\\w*|prozent|anteil|umsatz|gewinn|kosten|combien|taux|montant|cu[aá]nt\\w*|porcentaje)\\b|多少|比例|比率|增长|增長|总额|總額',
+  ].join('|'),
+  'iu',
+)

@@ -1,0 +1,221 @@
+import { termWeights } from '../compile/embeddings.js'
+import type { EngineContext } from '../context.js'
+import type { Admitted } from './admission.js'
+import { answerConfidence } from './confidence.js'
+import type { Derivations } from './derivation.js'
+import type { RankedPassage } from './evidence.js'
+import type { Retrieved } from './fast.js'
+import { chooseDocuments } from './page-index/choose.js'
+import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
+import { readRanges } from './page-index/store.js'
+import { askedTerms, asksForFigures, sequenceOf } from './page-index/terms.js'
+import { type AnalysedPassage, analysePassage, type PassageCache } from './passage.js'
+import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
+import { loadPassages, type PassageRow, visibleKeys } from './store.js'
+
+export const RESEARCH_STRATEGY_VERSION = 'research-1'
+
+/** How long a query waits for the page index of what was published since. */
+const CATCH_UP_MILLISECONDS = 2500
+/** Ranges whose nodes are read, and nodes that are read, at most. */
+const OPENED_RANGES = 48
+const OPENED_NODES = 200
+/** Candidates that the confidence is the best of: the first one may be a table without the question's words. */
+const CONFIDENCE_OF = 5
+
+/** What reading a range's nodes adds to its summary's score; found with the weights of `scoreRanges`. */
+const TEXT_WEIGHTS = { pairs: 1.6, sentenceCoverage: 0.6, strength: 0.6 }
+
+interface ReadNode {
+  passage: PassageRow
+  features: Features
+  score: number
+}
+
+interface Opened extends ScoredRange {
+  /** best first */
+  nodes: ReadNode[]
+  total: number
+}
+
+/**
+ * Page-index navigation: documents are chosen by their summaries, their section trees are walked down to ranges (a page
+ * of a section), the best ranges are opened, and each gives its best node. No search index, no vectors, no graph and
+ * no rerank take part.
+ */
+export async function retrieveResearch(
+  context: EngineContext,
+  shared: { cache: PassageCache; derivations: Derivations },
+  admitted: Admitted,
+  query: string,
+  signal: AbortSignal,
+): Promise<Retrieved> {
+  const { db } = context
+  const { space, profile, snapshot, docs } = admitted
+  const started = performance.now()
+  const terms = askedTerms(query)
+  const names = sequenceOf(query)
+  const [pending, known] = await Promise.all([
+    shared.derivations.catchUp(space, CATCH_UP_MILLISECONDS),
+    termWeights(context, space, names),
+  ])
+  signal.throwIfAborted()
+  const request = { terms, known, ...(docs === undefined ? {} : { docs }) }
+  const choice = await chooseDocuments(db, space.key, snapshot, request, signal)
+  const chosen = performance.now()
+  const trees = await Promise.all(
+    choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
+  )
+  const { weights } = choice
+  const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
+  const weightOf = new Map(terms.map(({ term }, place) => [term, weights[place] ?? 1]))
+  const idf = (term: string): number => weightOf.get(term) ?? 1
+  const navigated = performance.now()
+  const ranges = toOpen(scored)
+  const opened = open(context, shared.cache, admitted, ranges, prepareQuery(names, idf))
+  const passages = pick(opened.ranges, new Set(names).size)
+  const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
+  const ranked = kept.slice(0, profile.topK)
+  return {
+    ranked,
+    terms: names,
+    idf,
+    metrics: {
+      ...noLegs(pending),
+      pageIndexScoreVersion: SCORE_VERSION,
+      pageIndexScannedOutlines: choice.scanned,
+      pageIndexScannedNodes: scanned,
+      pageIndexMatchedNodes: scored.length,
+      pageIndexOpenedRanges: opened.ranges.length,
+      pageIndexOpenedNodes: opened.nodes,
+      pageIndexCandidateTruncated: choice.truncated || ranges.length < scored.length,
+      pageIndexPendingDocuments: pending,
+      summaryCandidateCount: choice.matched,
+      selectedDocumentCount: choice.chosen.length,
+      selectedSectionCount: new Set(opened.ranges.map(({ document, range }) => `${document.docKey}/${range.section}`))
+        .size,
+      summaryMs: round(chosen - started),
+      navigationMs: round(navigated - chosen),
+      readingMs: round(performance.now() - navigated),
+      finalCandidateCount: ranked.length,
+      permissionFilteredCount: 0,
+      metadataFilteredCount: 0,
+      projectionFilteredCount: opened.hidden,
+      scoreThresholdFilteredCount: passages.length - kept.length,
+      thresholdFilteredCandidateCount: passages.length - kept.length,
+      tableCandidateCount: ranked.filter(({ passage }) => passage.kind === 'table').length,
+      totalMs: round(performance.now() - started),
+    },
+  }
+}
+
+/** The metrics that all modes share, of the parts that have no part in this one. */
+function noLegs(pending: number): Record<string, unknown> {
+  return {
+    ...{ denseCandidateCount: 0, denseMs: 0, ftsCandidateCount: 0, ftsMs: 0, fusionCandidateCount: 0 },
+    ...{ rerankCandidateCount: 0, multimodalCandidateCount: 0, imageCandidateCount: 0, visualCandidateCount: 0 },
+    degraded: pending > 0,
+    degradedReasons: pending > 0 ? ['page-index-behind'] : [],
+  }
+}
+
+function toOpen(scored: readonly ScoredRange[]): ScoredRange[] {
+  const kept: ScoredRange[] = []
+  let nodes = 0
+  for (const one of scored.slice(0, OPENED_RANGES)) {
+    nodes += one.range.count
+    if (kept.length > 0 && nodes > OPENED_NODES) break
+    kept.push(one)
+  }
+  return kept
+}
+
+/** Reads the nodes of ranges and compares each with the question. */
+function open(
+  context: EngineContext,
+  cache: PassageCache,
+  { space, snapshot }: Admitted,
+  ranges: readonly ScoredRange[],
+  query: ReturnType<typeof prepareQuery>,
+): { ranges: Opened[]; nodes: number; hidden: number } {
+  const { db } = context
+  const keys = ranges.flatMap(({ range }) => keysOf(range))
+  const visible = visibleKeys(db, space.key, snapshot, keys)
+  const rows = loadPassages(
+    db,
+    space.key,
+    keys.filter((key) => visible.has(key)),
+  )
+  const analysed = new Map<number, AnalysedPassage>()
+  for (const [key, { title, body }] of rows) {
+    const passage = cache.get(key) ?? analysePassage({ key, title, body })
+    cache.set(key, passage)
+    analysed.set(key, passage)
+  }
+  let lengths = 0
+  for (const passage of analysed.values()) lengths += weighedLength(passage)
+  const average = lengths / Math.max(1, analysed.size)
+  const opened = ranges.flatMap((one): Opened[] => {
+    const nodes = keysOf(one.range).flatMap((key): ReadNode[] => {
+      const passage = rows.get(key)
+      const text = analysed.get(key)
+      if (passage === undefined || text === undefined) return []
+      const features = measure(query, text, average)
+      const { pairs, sentenceCoverage, strength } = TEXT_WEIGHTS
+      const score = pairs * features.pairs + sentenceCoverage * features.sentenceCoverage + strength * features.strength
+      return [{ passage, features, score }]
+    })
+    nodes.sort((a, b) => b.score - a.score || a.passage.key - b.passage.key)
+    return nodes.length === 0 ? [] : [{ ...one, nodes, total: one.score + (nodes[0]?.score ?? 0) }]
+  })
+  opened.sort((a, b) => b.total - a.total || a.range.first - b.range.first)
+  return { ranges: opened, nodes: rows.size, hidden: keys.length - rows.size }
+}
+
+function keysOf({ first, count }: { first: number; count: number }): number[] {
+  return Array.from({ length: count }, (_, place) => first + place)
+}
+
+/**
+ * One node of each page, in the order of the ranges, then the ranges' other nodes: what is asked may stand on any of the
+ * pages, and a second passage of the same page says where as little as the first.
+ */
+function pick(opened: readonly Opened[], distinctTerms: number): RankedPassage[] {
+  const pages = new Set<string>()
+  const first: { range: Opened; node: ReadNode }[] = []
+  const rest: { range: Opened; node: ReadNode }[] = []
+  for (const range of opened) {
+    const page = range.range.page === null ? `${range.range.first}` : `p${range.range.page}`
+    const id = `${range.document.docKey}/${page}`
+    for (const [index, node] of range.nodes.entries())
+      (index === 0 && !pages.has(id) ? first : rest).push({ range, node })
+    pages.add(id)
+  }
+  const candidates = first.slice(0, CONFIDENCE_OF)
+  const confidence = Math.max(0, ...candidates.map(({ node }) => answerConfidence(node.features, distinctTerms)))
+  const top = first[0]?.range.total ?? 0
+  const lowest = top > 0 ? (first.at(-1)?.range.total ?? 0) / top : 0
+  const shareOf = ({ total }: Opened): number => (top > 0 ? total / top : 0)
+  return [
+    ...first.map(({ range, node }) => ranked(range, node, confidence, shareOf(range), top)),
+    ...rest.map(({ range, node }) => ranked(range, node, confidence, lowest * shareOf(range), top)),
+  ]
+}
+
+function ranked(range: Opened, node: ReadNode, confidence: number, share: number, top: number): RankedPassage {
+  return {
+    passage: node.passage,
+    final: confidence * share,
+    retrieval: top > 0 ? range.total / top : 0,
+    features: node.features,
+    navigation: {
+      section: range.range.section,
+      summaryScore: round(range.score),
+      documentScore: round(range.document.score),
+    },
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}

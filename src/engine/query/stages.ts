@@ -1,0 +1,119 @@
+import type { QueryBody } from '../../contract/gateway/queries.js'
+import { embeddingReference } from '../compile/vector-spaces.js'
+import type { EngineContext } from '../context.js'
+import type { TraceRecorder } from '../traces/recorder.js'
+import type { Admitted } from './admission.js'
+import { DEEP_STRATEGY_VERSION, retrieveDeep } from './deep.js'
+import type { Derivations } from './derivation.js'
+import {
+  embedForFast,
+  LEG_CANDIDATES,
+  type QueryEmbedding,
+  type Retrieved,
+  retrieveFast,
+  STRATEGY_VERSION,
+} from './fast.js'
+import type { Route } from './mode.js'
+import type { PassageCache } from './passage.js'
+import { RERANK_LIMIT } from './rank.js'
+import { RESEARCH_STRATEGY_VERSION, retrieveResearch } from './research.js'
+
+/** What the queries of one engine share. */
+export interface QueryShared {
+  cache: PassageCache
+  derivations: Derivations
+}
+
+export interface RetrievalStage {
+  retrieved: Retrieved
+  plan: Record<string, unknown>
+}
+
+/** What a retrieval is for. `query` is the question as it is searched, which a session may have completed. */
+export interface RetrievalRequest {
+  body: QueryBody
+  query: string
+  admitted: Admitted
+  route: Route
+  recorder: TraceRecorder
+  signal: AbortSignal
+}
+
+/** Runs the pipeline of the resolved mode and records its steps: `query.embed` (fast and deep), `query.retrieve`. */
+export async function retrieveInMode(
+  context: EngineContext,
+  shared: QueryShared,
+  request: RetrievalRequest,
+): Promise<RetrievalStage> {
+  const { admitted, recorder } = request
+  const plan = planOf(request)
+  const embedding = request.route.resolvedMode === 'research' ? undefined : await embedStep(context, request)
+  const retrieved = await recorder.step(
+    'query.retrieve',
+    () => pipeline(context, shared, request, embedding),
+    (result, durationMs) => ({
+      durationMs,
+      itemCount: result.ranked.length,
+      projectionSnapshot: admitted.snapshot,
+      retrievalProfile: admitted.profile,
+      plan,
+      metrics: result.metrics,
+    }),
+  )
+  return { retrieved, plan }
+}
+
+function embedStep(
+  context: EngineContext,
+  { admitted, query, recorder, signal }: RetrievalRequest,
+): Promise<QueryEmbedding> {
+  return recorder.step(
+    'query.embed',
+    () => embedForFast(context, admitted, query, signal),
+    ({ embedded, degraded }, durationMs) => ({
+      durationMs,
+      model: embeddingReference(admitted.space),
+      ...(embedded === undefined ? {} : { dimension: embedded.dimension, vectorSpaceId: embedded.vectorSpaceId }),
+      ...(degraded === undefined ? {} : { degraded }),
+    }),
+  )
+}
+
+function pipeline(
+  context: EngineContext,
+  shared: QueryShared,
+  { admitted, body, query, route, signal }: RetrievalRequest,
+  embedding: QueryEmbedding | undefined,
+): Promise<Retrieved> {
+  if (embedding === undefined) return retrieveResearch(context, shared, admitted, query, signal)
+  if (route.resolvedMode === 'fast') return retrieveFast(context, shared.cache, admitted, query, embedding, signal)
+  const { activeEntityIds } = body
+  return retrieveDeep(context, shared, admitted, { query, activeEntityIds, embedding }, signal)
+}
+
+const STRATEGIES = { fast: STRATEGY_VERSION, deep: DEEP_STRATEGY_VERSION, research: RESEARCH_STRATEGY_VERSION }
+
+/** Research asks neither index and reranks nothing, so its limits of those are 0. */
+function planOf({ admitted, body, route }: RetrievalRequest): Record<string, unknown> {
+  const { profile } = admitted
+  const leg = route.resolvedMode === 'research' ? 0 : LEG_CANDIDATES
+  return {
+    strategyVersion: STRATEGIES[route.resolvedMode],
+    requestedMode: route.requestedMode,
+    resolvedMode: route.resolvedMode,
+    queryLanguage: languageOf(body.query),
+    topK: profile.topK,
+    denseTopK: leg,
+    ftsTopK: leg,
+    fusionLimit: 2 * leg,
+    rerankCandidateLimit: profile.rerank.enabled && leg > 0 ? RERANK_LIMIT : 0,
+  }
+}
+
+/** The script decides: telling Latin languages apart from a few words is guesswork. */
+function languageOf(query: string): string {
+  if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(query)) return 'ja'
+  if (/\p{Script=Hangul}/u.test(query)) return 'ko'
+  if (/\p{Script=Han}/u.test(query)) return 'zh'
+  return 'und'
+}
