@@ -34,7 +34,19 @@ export function cutoff(now: number, days: number): number {
   return Math.max(0, now - days * DAY)
 }
 
-/** Works through rows in one transaction, until they end or its time is over. */
+/** Removes rows inside the caller's transaction until they end or its time is over. @returns how many it took */
+export function takeInTime<T>(rows: readonly T[], remove: (row: T) => void): number {
+  const started = performance.now()
+  let done = 0
+  for (const row of rows) {
+    remove(row)
+    done += 1
+    if (performance.now() - started > SLICE_MS) break
+  }
+  return done
+}
+
+/** The same in a transaction of its own. */
 export async function inOneWrite<T>(
   db: Database,
   rows: readonly T[],
@@ -42,15 +54,6 @@ export async function inOneWrite<T>(
   remove: (row: T) => void,
 ): Promise<Slice> {
   if (rows.length === 0) return NOTHING
-  const removed = await db.write(() => {
-    const started = performance.now()
-    let done = 0
-    for (const row of rows) {
-      remove(row)
-      done += 1
-      if (performance.now() - started > SLICE_MS) break
-    }
-    return done
-  })
+  const removed = await db.write(() => takeInTime(rows, remove))
   return { removed, more: removed < rows.length || rows.length >= batchRows }
 }

@@ -1,11 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
+import type { Database } from '../storage/database.js'
 import { failedCommits } from './failed-commits.js'
-import { cutoff, inOneWrite, NOTHING, type Scope, type Slice, type Step } from './slice.js'
+import { cutoff, inOneWrite, NOTHING, type Scope, type Slice, type Step, takeInTime } from './slice.js'
 
 /** deleting a document touches its versions, jobs, commits and the indexes: a transaction holds only some */
 const DOCUMENTS_AT_ONCE = 20
+/** what is made of a version's nodes beside their vectors */
+const MADE_OF_NODES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions', 'page_index']
 /** the subject under whose name documents expire */
 const SUBJECT = 'retention'
 
@@ -81,20 +84,27 @@ async function supersededNodes(scope: Scope): Promise<Slice> {
     'SELECT key FROM nodes WHERE version_key = ? ORDER BY ordinal LIMIT ?',
     ...[version.key, batchRows],
   )
-  if (nodes.length === 0) {
-    await db.write(() =>
-      db.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', version.key),
-    )
-    return { removed: 0, more: true }
-  }
-  const { removed } = await inOneWrite(db, nodes, batchRows, ({ key }) => {
-    db.run(
-      'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-      ...[key, space.key],
-    )
-    db.run('DELETE FROM nodes WHERE key = ?', key)
+  const all = nodes.length < batchRows
+  const removed = await db.write(() => {
+    const done = takeInTime(nodes, ({ key }) => {
+      db.run(
+        'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
+        ...[key, space.key],
+      )
+      db.run('DELETE FROM nodes WHERE key = ?', key)
+    })
+    // the version's row tells the truth after every slice
+    db.run('UPDATE versions SET node_count = max(0, node_count - ?) WHERE key = ?', done, version.key)
+    if (all && done === nodes.length) emptyVersion(db, version.key)
+    return done
   })
   return { removed, more: true }
+}
+
+/** Nothing of a version's nodes is left. */
+function emptyVersion(db: Database, versionKey: number): void {
+  for (const table of MADE_OF_NODES) db.run(`DELETE FROM ${table} WHERE version_key = ?`, versionKey)
+  db.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', versionKey)
 }
 
 /** Vectors of models that were replaced; training removes them itself, unless it was interrupted. */

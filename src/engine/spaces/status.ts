@@ -1,25 +1,30 @@
-import type { KnowledgeSpaceStats, KnowledgeSpaceStatus, ProjectionSummary } from '../../contract/gateway/spaces.js'
+import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/spaces.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from './manifest.js'
-import { findSpace, type SpaceRow } from './store.js'
+import { projectionSummaries } from './projections.js'
+import { usageOf } from './quota.js'
+import { findSpace } from './store.js'
 
 const SAMPLE = 100 // rows of leases, sessions and commits that a status shows
 
 /** A live picture of a space. */
-export function spaceStatus(context: EngineContext, caller: Caller, id: string): KnowledgeSpaceStatus {
+export async function spaceStatus(context: EngineContext, caller: Caller, id: string): Promise<KnowledgeSpaceStatus> {
   const { db } = context
   const space = findSpace(db, caller.tenant, id)
   const policies = policiesOf(space)
-  const now = Date.now()
+  const now = context.now()
+  const leases = context.leases.of(space.key)
+  const summaries = await projectionSummaries(db, space)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
     generatedAt: new Date(now).toISOString(),
     activeLeases: sample(
-      context.leases.of(space.key).map((lease) => ({
+      leases.length,
+      leases.slice(0, SAMPLE).map((lease) => ({
         id: lease.id,
         leaseType: lease.type,
         targetType: lease.targetType,
@@ -28,14 +33,18 @@ export function spaceStatus(context: EngineContext, caller: Caller, id: string):
       })),
     ),
     activeSessions: sample(
+      sessionCount(db, space.key, now),
       sessionRows(db, space.key, now).map((row) => toSession(row, policies.consistencyPolicy.defaultClass)),
     ),
-    failedCommits: sample(failedCommitRows(db, space.key).map(toFailedCommit)),
+    failedCommits: sample(
+      [...failedCommitCounts(db, space.key, 0).values()].reduce((sum, n) => sum + n, 0),
+      failedCommitRows(db, space.key).map(toFailedCommit),
+    ),
     index: {
       nodeSchemaVersion: NODE_SCHEMA_VERSION,
       projectionVersion: space.head_revision,
       projectionSetVersion: PROJECTION_SET_VERSION,
-      summaries: projectionSummaries(db, space),
+      summaries,
     },
     manifest: {
       manifestVersion: space.manifest_version,
@@ -45,89 +54,45 @@ export function spaceStatus(context: EngineContext, caller: Caller, id: string):
       consistencyClass: policies.consistencyPolicy.defaultClass,
     },
     parser: { kind: 'native', policyVersion: PARSER_POLICY_VERSION },
-    storage: { healthy: true, provider: policies.storageProvider, objectStorageKind: 'filesystem' },
+    // after an I/O error nothing is written any more
+    storage: { healthy: !db.broken, provider: policies.storageProvider, objectStorageKind: 'filesystem' },
   }
 }
 
-/** Counts of a space over the last `windowMinutes`. */
-export function spaceStats(
+/** Counts of a space; those of commits over the last `windowMinutes`. */
+export async function spaceStats(
   context: EngineContext,
   caller: Caller,
   id: string,
   windowMinutes: number,
-): KnowledgeSpaceStats {
+): Promise<KnowledgeSpaceStats> {
   const { db } = context
   const space = findSpace(db, caller.tenant, id)
-  const end = Date.now()
+  const end = context.now()
   const start = end - windowMinutes * 60_000
-  const storage = db.get<{ n: number; bytes: number | null }>(
-    'SELECT count(*) n, sum(size_bytes) bytes FROM documents WHERE space_key = ? AND deleted_at IS NULL',
-    space.key,
-  )
-  const commits = db.all<{ status: string; n: number }>(
-    "SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal') AND updated_at >= ? GROUP BY status",
-    space.key,
-    start,
-  )
-  const failed = (status: string) => commits.find((row) => row.status === status)?.n ?? 0
-  const sessions = sessionRows(db, space.key, end).length
+  const held = usageOf(db, space.key)
+  const commits = failedCommitCounts(db, space.key, start)
+  const failedRetryable = commits.get('failed-retryable') ?? 0
+  const failedTerminal = commits.get('failed-terminal') ?? 0
+  const sessions = sessionCount(db, space.key, end)
   const leases = context.leases.of(space.key).length
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
     generatedAt: new Date(end).toISOString(),
     window: { start: new Date(start).toISOString(), end: new Date(end).toISOString(), minutes: windowMinutes },
-    storage: { documentCount: storage?.n ?? 0, rawDocumentBytes: storage?.bytes ?? 0 },
-    projections: { ...projectionSummaries(db, space), projectionVersion: space.head_revision },
-    commits: {
-      failedRetryable: failed('failed-retryable'),
-      failedTerminal: failed('failed-terminal'),
-      sampled: failed('failed-retryable') + failed('failed-terminal'),
-      truncated: false,
-    },
+    storage: { documentCount: held.documents, rawDocumentBytes: held.rawBytes },
+    projections: { ...(await projectionSummaries(db, space)), projectionVersion: space.head_revision },
+    // all of them are counted: nothing is left out of the sample
+    commits: { failedRetryable, failedTerminal, sampled: failedRetryable + failedTerminal, truncated: false },
+    // one cache in memory serves all spaces: what of it belongs to one is not known
     cache: { available: false, entries: 0, totalBytes: 0 },
-    metrics: { available: true },
+    metrics: { available: false, reason: 'no measurements are kept for each space' },
     runtime: {
       activeLeaseSampleCount: Math.min(leases, SAMPLE),
       activeSessionSampleCount: Math.min(sessions, SAMPLE),
       truncated: leases > SAMPLE || sessions > SAMPLE,
     },
-  }
-}
-
-/** Each node counts once in the text index, and once in the vector index when the space has vectors. */
-function projectionSummaries(db: Database, space: SpaceRow) {
-  const row = db.get<{ ready: number | null; building: number | null }>(
-    `SELECT sum(CASE WHEN from_revision IS NOT NULL THEN node_count ELSE 0 END) ready,
-            sum(CASE WHEN from_revision IS NULL THEN node_count ELSE 0 END) building
-     FROM versions WHERE space_key = ? AND until_revision IS NULL`,
-    space.key,
-  )
-  const failedDocuments = db.get<{ n: number }>(
-    "SELECT count(*) n FROM documents WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
-    space.key,
-  )
-  const ready = row?.ready ?? 0
-  const building = row?.building ?? 0
-  const vectors =
-    db.get<{ n: number }>(
-      'SELECT count(*) n FROM vectors WHERE vector_space = (SELECT key FROM vector_spaces WHERE id = ?)',
-      space.vector_space,
-    )?.n ?? 0
-  const text: ProjectionSummary = {
-    total: ready + building,
-    ready,
-    building,
-    stale: 0,
-    failed: failedDocuments?.n ?? 0,
-  }
-  const live = Math.min(vectors, ready)
-  const none: ProjectionSummary = { total: 0, ready: 0, building: 0, stale: 0, failed: 0 }
-  return {
-    denseVector: { total: ready + building, ready: live, building: ready + building - live, stale: 0, failed: 0 },
-    fts: text,
-    graph: none,
-    metadata: { ...text, failed: 0 },
   }
 }
 
@@ -139,12 +104,19 @@ interface SessionRow {
   expires_at: number
 }
 
+function sessionCount(db: Database, spaceKey: number, now: number): number {
+  return (
+    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', spaceKey, now)?.n ??
+    0
+  )
+}
+
 function sessionRows(db: Database, spaceKey: number, now: number): SessionRow[] {
   return db.all<SessionRow>(
     'SELECT * FROM sessions WHERE space_key = ? AND expires_at > ? ORDER BY id LIMIT ?',
     spaceKey,
     now,
-    SAMPLE + 1,
+    SAMPLE,
   )
 }
 
@@ -170,11 +142,21 @@ interface FailedCommitRow {
   updated_at: number
 }
 
+/** Failed commits by status, of those that changed since. */
+function failedCommitCounts(db: Database, spaceKey: number, since: number): Map<string, number> {
+  const rows = db.all<{ status: string; n: number }>(
+    `SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal')
+       AND updated_at >= ? GROUP BY status`,
+    ...[spaceKey, since],
+  )
+  return new Map(rows.map(({ status, n }) => [status, n]))
+}
+
 function failedCommitRows(db: Database, spaceKey: number): FailedCommitRow[] {
   return db.all<FailedCommitRow>(
     "SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal') ORDER BY id LIMIT ?",
     spaceKey,
-    SAMPLE + 1,
+    SAMPLE,
   )
 }
 
@@ -188,7 +170,6 @@ function toFailedCommit(row: FailedCommitRow): KnowledgeSpaceStatus['failedCommi
   }
 }
 
-function sample<T>(rows: T[]): { count: number; truncated: boolean; items: T[] } {
-  const items = rows.slice(0, SAMPLE)
-  return { count: items.length, truncated: rows.length > SAMPLE, items }
+function sample<T>(count: number, items: T[]): { count: number; truncated: boolean; items: T[] } {
+  return { count, truncated: count > items.length, items }
 }

@@ -1,0 +1,110 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { KnowledgeSpaceStatus, ProjectionSummary } from '../../contract/gateway/spaces.js'
+import type { Database } from '../storage/database.js'
+import type { SpaceRow } from './store.js'
+
+/** vectors counted before others get a turn: each has its own 400 bytes in the pages that are read */
+const COUNTED_A_TURN = 20_000
+
+interface Nodes {
+  ready: number
+  building: number
+}
+
+/**
+ * The state of a space's projections, by rows. Each node of a current version is projected into the text index, into
+ * the vector index and, as its own row, into the metadata. Superseded versions are in no projection.
+ */
+export async function projectionSummaries(
+  db: Database,
+  space: SpaceRow,
+): Promise<KnowledgeSpaceStatus['index']['summaries']> {
+  const nodes = nodesOf(db, space.key)
+  const failed = failedDocuments(db, space.key)
+  const vectors = Math.min(await readyVectors(db, space), nodes.ready)
+  const total = nodes.ready + nodes.building
+  const text: ProjectionSummary = { total: total + failed, ...nodes, stale: 0, failed }
+  return {
+    // a node without a word that the model knows gets no vector, and counts as one that is still being built
+    denseVector: { total, ready: vectors, building: total - vectors, stale: 0, failed: 0 },
+    fts: text,
+    graph: graphSummary(db, space.key),
+    metadata: { total, ...nodes, stale: 0, failed: 0 },
+  }
+}
+
+/** Nodes of versions that are published, and of those on their way there. */
+function nodesOf(db: Database, spaceKey: number): Nodes {
+  const row = db.get<{ ready: number | null; building: number | null }>(
+    `SELECT sum(CASE WHEN from_revision IS NOT NULL THEN node_count ELSE 0 END) ready,
+            sum(CASE WHEN from_revision IS NULL THEN node_count ELSE 0 END) building
+     FROM versions WHERE space_key = ? AND until_revision IS NULL`,
+    spaceKey,
+  )
+  return { ready: row?.ready ?? 0, building: row?.building ?? 0 }
+}
+
+/** Documents without any version; each counts as one projection that could not be made. */
+function failedDocuments(db: Database, spaceKey: number): number {
+  return (
+    db.get<{ n: number }>(
+      "SELECT count(*) n FROM documents WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
+      spaceKey,
+    )?.n ?? 0
+  )
+}
+
+/** Vectors of the active model whose nodes are published and current. */
+async function readyVectors(db: Database, space: SpaceRow): Promise<number> {
+  const model = db.get<{ key: number }>(
+    "SELECT key FROM vector_spaces WHERE id = ? AND state = 'active'",
+    space.vector_space,
+  )
+  if (model === undefined) return 0
+  let all = 0
+  let after = 0
+  for (;;) {
+    const slice = db.get<{ n: number; last: number | null }>(
+      `SELECT count(*) n, max(node_key) last FROM
+         (SELECT node_key FROM vectors WHERE vector_space = ? AND node_key > ? ORDER BY node_key LIMIT ?)`,
+      ...[model.key, after, COUNTED_A_TURN],
+    )
+    all += slice?.n ?? 0
+    if (slice?.last === null || slice === undefined || slice.n < COUNTED_A_TURN) break
+    after = slice.last
+    await turn()
+  }
+  return all - (await otherVectors(db, space.key, model.key))
+}
+
+/** Vectors of nodes that are not published, or not any more: there are few, so these are looked up one by one. */
+async function otherVectors(db: Database, spaceKey: number, model: number): Promise<number> {
+  let found = 0
+  const versions = db.all<{ key: number }>(
+    `SELECT key FROM versions INDEXED BY versions_inactive
+       WHERE space_key = ? AND until_revision IS NOT NULL AND first_node IS NOT NULL
+     UNION ALL SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL`,
+    ...[spaceKey, spaceKey],
+  )
+  for (const [place, { key }] of versions.entries()) {
+    found +=
+      db.get<{ n: number }>(
+        `SELECT count(*) n FROM nodes CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+         WHERE nodes.version_key = ?`,
+        ...[model, key],
+      )?.n ?? 0
+    if (place % 100 === 99) await turn()
+  }
+  return found
+}
+
+/** Entities and relations stand in their tables when they are found: none is ever half built. */
+function graphSummary(db: Database, spaceKey: number): ProjectionSummary {
+  const row = db.get<{ n: number }>(
+    `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)
+          + (SELECT count(*) FROM graph_relations WHERE space_key = ?) n`,
+    ...[spaceKey, spaceKey],
+  )
+  const ready = row?.n ?? 0
+  return { total: ready, ready, building: 0, stale: 0, failed: 0 }
+}

@@ -1,0 +1,220 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RetentionPolicyBody } from '../../../src/contract/gateway/retention.js'
+import { openEngine } from '../../../src/engine/index.js'
+import { SteadyClock } from '../../../src/engine/retention/steady-clock.js'
+import { ADA, ask, BOB, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const LIGHTHOUSE = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n'
+const QUESTION = 'When was the lighthouse built?'
+
+let test: TestEngine
+let spaceId: string
+let ahead = 0
+const schedule = { intervalMs: 60_000, batchRows: 2 }
+const changes = { now: () => Date.now() + ahead, retention: schedule }
+
+beforeEach(async () => {
+  ahead = 0
+  schedule.intervalMs = 60_000
+  test = await startEngine(changes)
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
+})
+afterEach(() => test.end())
+
+/** Starts the engine anew, with a clock that is so much ahead, and lets the clean-up run. */
+async function later(milliseconds: number): Promise<void> {
+  ahead += milliseconds
+  schedule.intervalMs = 30
+  await test.reopen()
+}
+
+/** Rows of a table, read beside the engine: nothing else says what is really gone. */
+function count(what: string): number {
+  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true, fileMustExist: true })
+  try {
+    return (db.prepare(`SELECT count(*) n FROM ${what}`).get() as { n: number }).n
+  } finally {
+    db.close()
+  }
+}
+
+const policy = (body: RetentionPolicyBody) => test.engine.retention.setSpace(ADA, spaceId, body)
+const exists = (traceId: string) =>
+  test.engine.queries.trace(ADA, traceId).then(
+    () => true,
+    (error) => error.code,
+  )
+
+describe('the clean-up removes what has outlived the policy', () => {
+  it('traces with their bundles, and none that is younger', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    const old: string[] = []
+    for (let round = 0; round < 5; round++) old.push((await ask(test.engine, ADA, spaceId, QUESTION)).traceId)
+    await later(89 * DAY)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await exists(old[0])).toBe(true)
+    const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
+    db.prepare('UPDATE traces SET created_at = created_at + ? WHERE id = ?').run(2 * DAY, old[4])
+    db.close()
+    await later(2 * DAY)
+    await until(() => count('traces') === 1)
+    expect(await exists(old[0])).toBe('not-found')
+    expect(await exists(old[4])).toBe(true)
+    expect(count('evidence_bundles')).toBe(1)
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
+  })
+
+  it('in one space only, by that space its own policy', async () => {
+    const other = (await test.engine.spaces.create(ADA, { name: 'Other', slug: 'other' })).id
+    const theirs = (await test.engine.spaces.create(BOB, { name: 'Theirs', slug: 'theirs' })).id
+    await policy({ answerTraceRetentionDays: 1 })
+    await test.engine.retention.setTenant(ADA, { answerTraceRetentionDays: 1 })
+    const here = await ask(test.engine, ADA, spaceId, QUESTION)
+    const there = await ask(test.engine, ADA, other, QUESTION)
+    const bobs = await ask(test.engine, BOB, theirs, QUESTION)
+    await later(2 * DAY)
+    await until(async () => (await exists(here.traceId)) === 'not-found')
+    expect(await exists(there.traceId)).toBe(true)
+    expect((await test.engine.queries.trace(BOB, bobs.traceId)).id).toBe(bobs.traceId)
+  })
+
+  it('nothing while the policy is changed: only its next run does', async () => {
+    const { traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
+    ahead = 2 * DAY
+    await policy({ answerTraceRetentionDays: 1 })
+    expect(await exists(traceId)).toBe(true)
+  })
+
+  it('raw documents, as if a user deleted them', async () => {
+    const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    const object = join(test.dataDir, 'objects', item.asset.objectKey)
+    expect(existsSync(object)).toBe(true)
+    await policy({ rawDocumentRetentionDays: 10 })
+    await later(9 * DAY)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect((await test.engine.documents.list(ADA, spaceId, { limit: 10 })).items).toHaveLength(1)
+    await later(2 * DAY)
+    await until(() => count('documents') === 0)
+    expect(existsSync(object)).toBe(false)
+    expect(count('nodes')).toBe(0)
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).done.finishReason).toBe('no-retrieval-evidence')
+  })
+
+  it('parse artifacts beyond the number of versions, once no snapshot can show them', async () => {
+    const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    await reindex(item.asset.id, 2)
+    await policy({ parseArtifactVersions: 1 })
+    await later(MINUTE)
+    await until(() => count('versions WHERE obsolete_at IS NOT NULL') === 2)
+    expect(count('versions')).toBe(3)
+    await later(16 * MINUTE)
+    await until(() => count('versions') === 1)
+    expect((await test.engine.documents.parseArtifact(ADA, spaceId, item.asset.id, 3)).version).toBe(3)
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
+  })
+
+  it('passages of superseded versions and old publications, but never a version that is kept', async () => {
+    const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': `${LIGHTHOUSE}\n## Keeper\n\nIt has a keeper.\n` })
+    await reindex(item.asset.id, 1)
+    const nodes = count('nodes')
+    const publications = count('publications')
+    await later(29 * DAY)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect([count('nodes'), count('publications')]).toEqual([nodes, publications])
+    await later(2 * DAY)
+    await until(() => count('publications') === 1)
+    expect(count('nodes')).toBe(nodes / 2)
+    expect(count('versions WHERE first_node IS NULL AND node_count = 0')).toBe(1)
+    for (const version of [1, 2])
+      expect((await test.engine.documents.parseArtifact(ADA, spaceId, item.asset.id, version)).version).toBe(version)
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
+    // the versions of a document whose passages are gone can be deleted like any other
+    await test.engine.documents.delete(ADA, spaceId, [item.asset.id])
+    await until(() => count('versions') === 0)
+  })
+
+  it('sessions that were idle too long, and answers kept under idempotency keys', async () => {
+    await ask(test.engine, ADA, spaceId, QUESTION)
+    test.engine.idempotency.begin(ADA, 'key', 'print')
+    test.engine.idempotency.finish(ADA, 'key', { status: 201, body: '{}', headers: {} })
+    await later(29 * MINUTE)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect([count('sessions'), count('session_turns'), count('idempotency')]).toEqual([1, 1, 1])
+    await later(2 * MINUTE)
+    await until(() => count('sessions') === 0 && count('session_turns') === 0)
+    expect(test.engine.idempotency.begin(ADA, 'key', 'print')).toMatchObject({ status: 201 })
+    await later(DAY)
+    await until(() => count('idempotency') === 0)
+  })
+
+  it('commits that failed or were canceled, past the days of the manifest', async () => {
+    const [item] = await ingest(test.engine, ADA, spaceId, { 'bad.pdf': '%PDF-1.7 this is no pdf' })
+    await until(() => count("staged_commits WHERE status = 'failed-terminal'") === 1)
+    await later(6 * DAY)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(count("staged_commits WHERE status = 'failed-terminal'")).toBe(1)
+    await later(2 * DAY)
+    await until(() => count("staged_commits WHERE status = 'gc-complete'") === 1)
+    // the document that failed is still there, and so are its bytes
+    expect(existsSync(join(test.dataDir, 'objects', item.asset.objectKey))).toBe(true)
+    expect((await test.engine.documents.get(ADA, spaceId, item.asset.id)).parserStatus).toBe('failed')
+  })
+})
+
+describe('the clean-up stops', () => {
+  it('within a slice when the engine closes, and goes on after the next start', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    for (let round = 0; round < 60; round++) await ask(test.engine, ADA, spaceId, QUESTION)
+    await later(91 * DAY)
+    await until(() => count('traces') < 60)
+    const started = performance.now()
+    await test.engine.close()
+    expect(performance.now() - started).toBeLessThan(5000)
+    const left = count('traces')
+    expect(left).toBeGreaterThan(0)
+    expect(count('evidence_bundles')).toBe(left)
+    test.engine = await openEngine(engineOptions(test.dataDir, changes))
+    await until(() => count('traces') === 0)
+    expect(count('evidence_bundles')).toBe(0)
+  })
+
+  it('believing a clock that jumped by more than a day, until it was steady for an hour', () => {
+    let wall = 1000 * DAY
+    let steady = 0
+    const pass = (milliseconds: number) => {
+      wall += milliseconds
+      steady += milliseconds
+    }
+    const clock = new SteadyClock(
+      () => wall,
+      () => steady,
+    )
+    pass(30 * DAY)
+    expect(clock.read()).toBe(wall)
+    wall += DAY
+    pass(1)
+    expect(clock.read()).toBe(wall)
+    wall += DAY + 1
+    expect(clock.read()).toBeUndefined()
+    pass(60 * MINUTE - 1)
+    expect(clock.read()).toBeUndefined()
+    wall -= 100 * DAY
+    pass(1)
+    expect(clock.read()).toBeUndefined()
+    pass(60 * MINUTE)
+    expect(clock.read()).toBe(wall)
+  })
+})
+
+async function reindex(documentId: string, times: number): Promise<void> {
+  for (let round = 0; round < times; round++) {
+    const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [documentId] })
+    await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
+  }
+}
