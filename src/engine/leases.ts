@@ -60,6 +60,8 @@ interface Held {
  */
 export class Leases {
   readonly #active = new Map<string, Held>()
+  /** the same by what they hold: a deletion takes thousands at once */
+  readonly #byTarget = new Map<string, Set<Lease>>()
   readonly #clock: () => number
   #fence = 0
 
@@ -70,10 +72,8 @@ export class Leases {
 
   /** Takes a lease; older ones of the same target that it may not stand beside are fenced out. */
   acquire(request: LeaseRequest): Lease {
-    for (const { lease } of [...this.#active.values()]) {
-      const same = lease.spaceKey === request.spaceKey && lease.targetId === request.targetId
-      if (same && FENCES_OUT[request.type].includes(lease.type)) this.#end(lease, 'failed')
-    }
+    for (const lease of [...(this.#byTarget.get(targetKey(request)) ?? [])])
+      if (FENCES_OUT[request.type].includes(lease.type)) this.#end(lease, 'failed')
     const now = Date.now()
     const lease: Lease = {
       ...request,
@@ -87,6 +87,8 @@ export class Leases {
       release: () => this.#end(lease, 'released'),
     }
     this.#active.set(lease.id, { lease, beatAt: this.#clock(), timer: undefined })
+    const beside = this.#byTarget.get(targetKey(lease)) ?? new Set()
+    this.#byTarget.set(targetKey(lease), beside.add(lease))
     return lease
   }
 
@@ -138,5 +140,12 @@ export class Leases {
     clearInterval(this.#active.get(lease.id)?.timer)
     lease.status = status
     this.#active.delete(lease.id)
+    const beside = this.#byTarget.get(targetKey(lease))
+    beside?.delete(lease)
+    if (beside?.size === 0) this.#byTarget.delete(targetKey(lease))
   }
+}
+
+function targetKey({ spaceKey, targetId }: LeaseRequest): string {
+  return `${spaceKey}/${targetId}`
 }

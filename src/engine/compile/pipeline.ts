@@ -3,6 +3,7 @@ import type { EngineContext } from '../context.js'
 import { advance, endCommit } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
 import { type JobRow, moveJob } from '../jobs/store.js'
+import type { Lease } from '../leases.js'
 import type { IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
@@ -17,6 +18,8 @@ import { dropUnpublished, insertVersion, type PreparedVersion, prepareVersion } 
 export interface Work {
   job: JobRow
   document: DocumentRow
+  /** held while the job is worked at; a publication by who has lost it is refused */
+  lease?: Lease
 }
 
 /** A job whose nodes are in the store, on its way to publication. */
@@ -106,7 +109,7 @@ async function storeVersions(
     const stale: number[] = []
     let last = 0
     for (const { work, prepared } of slice) {
-      const { job, document } = work
+      const { job, document, lease } = work
       // a job that was canceled meanwhile is not at `queued` any more, and nothing is written for it
       if (!moveJob(db, job.id, 'queued', 'parsed')) continue
       const left = dropUnpublished(db, document.key, job.version)
@@ -131,7 +134,10 @@ async function storeVersions(
               title: node.title,
               text: node.text,
             }))
-      stored.push({ job: { ...job, stage: 'nodes_generated' }, document, versionKey: written.versionKey, nodes })
+      stored.push({
+        ...{ job: { ...job, stage: 'nodes_generated' }, document, versionKey: written.versionKey, nodes },
+        ...(lease === undefined ? {} : { lease }),
+      })
     }
     return { built: stored, seq: last, stale, refused }
   })

@@ -1,3 +1,4 @@
+import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { isReferenced, retireDocument } from '../documents/delete.js'
 import { advance } from '../documents/staged-commits.js'
@@ -21,6 +22,7 @@ export async function publishBatch(
   const { db, indexes } = context
   const rows = vectorRows(built, embedded)
   const { seq, removed, retired } = await db.write(() => {
+    for (const item of built) assertHeld(context, item)
     const going = built.filter(
       ({ job }) => moveJob(db, job.id, 'nodes_generated', 'projection_built') || resume(db, job.id),
     )
@@ -45,6 +47,16 @@ export async function publishBatch(
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addVectors(context, space, embedded, rows)
   for (const row of retired) await context.objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+}
+
+/**
+ * Fencing: who lost the lease of a document meanwhile publishes nothing and tries again. A job that was ended by others, as
+ * a deletion ends it, is not published anyway.
+ */
+function assertHeld({ db, leases }: EngineContext, { job, lease }: Built): void {
+  if (lease === undefined || leases.isCurrent(lease)) return
+  const open = db.get<{ id: string }>('SELECT id FROM jobs WHERE id = ? AND completed_at IS NULL', job.id)
+  if (open !== undefined) throw new KsError('unavailable', `the lease of job ${job.id} was lost before its publication`)
 }
 
 /** A job that a crash caught after `projection_built` goes on from there. */

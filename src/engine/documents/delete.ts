@@ -2,6 +2,7 @@ import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { insertBulkJob } from '../jobs/jobs.js'
+import type { Lease } from '../leases.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { publishNext } from '../spaces/publication.js'
 import { findSpace, spaceByKey } from '../spaces/store.js'
@@ -27,6 +28,21 @@ export async function deleteDocuments(
   spaceId: string,
   documentIds: string[],
 ): Promise<BulkDelete> {
+  const held: Lease[] = []
+  try {
+    return await removeDocuments(context, caller, spaceId, documentIds, held)
+  } finally {
+    for (const lease of held) lease.release()
+  }
+}
+
+async function removeDocuments(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  documentIds: string[],
+  held: Lease[],
+): Promise<BulkDelete> {
   const { db, objects } = context
   const outcome = await db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
@@ -34,6 +50,8 @@ export async function deleteDocuments(
     const rows = wanted.map((id) => ({ id, row: lookupDocument(db, space.key, id) }))
     const removed = new Map<string, Removed>()
     const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
+    // whoever compiles one of them right now has lost it
+    for (const row of live) held.push(leaseOf(context, space.key, row))
     if (live.length > 0) {
       const { revision } = publishNext(db, space.key, `delete ${live.map((row) => row.id).join(' ')}`)
       for (const row of live) removed.set(row.id, retireDocument(db, row, revision))
@@ -69,6 +87,15 @@ export async function deleteDocuments(
     })
   }
   return { bulkJobId: outcome.bulkJobId, total: items.length, items }
+}
+
+function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {
+  const lease = leases.acquire({
+    ...{ spaceKey, sessionId: id, type: 'delete', targetType: 'document', targetId: id, targetVersion: version },
+    virtualPath: `/knowledge/documents/${id}`,
+  })
+  lease.keepAlive()
+  return lease
 }
 
 /** Hides a document from `revision` on, inside the caller's transaction. */

@@ -77,7 +77,7 @@ function compare(
       finding('stale-projection', code, `${message} in space ${space.slug}`, target, { by: 'rebuilding-index' }),
     )
   }
-  if (status.textWatermark > truth.seq)
+  if (status.textWatermark !== truth.seq)
     add('text-watermark', `the text index is at change ${status.textWatermark}, the rows at ${truth.seq}`, 'text')
   if (status.textCount !== truth.nodes)
     add('text-count', `the text index holds ${status.textCount} passages, the rows ${truth.nodes}`, 'text')

@@ -2,7 +2,9 @@ import { KsError } from '../../contract/errors.js'
 import { compileBatch, failJob, type Work } from '../compile/pipeline.js'
 import { retrain, trainingDue } from '../compile/training.js'
 import type { EngineContext } from '../context.js'
+import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
+import type { Lease } from '../leases.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
 import { recoverClaims } from './recovery.js'
@@ -121,6 +123,7 @@ export class JobRunner {
     const { db, log } = this.#context
     const space = spaceByKey(db, spaceKey)
     if (space === undefined) return
+    for (const item of work) item.lease = this.#hold(item)
     try {
       await compileBatch(this.#context, space, work, this.#stop.signal)
     } catch (error) {
@@ -130,7 +133,19 @@ export class JobRunner {
       }
       log.warn({ space: space.id, jobs: work.length, error: describe(error) }, 'a batch failed and is tried again')
       await this.#retryLater(space.key, work, error)
+    } finally {
+      for (const { lease } of work) lease?.release()
     }
+  }
+
+  #hold({ job, document }: Work): Lease {
+    const lease = this.#context.leases.acquire({
+      ...{ spaceKey: job.space_key, sessionId: job.id, type: job.version > 1 ? 'reindex' : 'publish' },
+      ...{ targetType: 'document', targetId: document.id, targetVersion: job.version },
+      virtualPath: `/knowledge/documents/${document.id}`,
+    })
+    lease.keepAlive()
+    return lease
   }
 
   async #retryLater(spaceKey: number, work: Work[], error: unknown): Promise<void> {
@@ -145,20 +160,23 @@ export class JobRunner {
     await this.#release(
       work.filter((item) => !hopeless.includes(item)),
       1,
+      { code: error instanceof KsError ? error.code : 'internal', message: describe(error) },
     )
   }
 
   /** Gives claims back; `attempts` counts tries that failed. */
-  async #release(work: Work[], attempts: number): Promise<void> {
+  async #release(work: Work[], attempts: number, failure?: { code: string; message: string }): Promise<void> {
     const { db } = this.#context
     if (work.length === 0) return
     await db.write(() => {
       for (const { job } of work) {
         const delay = Math.min(FIRST_RETRY_MILLISECONDS * 2 ** job.attempts, MAX_RETRY_MILLISECONDS)
+        const retryAt = attempts === 0 ? 0 : Date.now() + Math.round(delay * (0.5 + Math.random() / 2))
         db.run(
           'UPDATE jobs SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE key = ? AND completed_at IS NULL',
-          ...[attempts, attempts === 0 ? 0 : Date.now() + Math.round(delay * (0.5 + Math.random() / 2)), job.key],
+          ...[attempts, retryAt, job.key],
         )
+        if (failure !== undefined) failRetryably(db, job.id, failure, retryAt)
       }
     })
   }
@@ -179,7 +197,10 @@ export class JobRunner {
     const work = selectBatch(this.#context, turn.space_key, now)
     if (work.length === 0) return undefined
     db.writeNow(() => {
-      for (const { job } of work) db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', instance, job.key)
+      for (const { job } of work) {
+        db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', instance, job.key)
+        resumeCommit(db, job.id)
+      }
     })
     return { spaceKey: turn.space_key, work }
   }
