@@ -22,6 +22,12 @@ export interface GoldenCase {
   tags: string[]
 }
 
+/** keys of a question, those that `ks golden export` writes included */
+const KNOWN = new Set([
+  ...['id', 'question', 'expect', 'answerable', 'tags', 'expectedEvidenceIds', 'metadata'],
+  ...['knowledgeSpaceId', 'createdAt', 'updatedAt'],
+])
+
 /**
  * Reads one question of a file: `{question, expect?, answerable?, tags?, id?}`.
  *
@@ -30,8 +36,7 @@ export interface GoldenCase {
  */
 export function readCase(value: unknown, where: string): GoldenCase {
   if (!isObject(value)) throw usageError(`${where} must be an object with a question`)
-  const known = ['id', 'question', 'expect', 'answerable', 'tags', 'expectedEvidenceIds', 'metadata']
-  const stranger = Object.keys(value).find((key) => !known.includes(key))
+  const stranger = Object.keys(value).find((key) => !KNOWN.has(key))
   if (stranger !== undefined) throw usageError(`${where} has an unknown key ${JSON.stringify(stranger)}`)
   const question = textOf(value.question)
   if (question === undefined) throw usageError(`${where} must have a question`)

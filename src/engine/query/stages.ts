@@ -57,6 +57,8 @@ export async function retrieveInMode(
       projectionSnapshot: admitted.snapshot,
       retrievalProfile: admitted.profile,
       plan,
+      // an explanation of the trace asks the same documents
+      ...(request.body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: request.body.activeDocumentIds }),
       metrics: result.metrics,
     }),
   )
