@@ -262,6 +262,20 @@ describe('answers have the documented shape', () => {
     expect(await call('updateSpaceRetentionPolicy', id, { json })).toMatchObject(json)
   })
 
+  test('of integrity and clean-up', async () => {
+    const id = { id: made.space }
+    const report = await call('fsck', id, { query: { check: 'references', deep: 'true' } })
+    expect(report).toMatchObject({ knowledgeSpaceId: made.space, tenantId: 'tenant-a', issues: [] })
+    const repair = await call('fsckRepair', id, { json: {} })
+    expect(repair).toMatchObject({ dryRun: true, items: [] })
+    const { candidates } = await call('gcDryRun', id, { query: { stagedObjectPrefix: 'abc/sha256' } })
+    expect(await call('gcExecute', id, { json: { candidates } })).toMatchObject({ deleted: 0, skipped: 0, items: [] })
+    const { items, nextCursor } = await call('listStagedCommits', id, { query: { limit: '1', status: 'published' } })
+    expect(items).toMatchObject([{ status: 'published', operationType: 'document-upload' }])
+    await call('listStagedCommits', id, { query: { limit: '1', cursor: nextCursor ?? '' } })
+    expect(await call('listActiveLeases', id)).toEqual({ items: [] })
+  })
+
   test('of the daemon', async () => {
     await call('getHealth', {}, { token: undefined })
     const described = await call('getOpenapi', {}, { token: undefined })

@@ -1,0 +1,75 @@
+import type { Client } from '../../client/client.js'
+import type { ConsistencyIssue, FsckCheck, RepairReport } from '../../contract/gateway/integrity.js'
+import type { Column } from '../columns.js'
+
+export const CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
+export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+
+/** How severe, as a number; the worst is the highest. */
+export function severityRank(severity: string): number {
+  const ranks: readonly string[] = SEVERITIES
+  return ranks.indexOf(severity)
+}
+
+export const ISSUE_COLUMNS: Column[] = [
+  { field: 'severity' },
+  { field: 'type' },
+  { field: 'repairability', title: 'REPAIR' },
+  { field: 'message' },
+]
+export const ISSUE_FIELDS = [
+  ...['code', 'target.type', 'target.id', 'target.objectKey', 'target.documentAssetId', 'target.parseArtifactId'],
+  'target.virtualPath',
+]
+
+export const REPAIR_COLUMNS: Column[] = [
+  { field: 'status' },
+  { field: 'issue.type', title: 'TYPE' },
+  { field: 'issue.message', title: 'ISSUE' },
+  { field: 'action' },
+]
+
+interface Which {
+  id: string
+  checks: readonly FsckCheck[]
+  deep: boolean
+}
+
+/** Issues of the named checks, over all pages. `onPage` hears how many things were looked at. */
+export async function* issuesOf(
+  client: Client,
+  { id, checks, deep }: Which,
+  onPage: (scanned: number) => void,
+): AsyncGenerator<ConsistencyIssue> {
+  for (const check of checks) {
+    let cursor: string | undefined
+    do {
+      const page = await client.request('GET /knowledge-spaces/{id}/fsck', {
+        path: { id },
+        query: { check, deep: deep ? 'true' : 'false', ...(cursor === undefined ? {} : { cursor }) },
+      })
+      onPage(page.summary.scanned)
+      yield* page.issues
+      cursor = page.cursor
+    } while (cursor !== undefined)
+  }
+}
+
+/** Repairs, or says what would be repaired, check by check and page by page. */
+export async function* repairs(
+  client: Client,
+  { id, checks, deep }: Which,
+  dryRun: boolean,
+): AsyncGenerator<RepairReport['items'][number]> {
+  for (const check of checks) {
+    let cursor: string | undefined
+    do {
+      const page = await client.request('POST /knowledge-spaces/{id}/fsck/repair', {
+        path: { id },
+        body: { dryRun, check, deep, ...(cursor === undefined ? {} : { cursor }) },
+      })
+      yield* page.items
+      cursor = page.cursor
+    } while (cursor !== undefined)
+  }
+}

@@ -1,0 +1,61 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { listFlags, spaceFlag } from '../cli/common-flags.js'
+import { paginate } from '../client/pages.js'
+import type { StagedCommitStatus } from '../contract/gateway/integrity.js'
+import { LIMITS } from '../contract/limits.js'
+
+const STATUSES: StagedCommitStatus[] = [
+  ...(['received', 'object-staged', 'object-verified', 'metadata-prepared', 'artifacts-built', 'nodes-built'] as const),
+  ...(['projections-built', 'published', 'failed-retryable', 'failed-terminal', 'canceled', 'gc-pending'] as const),
+  'gc-complete',
+]
+
+export default class Commits extends BaseCommand {
+  static override summary = 'list the staged commits of a space: what uploads and reindexes did, step by step'
+  static override aliases = ['commits:list', 'commits:ls']
+  static override examples = ['<%= config.bin %> commits example-space --status failed-terminal']
+  static override args = { space: Args.string({ description: 'slug or id' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    status: Flags.string({ options: STATUSES, description: 'only commits of this status' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Commits)
+    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
+    const client = await this.client()
+    const status = STATUSES.find((one) => one === flags.status)
+    const commits = paginate(
+      (query) =>
+        client.request('GET /knowledge-spaces/{id}/staged-commits', {
+          path: { id },
+          query: status === undefined ? query : { ...query, status },
+        }),
+      { ...this.range(flags), pageSize: LIMITS.page.cap },
+    )
+    await this.list(commits, {
+      columns: [
+        { field: 'id', kind: 'id' },
+        { field: 'operationType', title: 'OPERATION' },
+        { field: 'status', kind: 'state' },
+        { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
+        { field: 'sizeBytes', title: 'SIZE', kind: 'bytes' },
+        { field: 'errorCode', title: 'ERROR' },
+        { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
+      ],
+      fields: [
+        'idempotencyKey',
+        'checksum',
+        'publishedObjectKey',
+        'rawObjectKey',
+        'errorMessage',
+        'expiresAt',
+        'createdAt',
+      ],
+      empty: 'No staged commits.',
+    })
+  }
+}

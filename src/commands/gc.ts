@@ -1,0 +1,93 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { spaceFlag } from '../cli/common-flags.js'
+import { confirm } from '../cli/prompt.js'
+import { bytes, plural } from '../cli/units.js'
+import type { GcCandidate, GcExecuted } from '../contract/gateway/integrity.js'
+import { LIMITS } from '../contract/limits.js'
+
+const TYPES = [
+  ...['staged-object', 'failed-commit', 'artifact-segment', 'parse-artifact', 'index-projection', 'answer-trace'],
+]
+
+export default class Gc extends BaseCommand {
+  static override summary = 'show what nothing needs any more, or remove it'
+  static override examples = [
+    '<%= config.bin %> gc example-space',
+    '<%= config.bin %> gc example-space --type staged-object --execute --yes',
+  ]
+  static override args = { space: Args.string({ description: 'slug or id' }) }
+  static override flags = {
+    ...spaceFlag,
+    prefix: Flags.string({ helpValue: 'key', description: 'only objects whose key begins so' }),
+    type: Flags.string({ options: TYPES, multiple: true, description: 'only candidates of this type' }),
+    execute: Flags.boolean({ description: 'remove the candidates' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Gc)
+    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
+    const found = await this.candidates(id, flags.prefix)
+    const candidates = found.filter(({ candidateType }) => flags.type?.includes(candidateType) ?? true)
+    const size = candidates.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0)
+    const what = `${plural(candidates.length, 'candidate')} of about ${bytes(size)}`
+    if (!flags.execute) {
+      await this.out.list(candidates, {
+        columns: [
+          { field: 'candidateType', title: 'TYPE' },
+          { field: 'count', kind: 'count' },
+          { field: 'estimatedBytes', title: 'SIZE', kind: 'bytes' },
+          { field: 'reason' },
+        ],
+        fields: ['idempotencyKey', 'target.type', 'target.id', 'target.objectKey', 'target.documentAssetId'],
+        empty: 'Nothing to collect.',
+      })
+      if (candidates.length > 0) this.out.note(`${what}; \`--execute\` removes them`)
+      return
+    }
+    if (candidates.length > 0 && !(await confirm(`removing ${what}`, this.prompt))) {
+      this.out.note('Nothing was removed.')
+      return
+    }
+    await this.execute(id, candidates)
+  }
+
+  private async candidates(id: string, prefix: string | undefined): Promise<GcCandidate[]> {
+    const client = await this.client()
+    const found: GcCandidate[] = []
+    let cursor: string | undefined
+    do {
+      const page = await client.request('GET /knowledge-spaces/{id}/gc/staged-objects', {
+        path: { id },
+        query: {
+          ...(prefix === undefined ? {} : { stagedObjectPrefix: prefix }),
+          ...(cursor === undefined ? {} : { cursor }),
+        },
+      })
+      found.push(...page.candidates)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    return found
+  }
+
+  private async execute(id: string, candidates: GcCandidate[]): Promise<void> {
+    const client = await this.client()
+    const items: GcExecuted['items'] = []
+    for (let from = 0; from < candidates.length; from += LIMITS.gcCandidates) {
+      const some = candidates.slice(from, from + LIMITS.gcCandidates)
+      const done = await client.request('POST /knowledge-spaces/{id}/gc/staged-objects/execute', {
+        path: { id },
+        body: { candidates: some },
+      })
+      items.push(...done.items)
+    }
+    await this.out.list(items, {
+      columns: [{ field: 'status' }, { field: 'objectKey', title: 'TARGET' }],
+      fields: ['idempotencyKey'],
+      empty: 'Nothing to collect.',
+    })
+    const skipped = items.filter(({ status }) => status !== 'deleted').length
+    if (items.length > 0) this.out.note(`${items.length - skipped} removed, ${skipped} still needed`)
+  }
+}
