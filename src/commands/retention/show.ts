@@ -1,0 +1,24 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { printPolicy } from '../../cli/retention.js'
+
+export default class RetentionShow extends BaseCommand {
+  static override summary = 'show how long things are kept: in a space, or by the policy of the tenant'
+  static override examples = [
+    '<%= config.bin %> retention show --space example-space',
+    '<%= config.bin %> retention show --json',
+  ]
+  static override flags = { ...spaceFlag }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(RetentionShow)
+    const client = await this.client()
+    if (flags.space === undefined) {
+      printPolicy(this.out, await client.request('GET /retention-policy', {}))
+      return
+    }
+    const { id } = await this.spaceNamed(flags.space)
+    const policy = await client.request('GET /knowledge-spaces/{id}/retention-policy', { path: { id } })
+    printPolicy(this.out, policy)
+  }
+}
