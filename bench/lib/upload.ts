@@ -60,7 +60,7 @@ async function uploadBulk(client: Client, id: string, batch: readonly UploadFile
 }
 
 /** Waits until no job runs or waits anywhere in the daemon. */
-async function waitUntilIdle(client: Client): Promise<void> {
+export async function waitUntilIdle(client: Client): Promise<void> {
   for (;;) {
     const { activity } = await client.request('GET /daemon/status', {})
     if (activity.activeJobs === 0 && activity.waitingJobs === 0) return
