@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags } from '../../cli/common-flags.js'
+import { MISSING_COLUMNS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-import { EVIDENCE_COLUMNS, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class TracesMissing extends BaseCommand {
@@ -20,7 +21,7 @@ export default class TracesMissing extends BaseCommand {
       pageSize: 100,
     })
     await this.list(items, {
-      columns: EVIDENCE_COLUMNS,
+      columns: MISSING_COLUMNS,
       fields: VIRTUAL_FIELDS,
       empty: 'The query lacked no known evidence.',
     })

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { CliError, usageError } from './cli-error.js'
+import { isObject } from './json-file.js'
+import { readStdin } from './stdin.js'
+
+/** One golden question of a file of JSON lines. */
+export interface GoldenLine {
+  /** 1 for the first line of the file */
+  line: number
+  question: string
+  expectedEvidenceIds: string[]
+  tags: string[]
+  metadata: Record<string, unknown>
+}
+
+/** Keys of a golden question that belong to the space it was read from. */
+const OF_THE_OLD_SPACE = new Set(['id', 'knowledgeSpaceId', 'createdAt', 'updatedAt'])
+const KNOWN = new Set(['question', 'expectedEvidenceIds', 'tags', 'metadata', ...OF_THE_OLD_SPACE])
+
+/** The questions of a file, or of stdin where it is `-`: all of them, or none. @throws CliError exit 2 */
+export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
+  return parseGoldenLines(file === '-' ? await readStdin('the list of golden questions') : readText(file))
+}
+
+export function parseGoldenLines(text: string): GoldenLine[] {
+  return text.split(/\r?\n/).flatMap((json, index) => (json.trim() === '' ? [] : [parseLine(json, index + 1)]))
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new CliError(`${file} cannot be read`, { code: 'unreadable-file', exit: 2, cause })
+  }
+}
+
+function parseLine(json: string, line: number): GoldenLine {
+  const value = parse(json, line)
+  const stranger = Object.keys(value).find((key) => !KNOWN.has(key))
+  if (stranger !== undefined) throw usageError(`line ${line}: unknown key ${JSON.stringify(stranger)}`)
+  const { question, expectedEvidenceIds = [], tags = [], metadata = {} } = value
+  if (typeof question !== 'string' || question === '') throw usageError(`line ${line}: question must be a text`)
+  if (!isTexts(expectedEvidenceIds)) throw usageError(`line ${line}: expectedEvidenceIds must be an array of ids`)
+  if (!isTexts(tags)) throw usageError(`line ${line}: tags must be an array of texts`)
+  if (!isObject(metadata)) throw usageError(`line ${line}: metadata must be an object`)
+  return { line, question, expectedEvidenceIds, tags, metadata }
+}
+
+function parse(json: string, line: number): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw usageError(`line ${line} is not valid JSON`, 'one golden question a line, as `ks golden export` writes them')
+  }
+  if (!isObject(value)) throw usageError(`line ${line} must be a JSON object`)
+  return value
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
+}

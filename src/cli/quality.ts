@@ -1,0 +1,93 @@
+import type { Client } from '../client/client.js'
+import { EXIT } from '../contract/errors.js'
+import { CliError } from './cli-error.js'
+import type { Column } from './columns.js'
+
+/** What the lists of traces, golden questions and failed queries show. */
+
+export const QUALITY_TRACE_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'createdAt', title: 'ASKED', kind: 'time' },
+  { field: 'mode' },
+  { field: 'completed' },
+  { field: 'evidenceState', title: 'EVIDENCE', kind: 'state' },
+  { field: 'finalScore', title: 'SCORE' },
+  { field: 'query' },
+]
+export const QUALITY_TRACE_FIELDS = ['evidenceBundleId', 'scores', 'profile', 'stages']
+
+export const MISSING_COLUMNS: Column[] = [
+  { field: 'name' },
+  { field: 'metadata.reason', title: 'REASON' },
+  { field: 'metadata.text', title: 'LACKED' },
+  { field: 'metadata.review.status', title: 'REVIEW', kind: 'state' },
+]
+
+export const HISTORY_COLUMNS: Column[] = [
+  { field: 'revision' },
+  { field: 'action' },
+  { field: 'reason' },
+  { field: 'actorSubjectId', title: 'BY' },
+  { field: 'createdAt', title: 'WHEN', kind: 'time' },
+]
+export const HISTORY_FIELDS = ['id', 'fromStatus', 'toStatus']
+
+export const GOLDEN_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'question' },
+  { field: 'tags' },
+  { field: 'expectedEvidenceIds.length', title: 'EXPECTED' },
+  { field: 'metadata.annotation.answerCorrectness', title: 'ANSWER' },
+  { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
+]
+export const GOLDEN_FIELDS = ['knowledgeSpaceId', 'expectedEvidenceIds', 'metadata', 'createdAt']
+
+export const FAILED_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'query' },
+  { field: 'trigger' },
+  { field: 'status', kind: 'state' },
+  { field: 'metadata.triage.verdict', title: 'TRIAGE' },
+  { field: 'metadata.occurrences', title: 'ASKED', kind: 'count' },
+  { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
+]
+export const FAILED_FIELDS = ['knowledgeSpaceId', 'mode', 'metadata', 'answerTraceId', 'createdAt']
+
+/** An item of a trace's missing evidence as `ks traces missing` lists it, and how it stands. */
+export interface ListedMissing {
+  spaceId: string
+  itemKey: string
+  /** 0 while nobody has reviewed it */
+  revision: number
+}
+
+/** Finds an item by its name (`missing-1`) or its key (`sha256:…`). @throws CliError exit 5 */
+export async function findMissing(client: Client, traceId: string, item: string): Promise<ListedMissing> {
+  const { knowledgeSpaceId: spaceId } = await client.request('GET /queries/{traceId}', { path: { traceId } })
+  const { items } = await client.request('GET /queries/{traceId}/missing', { path: { traceId }, query: { limit: 100 } })
+  for (const { name, metadata } of items) {
+    const { itemKey, review } = metadata
+    if (typeof itemKey !== 'string' || (name !== item && itemKey !== item)) continue
+    return { spaceId, itemKey, revision: revisionOf(review) }
+  }
+  throw new CliError(`the query did not lack ${JSON.stringify(item)}`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: '`ks traces missing ID` lists what it lacked',
+  })
+}
+
+function revisionOf(review: unknown): number {
+  return typeof review === 'object' && review !== null && 'revision' in review && typeof review.revision === 'number'
+    ? review.revision
+    : 0
+}
+
+export const FAILED_STATUSES = [
+  'pending-triage',
+  'triaged',
+  'pending-annotation',
+  'annotated',
+  'dismissed',
+  'promoted',
+] as const

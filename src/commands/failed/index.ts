@@ -1,0 +1,32 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { FAILED_COLUMNS, FAILED_FIELDS, FAILED_STATUSES } from '../../cli/quality.js'
+import { paginate } from '../../client/pages.js'
+
+export default class Failed extends BaseCommand {
+  static override summary = 'list queries that found no good answer, newest first'
+  static override aliases = ['failed:list', 'failed:ls']
+  static override examples = [
+    '<%= config.bin %> failed --space example-space --status pending-triage',
+    '<%= config.bin %> failed --space example-space --all --format jsonl --fields query,trigger',
+  ]
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    status: Flags.option({ options: FAILED_STATUSES, description: 'where it stands' })(),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Failed)
+    const { id } = await this.space()
+    const client = await this.client()
+    const filter = flags.status === undefined ? {} : { status: flags.status }
+    const failed = paginate(
+      (page) =>
+        client.request('GET /knowledge-spaces/{id}/failed-queries', { path: { id }, query: { ...filter, ...page } }),
+      { ...this.range(flags), pageSize: 200 },
+    )
+    await this.list(failed, { columns: FAILED_COLUMNS, fields: FAILED_FIELDS, empty: 'No failed queries here.' })
+  }
+}

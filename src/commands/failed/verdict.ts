@@ -1,0 +1,53 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
+import { resolveId } from '../../cli/resolve.js'
+
+const VERDICTS = ['retrieval-miss', 'coverage-gap', 'irrelevant'] as const
+
+export default class FailedVerdict extends BaseCommand {
+  static override summary = 'say why a query failed; retrieval-miss makes a golden question of it'
+  static override examples = [
+    "<%= config.bin %> failed verdict '#a1b2c3d4' retrieval-miss --expect '#9f31c2aa' --space example-space",
+    "<%= config.bin %> failed verdict '#a1b2c3d4' irrelevant --space example-space",
+  ]
+  static override args = {
+    id: Args.string({ required: true, description: 'id of the failed query' }),
+    verdict: Args.string({ required: true, description: VERDICTS.join(', ') }),
+  }
+  static override flags = {
+    ...spaceFlag,
+    expect: Flags.string({
+      ...{ multiple: true, multipleNonGreedy: true, helpValue: 'id' },
+      description: 'id of a passage that answers; may be given again',
+    }),
+    note: Flags.string({ helpValue: 'text', description: 'remark' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FailedVerdict)
+    const verdict = VERDICTS.find((known) => known === args.verdict)
+    if (verdict === undefined) {
+      throw usageError(`verdict must be one of ${VERDICTS.join(', ')}, received ${JSON.stringify(args.verdict)}`)
+    }
+    const { id } = await this.space()
+    const failedQueryId = resolveId('failed query', args.id, this.dirs.cache)
+    const expectedEvidenceIds = flags.expect?.map((one) => resolveId('passage', one, this.dirs.cache))
+    const client = await this.client()
+    const decided = await client.request('PATCH /knowledge-spaces/{id}/failed-queries/{failedQueryId}', {
+      path: { id, failedQueryId },
+      body: {
+        verdict,
+        ...(expectedEvidenceIds === undefined ? {} : { expectedEvidenceIds }),
+        ...(flags.note === undefined ? {} : { note: flags.note }),
+      },
+    })
+    this.out.record(decided, {
+      columns: [...FAILED_COLUMNS, { field: 'metadata.verdict.goldenQuestionId', title: 'GOLDEN' }],
+      fields: FAILED_FIELDS,
+    })
+  }
+}

@@ -1,0 +1,42 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
+import { resolveId } from '../../cli/resolve.js'
+import { textOrStdin } from '../../cli/stdin.js'
+
+const several = { multiple: true, multipleNonGreedy: true } as const
+
+export default class GoldenAdd extends BaseCommand {
+  static override summary = 'add a question with the passages that should answer it'
+  static override examples = [
+    '<%= config.bin %> golden add "How long are traces kept?" --expect \'#9f31c2aa\' --tag retention --space example-space',
+  ]
+  static override args = { question: Args.string({ required: true, description: 'the question, or - for stdin' }) }
+  static override flags = {
+    ...spaceFlag,
+    expect: Flags.string({
+      ...several,
+      helpValue: 'id',
+      description: 'id of a passage that answers; may be given again',
+    }),
+    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tag; may be given again' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(GoldenAdd)
+    const { id } = await this.space()
+    const question = await textOrStdin(args.question, 'the question')
+    const client = await this.client()
+    const added = await client.request('POST /knowledge-spaces/{id}/golden-questions', {
+      path: { id },
+      body: {
+        question,
+        expectedEvidenceIds: (flags.expect ?? []).map((one) => resolveId('passage', one, this.dirs.cache)),
+        tags: flags.tag ?? [],
+      },
+    })
+    this.out.record(added, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
+  }
+}

@@ -1,0 +1,42 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { GOLDEN_FIELDS } from '../../cli/quality.js'
+import { resolveId } from '../../cli/resolve.js'
+
+const ANSWERS = ['correct', 'incorrect', 'not-answerable', 'partially-correct'] as const
+const several = { multiple: true, multipleNonGreedy: true } as const
+
+export default class GoldenAnnotate extends BaseCommand {
+  static override summary = 'judge the answer and the evidence of a golden question'
+  static override examples = [
+    "<%= config.bin %> golden annotate '#a1b2c3d4' --answer incorrect --irrelevant '#9f31c2aa' --space example-space",
+  ]
+  static override args = { id: Args.string({ required: true, description: 'id of the golden question' }) }
+  static override flags = {
+    ...spaceFlag,
+    answer: Flags.option({ options: ANSWERS, required: true, description: 'how right the answer is' })(),
+    relevant: Flags.string({ ...several, helpValue: 'id', description: 'passage that answers; may be given again' }),
+    irrelevant: Flags.string({ ...several, helpValue: 'id', description: 'passage that does not; may be given again' }),
+    note: Flags.string({ helpValue: 'text', description: 'remark' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(GoldenAnnotate)
+    const { id } = await this.space()
+    const questionId = resolveId('golden question', args.id, this.dirs.cache)
+    const judged = (ids: string[] | undefined, relevant: boolean) =>
+      (ids ?? []).map((one) => ({ evidenceId: resolveId('passage', one, this.dirs.cache), relevant }))
+    const client = await this.client()
+    const question = await client.request('POST /knowledge-spaces/{id}/golden-questions/{questionId}/annotations', {
+      path: { id, questionId },
+      body: {
+        answerCorrectness: flags.answer,
+        evidenceRelevance: [...judged(flags.relevant, true), ...judged(flags.irrelevant, false)],
+        ...(flags.note === undefined ? {} : { note: flags.note }),
+      },
+    })
+    this.out.record(question, { fields: GOLDEN_FIELDS })
+  }
+}

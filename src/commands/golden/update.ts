@@ -1,0 +1,53 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
+import { resolveId } from '../../cli/resolve.js'
+
+const several = { multiple: true, multipleNonGreedy: true } as const
+
+export default class GoldenUpdate extends BaseCommand {
+  static override summary = 'change a golden question; what is not named stays'
+  static override examples = [
+    "<%= config.bin %> golden update '#a1b2c3d4' --expect '#9f31c2aa' --space example-space",
+    "<%= config.bin %> golden update '#a1b2c3d4' --no-tags --space example-space",
+  ]
+  static override args = { id: Args.string({ required: true, description: 'id of the golden question' }) }
+  static override flags = {
+    ...spaceFlag,
+    question: Flags.string({ helpValue: 'text', description: 'new wording' }),
+    expect: Flags.string({
+      ...several,
+      helpValue: 'id',
+      description: 'passages that answer, in place of those before',
+    }),
+    'no-expect': Flags.boolean({ description: 'no passage is known to answer', exclusive: ['expect'] }),
+    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tags, in place of those before' }),
+    'no-tags': Flags.boolean({ description: 'take all tags away', exclusive: ['tag'] }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(GoldenUpdate)
+    const { question } = flags
+    const expected = flags['no-expect'] ? [] : flags.expect
+    const tags = flags['no-tags'] ? [] : flags.tag
+    if (question === undefined && expected === undefined && tags === undefined) {
+      throw usageError('nothing to change', 'give `--question`, `--expect` or `--tag`')
+    }
+    const { id } = await this.space()
+    const questionId = resolveId('golden question', args.id, this.dirs.cache)
+    const expectedEvidenceIds = expected?.map((one) => resolveId('passage', one, this.dirs.cache))
+    const client = await this.client()
+    const updated = await client.request('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', {
+      path: { id, questionId },
+      body: {
+        ...(question === undefined ? {} : { question }),
+        ...(expectedEvidenceIds === undefined ? {} : { expectedEvidenceIds }),
+        ...(tags === undefined ? {} : { tags }),
+      },
+    })
+    this.out.record(updated, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
+  }
+}

@@ -1,0 +1,35 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
+import { resolveId } from '../../cli/resolve.js'
+
+export default class TracesBadCase extends BaseCommand {
+  static override summary = 'make a golden question of a query that went wrong'
+  static override examples = [
+    '<%= config.bin %> traces bad-case \'#9f31c2aa\' --reason "cites the old policy" --tag policy',
+  ]
+  static override args = { id: Args.string({ required: true, description: 'id of the trace' }) }
+  static override flags = {
+    reason: Flags.string({ helpValue: 'text', description: 'what is wrong' }),
+    tag: Flags.string({
+      helpValue: 'tag',
+      multiple: true,
+      multipleNonGreedy: true,
+      description: 'tag; may be given again',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(TracesBadCase)
+    const traceId = resolveId('trace', args.id, this.dirs.cache)
+    const client = await this.client()
+    const { knowledgeSpaceId: id } = await client.request('GET /queries/{traceId}', { path: { traceId } })
+    const question = await client.request('POST /knowledge-spaces/{id}/production-bad-cases', {
+      path: { id },
+      body: { traceId, tags: flags.tag ?? [], ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
+    })
+    this.out.record(question, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
+    if (this.out.format === 'table') this.out.note('hint: `ks golden annotate` says which of its evidence is right')
+  }
+}

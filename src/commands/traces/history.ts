@@ -1,0 +1,30 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { findMissing, HISTORY_COLUMNS, HISTORY_FIELDS } from '../../cli/quality.js'
+import { resolveId } from '../../cli/resolve.js'
+
+export default class TracesHistory extends BaseCommand {
+  static override summary = 'list what was decided about a piece of missing evidence'
+  static override examples = ["<%= config.bin %> traces history '#9f31c2aa' missing-1"]
+  static override args = {
+    id: Args.string({ required: true, description: 'id of the trace' }),
+    item: Args.string({ required: true, description: 'name or key of the item, as `ks traces missing` shows it' }),
+  }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(TracesHistory)
+    const traceId = resolveId('trace', args.id, this.dirs.cache)
+    const client = await this.client()
+    const { spaceId, itemKey } = await findMissing(client, traceId, args.item)
+    const { items } = await client.request(
+      'GET /knowledge-spaces/{id}/quality/traces/{traceId}/missing/{itemKey}/history',
+      { path: { id: spaceId, traceId, itemKey } },
+    )
+    await this.out.list(items, {
+      columns: HISTORY_COLUMNS,
+      fields: HISTORY_FIELDS,
+      empty: 'Nothing was decided yet.',
+      hint: '`ks traces review` decides',
+    })
+  }
+}

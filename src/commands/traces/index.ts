@@ -1,0 +1,49 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { QUALITY_TRACE_COLUMNS, QUALITY_TRACE_FIELDS } from '../../cli/quality.js'
+import { parseTime } from '../../cli/times.js'
+import { paginate } from '../../client/pages.js'
+
+const MODES = ['fast', 'deep', 'research', 'auto'] as const
+
+export default class Traces extends BaseCommand {
+  static override summary = 'list your own queries in a space, newest first'
+  static override aliases = ['traces:list', 'traces:ls']
+  static override examples = [
+    '<%= config.bin %> traces --space example-space --from 7d --status failed',
+    '<%= config.bin %> traces --space example-space --query retention --mode fast',
+  ]
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    from: Flags.string({ helpValue: 'time', description: 'asked at this time or later: a date, or a span such as 7d' }),
+    to: Flags.string({ helpValue: 'time', description: 'asked before this time' }),
+    mode: Flags.option({ char: 'm', options: MODES, description: 'mode it was answered in' })(),
+    status: Flags.option({ options: ['completed', 'failed'] as const, description: 'how it ended' })(),
+    query: Flags.string({ helpValue: 'text', description: 'text that occurs in the query' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Traces)
+    const { id } = await this.space()
+    const client = await this.client()
+    const filter = {
+      ...(flags.from === undefined ? {} : { from: parseTime(flags.from, '--from') }),
+      ...(flags.to === undefined ? {} : { to: parseTime(flags.to, '--to') }),
+      ...(flags.mode === undefined ? {} : { mode: flags.mode }),
+      ...(flags.status === undefined ? {} : { status: flags.status }),
+      ...(flags.query === undefined ? {} : { query: flags.query }),
+    }
+    const traces = paginate(
+      (page) =>
+        client.request('GET /knowledge-spaces/{id}/quality/traces', { path: { id }, query: { ...filter, ...page } }),
+      { ...this.range(flags), pageSize: 100 },
+    )
+    await this.list(traces, {
+      columns: QUALITY_TRACE_COLUMNS,
+      fields: QUALITY_TRACE_FIELDS,
+      empty: 'No queries of yours here.',
+    })
+  }
+}
