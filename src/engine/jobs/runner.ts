@@ -5,12 +5,13 @@ import type { EngineContext } from '../context.js'
 import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { Lease } from '../leases.js'
+import { quotasOf } from '../spaces/quota.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
 import { recoverClaims } from './recovery.js'
 import type { JobRow } from './store.js'
 
-const BATCH_JOBS = 64 // also maxActiveJobCount of a new space
+const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
 const BATCH_BYTES = 8 * 1024 * 1024
 /** files over this are compiled alone: one slow file then holds nobody else up */
 const ALONE_BYTES = 1024 * 1024
@@ -181,20 +182,32 @@ export class JobRunner {
     })
   }
 
+  /** How many more jobs of a space may run now, by its quota. */
+  #room(spaceKey: number): number {
+    const space = spaceByKey(this.#context.db, spaceKey)
+    const limit = space === undefined ? BATCH_JOBS : quotasOf(this.#context, space).maxActiveJobCount
+    const running = [...this.#running.values()].filter((batch) => batch.spaceKey === spaceKey)
+    return limit - running.reduce((sum, batch) => sum + batch.jobs, 0)
+  }
+
   /** The next batch of the space whose turn it is. */
   #claim(): { spaceKey: number; work: Work[] } | undefined {
     const { db, instance } = this.#context
     const now = Date.now()
+    const full = JSON.stringify(
+      [...this.#running.values()].map((batch) => batch.spaceKey).filter((key) => this.#room(key) <= 0),
+    )
     const next = (after: number) =>
       db.get<{ space_key: number }>(
         `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND run_after <= ?
+           AND space_key NOT IN (SELECT value FROM json_each(?))
          ORDER BY space_key LIMIT 1`,
-        ...[after, now],
+        ...[after, now, full],
       )
     const turn = next(this.#lastSpace) ?? next(0)
     if (turn === undefined) return undefined
     this.#lastSpace = turn.space_key
-    const work = selectBatch(this.#context, turn.space_key, now)
+    const work = selectBatch(this.#context, turn.space_key, now, Math.min(BATCH_JOBS, this.#room(turn.space_key)))
     if (work.length === 0) return undefined
     db.writeNow(() => {
       for (const { job } of work) {
@@ -270,12 +283,12 @@ export class JobRunner {
   }
 }
 
-function selectBatch(context: EngineContext, spaceKey: number, now: number): Work[] {
+function selectBatch(context: EngineContext, spaceKey: number, now: number, most: number): Work[] {
   const { db } = context
   const jobs = db.all<JobRow>(
     `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND run_after <= ?
      ORDER BY run_after, key LIMIT ?`,
-    ...[spaceKey, now, BATCH_JOBS],
+    ...[spaceKey, now, most],
   )
   const work: Work[] = []
   let bytes = 0
