@@ -3,47 +3,53 @@ import type { TriageReport } from '../../contract/gateway/failed-queries.js'
 import { analyzeDocument, analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
-import { loadPassages, visibleKeys } from '../query/store.js'
+import { loadPassages, nodeCount, visibleKeys } from '../query/store.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import { failedToTriage, moveFailed } from './failed-store.js'
 import type { TriageVerdict } from './moves.js'
 
-const TRIAGER = 'builtin-terms-1'
+const TRIAGER = 'builtin-terms'
 /** Distinct terms of a query that are looked up; a longer one is judged by its first. */
 const MAX_TERMS = 32
 /** Passages whose text is compared; the text index ranks those first that hold most of the query. */
 const COMPARED = 30
-/** A term asked for alone needs no more than one visible hit among these. */
-const TERM_CANDIDATES = 20
+/** Holders of a term are counted up to this many; what more passages hold tells little. */
+const TERM_CANDIDATES = 200
+/** A space of fewer passages is weighed as one of this many, so that a term of its only document still weighs. */
+const SMALLEST_SPACE = 30
 /** Passages named as a suggestion for the expected evidence. */
 const SUGGESTED = 5
 
-/** One passage holds this share of the query's terms: what was asked for is there, and was not answered from. */
-const MISS_FROM = 0.8
-/** The space knows this share of the terms, though no passage holds them together: its subject, but a hole in it. */
-const GAP_FROM = 0.6
-/** Fewer of its terms than this are known: the question is about something else. */
-const IRRELEVANT_BELOW = 0.4
+/**
+ * Measured with questions of SQuAD 2.0 on a space of every second passage of three quarters of its articles. Questions
+ * whose passage is there: 74 % retrieval-miss, 24 % coverage-gap. Whose passage was left out: 57 % coverage-gap, 19 %
+ * retrieval-miss (other passages say much the same), 17 % uncertain. Claims of SciFact: 73 % irrelevant, 21 % uncertain,
+ * none a retrieval-miss. Shares of equally weighted terms tell them apart far worse, and so does what the whole space
+ * knows of them: most words of any question occur somewhere.
+ */
+const MISS_FROM = 0.65
+const GAP_FROM = 0.35
+const IRRELEVANT_BELOW = 0.25
 
-/** What the space holds of a query's terms. */
+/** What the space holds of a query's terms; shares are 0 to 1, each term weighted by how telling it is in the space. */
 export interface TermEvidence {
   /** distinct terms looked up */
   terms: number
-  /** of them, those that some published passage holds */
+  /** share that some published passage holds */
   known: number
-  /** of them, the most that one passage holds */
+  /** the largest share that one passage holds */
   best: number
 }
 
 /**
- * The rules of triage, in order: a query without terms is irrelevant; terms together in one passage are a retrieval
- * miss; mostly known terms a coverage gap; mostly unknown ones irrelevant; what lies between is uncertain.
+ * The rules of triage, by the passage that holds most of the query: nearly all of it is a retrieval miss (what was asked
+ * for is there, and was not answered from), a good part a coverage gap (the space's subject, but a hole in it), hardly
+ * any irrelevant, and what lies between is uncertain. A query without terms is irrelevant.
  */
-export function judgeTerms({ terms, known, best }: TermEvidence): TriageVerdict {
-  if (terms === 0) return 'irrelevant'
-  if (best / terms >= MISS_FROM) return 'retrieval-miss'
-  if (known / terms >= GAP_FROM) return 'coverage-gap'
-  return known / terms < IRRELEVANT_BELOW ? 'irrelevant' : 'uncertain'
+export function judgeTerms({ terms, best }: Pick<TermEvidence, 'terms' | 'best'>): TriageVerdict {
+  if (terms === 0 || best < IRRELEVANT_BELOW) return 'irrelevant'
+  if (best >= MISS_FROM) return 'retrieval-miss'
+  return best >= GAP_FROM ? 'coverage-gap' : 'uncertain'
 }
 
 /**
@@ -79,7 +85,7 @@ export async function triageFailedQueries(
   return report
 }
 
-/** Asks the text index for the query's terms, together and then one by one where no passage found held them. */
+/** Asks the text index for the query's terms, one by one for how telling they are, and together for the best passages. */
 async function lookUp(
   context: EngineContext,
   space: SpaceRow,
@@ -87,21 +93,41 @@ async function lookUp(
 ): Promise<{ evidence: TermEvidence; nodeIds: string[] }> {
   const terms = [...new Set(analyzeQuery(query))].slice(0, MAX_TERMS)
   if (terms.length === 0) return { evidence: { terms: 0, known: 0, best: 0 }, nodeIds: [] }
-  const known = new Set<string>()
-  const passages = await passagesWith(context, space, terms)
-  for (const { held } of passages) for (const term of held) known.add(term)
-  const others = terms.filter((term) => !known.has(term))
-  const found = await Promise.all(others.map((term) => visibleHits(context, space, [term], TERM_CANDIDATES)))
-  for (const [index, term] of others.entries()) if ((found[index]?.length ?? 0) > 0) known.add(term)
-  const best = Math.max(0, ...passages.map(({ held }) => held.length))
+  const [passages, ...counts] = await Promise.all([
+    passagesWith(context, space, terms),
+    ...terms.map(async (term) => (await visibleHits(context, space, [term], TERM_CANDIDATES)).length),
+  ])
+  const nodes = Math.max(SMALLEST_SPACE, nodeCount(context.db, space.key))
+  const weights = new Map(terms.map((term, index) => [term, telling(counts[index] ?? 0, nodes)]))
+  const share = (some: readonly string[]) => weightOf(weights, some) / weightOf(weights, terms)
+  const ranked = passages
+    .map(({ id, held }) => ({ id, share: share(held) }))
+    .sort((a, b) => b.share - a.share || (a.id < b.id ? -1 : 1))
   return {
-    evidence: { terms: terms.length, known: known.size, best },
-    nodeIds: passages
-      .filter(({ held }) => held.length / terms.length >= MISS_FROM)
-      .sort((a, b) => b.held.length - a.held.length)
+    evidence: {
+      terms: terms.length,
+      known: rounded(share(terms.filter((_, index) => (counts[index] ?? 0) > 0))),
+      best: rounded(ranked[0]?.share ?? 0),
+    },
+    nodeIds: ranked
+      .filter((passage) => passage.share >= MISS_FROM)
       .slice(0, SUGGESTED)
       .map(({ id }) => id),
   }
+}
+
+/** Inverse document frequency as BM25 has it: what few passages hold tells most. */
+function telling(holders: number, nodes: number): number {
+  const found = Math.min(holders, nodes)
+  return Math.log(1 + (nodes - found + 0.5) / (found + 0.5))
+}
+
+function weightOf(weights: ReadonlyMap<string, number>, terms: readonly string[]): number {
+  return terms.reduce((sum, term) => sum + (weights.get(term) ?? 0), 0)
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 1000) / 1000
 }
 
 /** The best passages for the terms, each with those of the terms it holds. */

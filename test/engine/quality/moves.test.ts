@@ -53,15 +53,15 @@ describe('the moves of a failed query', () => {
 
 describe('the rules of triage', () => {
   test.each([
-    [{ terms: 0, known: 0, best: 0 }, 'irrelevant'],
-    [{ terms: 5, known: 5, best: 4 }, 'retrieval-miss'],
-    [{ terms: 1, known: 1, best: 1 }, 'retrieval-miss'],
-    [{ terms: 5, known: 5, best: 3 }, 'coverage-gap'],
-    [{ terms: 5, known: 3, best: 1 }, 'coverage-gap'],
-    [{ terms: 2, known: 1, best: 1 }, 'uncertain'],
-    [{ terms: 5, known: 2, best: 2 }, 'uncertain'],
-    [{ terms: 5, known: 1, best: 1 }, 'irrelevant'],
-    [{ terms: 3, known: 0, best: 0 }, 'irrelevant'],
+    [{ terms: 0, best: 0 }, 'irrelevant'],
+    [{ terms: 3, best: 0 }, 'irrelevant'],
+    [{ terms: 3, best: 0.249 }, 'irrelevant'],
+    [{ terms: 3, best: 0.25 }, 'uncertain'],
+    [{ terms: 3, best: 0.349 }, 'uncertain'],
+    [{ terms: 3, best: 0.35 }, 'coverage-gap'],
+    [{ terms: 3, best: 0.649 }, 'coverage-gap'],
+    [{ terms: 3, best: 0.65 }, 'retrieval-miss'],
+    [{ terms: 1, best: 1 }, 'retrieval-miss'],
   ] as const)('%j is %s', (evidence, verdict) => {
     expect(judgeTerms(evidence)).toBe(verdict)
   })
