@@ -13,6 +13,7 @@ export type Remedy =
   | { by: 'compiling-again'; docKey: number }
   | { by: 'removing-nodes'; first: number; last: number }
   | { by: 'removing-vector'; vectorSpaceKey: number; nodeKey: number }
+  | { by: 'filling-vectors' }
   | { by: 'rebuilding-index' }
 
 /** An issue with what repair needs to know of it. */

@@ -52,7 +52,7 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
         target: { type: 'raw-object', objectKey: file.key },
         reason: 'no document and no upload under way names these bytes',
         bytes: file.size,
-        occasion: file.modifiedAt,
+        occasion: file.changedAt,
       }),
     )
   return sliceOf(files, SLICE, found, (file) => file.key)
@@ -68,7 +68,7 @@ const leftovers: Phase<GcCandidate> = async (scan, after) => {
         target: { type: 'raw-object', id: file.id, objectKey: `tmp/${file.id}` },
         reason: 'an upload that ended left this temporary file',
         bytes: file.size,
-        occasion: file.modifiedAt,
+        occasion: file.changedAt,
       }),
     )
   return sliceOf(files, SLICE, found, (file) => file.id)

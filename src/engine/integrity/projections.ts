@@ -16,7 +16,8 @@ interface Truth {
 }
 
 /** What the indexes should hold, counted from rows. */
-function truthOf({ context, space }: Scan): Truth {
+function truthOf(scan: Scan): Truth {
+  const { context, space } = scan
   const { db } = context
   const seq =
     db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', space.key)?.seq ?? 0
@@ -37,13 +38,18 @@ function truthOf({ context, space }: Scan): Truth {
            WHERE vectors.vector_space = ? AND versions.until_revision IS NULL`,
           active.key,
         )?.n ?? 0)
-  const busy =
+  return { seq, nodes, vectors, vectorSpace: active?.id, busy: isBusy(scan) }
+}
+
+/** Whether jobs or a training are writing what is compared here. */
+export function isBusy({ context: { db }, space }: Scan): boolean {
+  return (
     db.get<{ busy: number }>(
       `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
          OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
       ...[space.key, space.key],
     )?.busy === 1
-  return { seq, nodes, vectors, vectorSpace: active?.id, busy }
+  )
 }
 
 /** Text and vector index against the rows: both hold as many passages as are live, and the newest change. */

@@ -1,17 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CompiledOutlineNode } from '../compile/compiled.js'
-import { isTrained } from '../compile/vector-spaces.js'
-import { FLOATS } from '../storage/half.js'
 import { isKept, readVersion, type ScannedVersion, versionsAfter } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 import { projections } from './projections.js'
+import { missingVectors, vectors } from './vectors.js'
 
 const SLICE_VERSIONS = 8
 const SLICE_NODES = 500
-const SLICE_VECTORS = 200
-/** Vectors are stored with unit length in half precision; a flipped bit that matters moves the length more than this. */
-const LENGTH_TOLERANCE = 0.01
+const SLICE_STRAYS = 200
 
 /** What a version's passages point to: sections of its outline, elements of its artifact; and that all are there. */
 const versions: Phase = async (scan, after) => {
@@ -120,7 +117,7 @@ const strayNodes: Phase = async (scan, after) => {
   const rows = scan.context.db.all<{ key: number; id: string; stray: number }>(
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+    ...[scan.space.key, Number(after ?? 0), SLICE_STRAYS],
   )
   const findings = rows
     .filter((row) => row.stray === 1)
@@ -133,57 +130,7 @@ const strayNodes: Phase = async (scan, after) => {
         { by: 'removing-nodes', first: row.key, last: row.key },
       ),
     )
-  return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.key)
+  return sliceOf(rows, SLICE_STRAYS, findings, (row) => row.key)
 }
 
-interface VectorRow {
-  vector_space: number
-  node_key: number
-  vector: Uint8Array
-  dimension: number
-  node: string | null
-  document: string | null
-}
-
-/** Vectors in use: each has its passage, its dimensions and unit length. */
-const vectors: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<VectorRow>(
-    `SELECT vectors.vector_space, node_key, vector, dimension, nodes.id node, documents.id document
-     FROM vector_spaces JOIN vectors ON vectors.vector_space = vector_spaces.key
-     LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
-     WHERE vector_spaces.id = ? AND vector_spaces.space_key = ? AND vector_spaces.state = 'active' AND node_key > ?
-     ORDER BY node_key LIMIT ?`,
-    ...[scan.space.vector_space, scan.space.key, Number(after ?? 0), SLICE_VECTORS],
-  )
-  const findings = rows.flatMap((row) => checkVector(scan, row))
-  return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
-}
-
-function checkVector(scan: Scan, row: VectorRow): Finding[] {
-  const remedy: Remedy = { by: 'removing-vector', vectorSpaceKey: row.vector_space, nodeKey: row.node_key }
-  if (row.node === null) {
-    const target = { type: 'index-projection', id: String(row.node_key) } as const
-    return [finding('missing-node-target', 'vector-without-node', 'a vector belongs to no passage', target, remedy)]
-  }
-  if (row.vector.length === 2 * row.dimension && hasUnitLength(row.vector)) return []
-  const target = {
-    type: 'index-projection',
-    id: row.node,
-    ...(row.document === null ? {} : { documentAssetId: row.document }),
-  } as const
-  const again: Remedy = isTrained(scan.space)
-    ? remedy
-    : { by: 'person', advice: `\`ks docs reindex ${row.document ?? ''}\` asks the embedding model again` }
-  return [finding('stale-projection', 'vector-damaged', `the vector of passage ${row.node} is damaged`, target, again)]
-}
-
-function hasUnitLength(halves: Uint8Array): boolean {
-  let sum = 0
-  for (let at = 0; at + 1 < halves.length; at += 2) {
-    const value = FLOATS[(halves[at] ?? 0) | ((halves[at + 1] ?? 0) << 8)] ?? Number.NaN
-    sum += value * value
-  }
-  return Math.abs(Math.sqrt(sum) - 1) <= LENGTH_TOLERANCE
-}
-
-export const referencePhases: Phase[] = [versions, strayNodes, vectors, projections]
+export const referencePhases: Phase[] = [versions, strayNodes, vectors, missingVectors, projections]

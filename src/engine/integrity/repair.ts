@@ -20,6 +20,7 @@ const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
   'compiling-again': 'queue the document to be compiled again',
   'removing-nodes': 'remove the passage',
   'removing-vector': 'compute the vector again from the passage',
+  'filling-vectors': 'compute the vectors that are missing',
   'rebuilding-index': 'build the indexes of the space anew from rows',
 }
 
@@ -104,6 +105,8 @@ async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobod
       return heldUnless((await removeStrayNodes(scan, remedy.first, remedy.last)) > 0)
     case 'removing-vector':
       return renewVector(scan, remedy)
+    case 'filling-vectors':
+      return fillAll(scan)
     case 'rebuilding-index':
       await context.indexes.rebuild(space.id)
       return undefined
@@ -123,6 +126,13 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
   })
   context.wake()
   return heldUnless(queued)
+}
+
+async function fillAll({ context, space }: Scan): Promise<string | undefined> {
+  const active = activeVectorSpace(context.db, space)
+  if (active === undefined || !isTrained(space)) return 'this would ask the embedding model of a provider'
+  await fillVectors(context, space, active, new AbortController().signal)
+  return undefined
 }
 
 /** Forgets a damaged vector, and computes it anew where the passage is live and the model is our own. */

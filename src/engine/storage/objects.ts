@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, type ReadStream } from 'node:fs'
+import { createReadStream, type ReadStream, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -21,11 +21,16 @@ const STAGED_NAME = /^[0-9a-f-]{36}$/
 const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 const READ_BYTES = 256 * 1024
 
+/** A temporary file. */
+type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
+
 /** A file below a tenant's folder. */
 export interface StoredFile {
   key: string
   size: number
   modifiedAt: number
+  /** when this file came to be as it is; a file that comes back under its name has another */
+  changedAt: number
   /** whether it has the form of an object; anything else was put there by somebody else */
   isObject: boolean
 }
@@ -170,7 +175,7 @@ export class ObjectStore {
         if (key <= after) continue
         const at = await stat(join(this.#root, key)).catch(ignoreMissing)
         if (at === undefined) continue
-        found.push({ key, size: at.size, modifiedAt: at.mtimeMs, isObject: OBJECT_KEY.test(key) && at.isFile() })
+        found.push({ key, ...timesOf(at), isObject: OBJECT_KEY.test(key) && at.isFile() })
         if (found.length >= limit) return found
       }
     }
@@ -178,12 +183,12 @@ export class ObjectStore {
   }
 
   /** Files that are being received or were left behind, by their ids. */
-  async listStaged(): Promise<{ id: string; size: number; modifiedAt: number }[]> {
-    const found: { id: string; size: number; modifiedAt: number }[] = []
+  async listStaged(): Promise<StagedFile[]> {
+    const found: StagedFile[] = []
     for (const id of await sortedNames(join(this.#root, 'tmp'))) {
       if (!STAGED_NAME.test(id)) continue
       const at = await stat(this.#stagedPath(id)).catch(ignoreMissing)
-      if (at !== undefined) found.push({ id, size: at.size, modifiedAt: at.mtimeMs })
+      if (at !== undefined) found.push({ id, ...timesOf(at) })
     }
     return found
   }
@@ -249,6 +254,10 @@ async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) hash.update(chunk)
   return hash.digest('hex')
+}
+
+function timesOf({ size, mtimeMs, ctimeMs }: Stats) {
+  return { size, modifiedAt: mtimeMs, changedAt: ctimeMs }
 }
 
 async function sortedNames(directory: string): Promise<string[]> {

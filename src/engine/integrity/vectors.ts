@@ -1,0 +1,102 @@
+import { embedTrained } from '../compile/embeddings.js'
+import { activeVectorSpace, isTrained } from '../compile/vector-spaces.js'
+import { FLOATS } from '../storage/half.js'
+import { type Finding, finding, type Remedy, type Scan } from './findings.js'
+import { type Phase, sliceOf } from './phase.js'
+import { isBusy } from './projections.js'
+
+const SLICE_VECTORS = 200
+/** Passages without a vector are embedded to see whether they could have one. */
+const SLICE_MISSING = 64
+/** Vectors are stored with unit length in half precision; a flipped bit that matters moves the length more than this. */
+const LENGTH_TOLERANCE = 0.01
+
+interface VectorRow {
+  vector_space: number
+  node_key: number
+  vector: Uint8Array
+  dimension: number
+  node: string | null
+  document: string | null
+}
+
+/** Vectors in use: each has its passage, its dimensions and unit length. */
+export const vectors: Phase = async (scan, after) => {
+  const rows = scan.context.db.all<VectorRow>(
+    `SELECT vectors.vector_space, node_key, vector, dimension, nodes.id node, documents.id document
+     FROM vector_spaces JOIN vectors ON vectors.vector_space = vector_spaces.key
+     LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
+     WHERE vector_spaces.id = ? AND vector_spaces.space_key = ? AND vector_spaces.state = 'active' AND node_key > ?
+     ORDER BY node_key LIMIT ?`,
+    ...[scan.space.vector_space, scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+  )
+  const findings = rows.flatMap((row) => checkVector(scan, row))
+  return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
+}
+
+function checkVector(scan: Scan, row: VectorRow): Finding[] {
+  const remedy: Remedy = { by: 'removing-vector', vectorSpaceKey: row.vector_space, nodeKey: row.node_key }
+  if (row.node === null) {
+    const target = { type: 'index-projection', id: String(row.node_key) } as const
+    return [finding('missing-node-target', 'vector-without-node', 'a vector belongs to no passage', target, remedy)]
+  }
+  if (row.vector.length === 2 * row.dimension && hasUnitLength(row.vector)) return []
+  const target = {
+    type: 'index-projection',
+    id: row.node,
+    ...(row.document === null ? {} : { documentAssetId: row.document }),
+  } as const
+  const again: Remedy = isTrained(scan.space)
+    ? remedy
+    : { by: 'person', advice: `\`ks docs reindex ${row.document ?? ''}\` asks the embedding model again` }
+  return [finding('stale-projection', 'vector-damaged', `the vector of passage ${row.node} is damaged`, target, again)]
+}
+
+function hasUnitLength(halves: Uint8Array): boolean {
+  let sum = 0
+  for (let at = 0; at + 1 < halves.length; at += 2) {
+    const value = FLOATS[(halves[at] ?? 0) | ((halves[at + 1] ?? 0) << 8)] ?? Number.NaN
+    sum += value * value
+  }
+  return Math.abs(Math.sqrt(sum) - 1) <= LENGTH_TOLERANCE
+}
+
+/** Live passages that have no vector in the model in use, although they could: a passage of unknown words has none. */
+export const missingVectors: Phase = async (scan, after) => {
+  const { context, space } = scan
+  const active = activeVectorSpace(context.db, space)
+  if (active === undefined || isBusy(scan)) return { scanned: 0, findings: [] }
+  const rows = context.db.all<{ key: number; id: string; document: string; title: string; text: string }>(
+    `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
+     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     JOIN documents ON documents.key = nodes.doc_key
+     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+     WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
+       AND vectors.node_key IS NULL
+     ORDER BY nodes.key LIMIT ?`,
+    ...[active.key, space.key, Number(after ?? 0), SLICE_MISSING],
+  )
+  if (rows.length === 0) return { scanned: 0, findings: [] }
+  const trained = isTrained(space)
+  const possible = trained
+    ? await embedTrained(
+        context,
+        active,
+        rows.map((row) => `${row.title}\n${row.text}`),
+      )
+    : undefined
+  const findings = rows
+    .filter((_, place) => possible === undefined || possible[place] !== undefined)
+    .map((row) =>
+      finding(
+        'stale-projection',
+        'vector-missing',
+        `passage ${row.id} has no vector`,
+        { type: 'index-projection', id: row.id, documentAssetId: row.document },
+        trained
+          ? { by: 'filling-vectors' }
+          : { by: 'person', advice: `\`ks docs reindex ${row.document}\` asks the embedding model` },
+      ),
+    )
+  return sliceOf(rows, SLICE_MISSING, findings, (row) => row.key)
+}

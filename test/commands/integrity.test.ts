@@ -1,0 +1,62 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ObjectStore } from '../../src/engine/storage/objects.js'
+import { sql } from '../engine/integrity/space.js'
+import { cliHome } from '../helpers/cli.js'
+
+const home = cliHome()
+afterAll(() => home.end())
+
+beforeAll(async () => {
+  home.file('notes/a.md', '# Tides\n\nThe moon pulls the sea.\n')
+  home.file('notes/b.md', '# Winds\n\nAir moves from high to low pressure.\n')
+  const ingested = await home.ks(['ingest', 'notes', '-s', 'sea', '--create', '--wait'])
+  expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
+})
+
+it('says that all is well, and exits 0', async () => {
+  const run = await home.ks(['fsck', 'sea', '--deep'])
+  expect(run).toMatchObject({ code: 0, stdout: '' })
+  expect(run.stderr).toContain('No issues.')
+})
+
+it('shows an issue, exits 10, and takes another limit for that', async () => {
+  sql(home.dataDir, (db) => db.exec("UPDATE versions SET artifact = x'' WHERE key = 1"))
+  const run = await home.ks(['fsck', 'sea', '--check', 'artifact-segments', '--json'])
+  expect(run.code).toBe(10)
+  expect(JSON.parse(run.stdout)).toMatchObject([{ type: 'missing-artifact-object', severity: 'error' }])
+  expect(await home.ks(['fsck', 'sea', '--fail-on', 'critical', '--repairable'])).toMatchObject({ code: 0 })
+})
+
+it('repairs only after a yes', async () => {
+  const asked = await home.ks(['fsck', 'sea', '--repair'])
+  expect(asked).toMatchObject({ code: 2 })
+  expect(asked.stdout).toContain('would-repair')
+  expect(await home.ks(['fsck', 'sea'])).toMatchObject({ code: 10 })
+  const done = await home.ks(['fsck', 'sea', '--repair', '--yes'])
+  expect(done, done.stderr).toMatchObject({ code: 0 })
+  expect(done.stdout).toMatch(/^repaired\t/)
+  expect(await home.ks(['fsck', 'sea'])).toMatchObject({ code: 0 })
+})
+
+it('shows what can be collected, and removes it after a yes', async () => {
+  const key = ObjectStore.key('local', `ab${'0'.repeat(62)}`)
+  const path = join(home.dataDir, 'objects', key)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, 'left behind')
+  utimesSync(path, new Date(0), new Date(0))
+  const shown = await home.ks(['gc', 'sea', '--type', 'staged-object'])
+  expect(shown).toMatchObject({ code: 0 })
+  expect(shown.stdout).toMatch(/^staged-object\t1\t11\t/)
+  expect(await home.ks(['gc', 'sea', '--execute'])).toMatchObject({ code: 2 })
+  const done = await home.ks(['gc', 'sea', '--execute', '--yes'])
+  expect(done).toMatchObject({ code: 0, stdout: `deleted\t${key}\n` })
+  expect((await home.ks(['gc', 'sea'])).stderr).toContain('Nothing to collect.')
+})
+
+it('lists commits and leases', async () => {
+  const commits = await home.ks(['commits', 'sea', '--status', 'published', '--fields', 'status,operationType'])
+  expect(commits.stdout).toBe('published\tdocument-upload\n'.repeat(2))
+  expect(await home.ks(['leases', 'sea', '--json'])).toMatchObject({ code: 0, stdout: '[]\n' })
+})
