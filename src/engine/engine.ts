@@ -130,7 +130,7 @@ function wire(context: EngineContext, runner: JobRunner, sweeper: RetentionSweep
     },
     queries: {
       start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
-      explain: (caller, spaceId, body) => explainQuery(context, { gate, cache }, caller, spaceId, body),
+      explain: (caller, spaceId, body) => explainQuery(context, { gate, cache, derivations }, caller, spaceId, body),
       trace: async (caller, id) => getTrace(db, caller, id),
       evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
       conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),

@@ -6,11 +6,13 @@ import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import { type Admitted, admit, type QueryGate } from '../query/admission.js'
 import { embedForFast, type FastRecord, retrieveFast } from '../query/fast.js'
-import type { PassageCache } from '../query/passage.js'
+import type { ConcreteMode } from '../query/mode.js'
+import type { QueryShared } from '../query/stages.js'
 import { findSpace } from '../spaces/store.js'
 import { findAsked, publishedNow } from './document.js'
 import { hintOf } from './hint.js'
 import { explainText, explainVectors, judgeCandidacy, probe } from './legs.js'
+import { explainMode } from './other-mode.js'
 import { explainTerms, type Passages, readPassages } from './passages.js'
 import { explainEvidence, explainRanking } from './ranking.js'
 import { failed, note, passed, type Stages } from './stages.js'
@@ -18,16 +20,14 @@ import { explainRecorded, isReproduced, type Recorded, readTrace } from './trace
 
 /** An explanation that takes longer is given up: its searches are those of a query. */
 const TIMEOUT_MILLISECONDS = 60_000
+const TOO_LONG = 'the explanation took longer than its limit of 60 s'
 const PASSAGE_CHARACTERS = 400
 
-interface Shared {
-  gate: QueryGate
-  cache: PassageCache
-}
+type Shared = QueryShared & { gate: QueryGate }
 
 /**
  * Why a document is or is not in the evidence of a query: the query is run again on the code that answers it, watched
- * on the way. Only the fast mode is run; what another mode would do beside it is noted as unknown.
+ * on the way. The stages are those of mode fast; another mode is run beside it, for what it shows.
  *
  * @throws KsError as a query does, and `not-found` for a trace that is not the caller's
  */
@@ -51,7 +51,11 @@ export async function explainQuery(
     ...(recorded === undefined && body.mode !== undefined ? { mode: body.mode } : {}),
   })
   const stages: Stages = { list: [], verdict: undefined }
-  const leave = await shared.gate.enter(AbortSignal.timeout(TIMEOUT_MILLISECONDS))
+  const limit = new AbortController()
+  const { signal } = limit
+  const timer = setTimeout(() => limit.abort(new KsError('unavailable', TOO_LONG)), TIMEOUT_MILLISECONDS)
+  timer.unref()
+  const leave = await shared.gate.enter(signal)
   // keeps what is deleted meanwhile from being taken away, as a query does
   const lease = context.leases.acquire({
     ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
@@ -63,9 +67,12 @@ export async function explainQuery(
       recorded === undefined ? undefined : explainRecorded(db, space, recorded, document, body.quote, stages)
     const settled = stages.verdict
     const now: Stages = { list: stages.list, verdict: undefined }
-    noteMode(body, recorded, admitted, now)
+    const asked: AskedMode = recorded?.row.mode ?? body.mode ?? admitted.profile.defaultMode
+    noteMode(asked, recorded !== undefined, now)
+    const mode = recorded !== undefined || asked === 'fast' || asked === 'auto' ? undefined : asked
+    const request = { query, quote: body.quote, mode, activeDocumentIds: body.activeDocumentIds, signal }
     const run =
-      document === undefined ? undefined : await runStages(context, shared, admitted, query, document, body, now)
+      document === undefined ? undefined : await runStages(context, shared, admitted, { ...request, document }, now)
     const judged = trace === undefined ? { verdict: now.verdict } : judgeTrace(settled, now.verdict, recorded, run)
     const verdict = judged.verdict ?? settled ?? 'unknowable'
     return {
@@ -80,6 +87,7 @@ export async function explainQuery(
       ...(trace === undefined ? {} : { trace: { ...trace, ...reproducedOf(recorded, run) } }),
     }
   } finally {
+    clearTimeout(timer)
     lease.release()
     leave()
   }
@@ -90,14 +98,14 @@ function describe(body: ExplainBody, document: DocumentRow | undefined): Explana
   return body.documentId === undefined ? { filename: body.path } : { id: body.documentId }
 }
 
-function noteMode(body: ExplainBody, recorded: Recorded | undefined, admitted: Admitted, stages: Stages): void {
-  const mode = recorded?.row.mode ?? body.mode ?? admitted.profile.defaultMode
-  if (mode === 'fast') return
-  const text =
-    mode === 'auto'
-      ? 'with mode auto a model chooses the mode; what follows explains fast'
-      : `mode ${mode} searches further than fast does; what follows explains its search as fast, the rest is not known`
-  note(stages, 'mode', 'fast-only', text, { mode })
+type AskedMode = ConcreteMode | 'auto'
+
+/** Modes that cannot be run here are noted: auto would ask a model, and a trace has run already. */
+function noteMode(mode: AskedMode, isTrace: boolean, stages: Stages): void {
+  const rest = 'what follows explains fast'
+  if (mode === 'auto') note(stages, 'mode', 'fast-only', `with mode auto a model chooses the mode; ${rest}`, { mode })
+  else if (mode !== 'fast' && isTrace)
+    note(stages, 'mode', 'fast-only', `the recorded query ran in mode ${mode}; ${rest}`, { mode })
 }
 
 interface StageRun {
@@ -106,28 +114,40 @@ interface StageRun {
   shown?: string[]
 }
 
+interface StageRequest {
+  query: string
+  document: DocumentRow
+  quote: string | undefined
+  /** the mode to run beside fast */
+  mode: Exclude<ConcreteMode, 'fast'> | undefined
+  activeDocumentIds: string[]
+  signal: AbortSignal
+}
+
 /** The stages of a document that exists, in the order of the query. */
 async function runStages(
   context: EngineContext,
   shared: Shared,
   admitted: Admitted,
-  query: string,
-  document: DocumentRow,
-  body: ExplainBody,
+  request: StageRequest,
   stages: Stages,
 ): Promise<StageRun> {
   const { db } = context
+  const { query, document, quote, mode, signal } = request
   const version = publishedNow(db, admitted.space, document, stages)
   if (version === undefined || !isInScope(admitted, document, stages)) return {}
-  const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS)
   const embedding = await embedForFast(context, admitted, query, signal)
   let record: FastRecord | undefined
   const retrieved = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, (made) => {
     record = made
   })
   const shown = retrieved.ranked.map(({ passage }) => passage.id)
-  const passages = await readPassages(db, version, retrieved.terms, body.quote, stages)
+  const passages = await readPassages(db, version, retrieved.terms, quote, stages)
   if (record === undefined || passages === undefined) return { shown }
+  const byMode =
+    mode === undefined
+      ? undefined
+      : await explainMode(context, shared, admitted, { ...request, mode }, passages, stages, signal)
   explainTerms(query, retrieved.terms, passages, stages)
   const probed = await probe(context, admitted, document.key, retrieved.terms, embedding.embedded, signal)
   explainText(record, probed, passages, retrieved.terms, stages)
@@ -135,10 +155,18 @@ async function runStages(
   if (!judgeCandidacy(stages, passages, record)) {
     const keys = retrieved.ranked.map(({ passage }) => passage.key)
     explainEvidence(keys, passages, stages, false)
+    judgeMode(byMode, stages)
     return { shown }
   }
   const outcome = explainRanking(record, passages, admitted.profile, stages)
+  judgeMode(byMode, stages)
   return { shown, ...passageOf(passages, outcome?.best.key) }
+}
+
+/** What the mode itself shows goes before what fast shows. */
+function judgeMode(byMode: boolean | undefined, stages: Stages): void {
+  if (byMode === true) stages.verdict = 'shown'
+  else if (byMode === false && stages.verdict === 'shown') stages.verdict = 'not-by-mode'
 }
 
 function passageOf(passages: Passages, key: number | undefined): { passage?: NonNullable<Explanation['passage']> } {

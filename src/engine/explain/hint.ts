@@ -16,6 +16,7 @@ const HINTS: Record<ExplainVerdict, string> = {
   'beyond-rerank': 'ask more precisely: other passages match the words of the question better',
   'below-threshold': "lower the profile's scoreThreshold, or ask in the words of the document",
   'beyond-top-k': "raise the profile's topK, or ask in the words of the document",
+  'not-by-mode': 'mode fast would show it: ask in that mode',
   'query-failed': 'the recorded query ended with an error: its trace says which',
   unknowable: 'the trace keeps what was shown, not what was passed over: ask the question again and explain that',
 }

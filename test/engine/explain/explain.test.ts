@@ -393,6 +393,37 @@ describe('a stored trace', () => {
   })
 })
 
+describe('a mode other than fast', () => {
+  const modes: RetrievalProfileBody['modes'] = ['fast', 'deep', 'research']
+
+  it.each(['deep', 'research'] as const)(
+    '%s is run beside fast, and says whether it shows the document',
+    async (mode) => {
+      const shown = await withProfile(small, { modes }, () =>
+        explain(small, { query: 'When do the highest tides come?', path: 'tides.md', mode }),
+      )
+      expect(shown).toMatchObject({ verdict: 'shown', mode: 'fast' })
+      expect(stageOf(shown, 'mode')).toMatchObject({ outcome: 'passed', reason: 'shown-by-mode', figures: { mode } })
+      const not = await withProfile(small, { modes, defaultMode: mode }, () =>
+        explain(small, { query: 'When do the highest tides come?', path: 'bread.md' }),
+      )
+      expect(not.verdict).toBe('no-term-in-common')
+      expect(stageOf(not, 'mode')).toMatchObject({ outcome: 'missed', reason: 'not-by-mode' })
+    },
+  )
+
+  it('is noted where it ran already, and what a trace of it does not tell is unknowable', async () => {
+    await withProfile(small, { modes, defaultMode: 'research' }, async () => {
+      const { traceId } = await ask(test.engine, ADA, small, 'When do the highest tides come?')
+      const shown = await explain(small, { traceId, path: 'tides.md' })
+      expect(shown).toMatchObject({ verdict: 'shown', trace: { mode: 'research', rank: 1 } })
+      const not = await explain(small, { traceId, path: 'bread.md' })
+      expect(not).toMatchObject({ verdict: 'unknowable', verdictNow: 'no-term-in-common' })
+      expect(stageOf(not, 'mode')?.reason).toBe('fast-only')
+    })
+  })
+})
+
 describe('an explanation', () => {
   it('keeps the rules of a query', async () => {
     const query = { query: 'tides', path: 'tides.md' }

@@ -1,0 +1,43 @@
+import type { EngineContext } from '../context.js'
+import type { DocumentRow } from '../documents/store.js'
+import type { Admitted } from '../query/admission.js'
+import { type ConcreteMode, resolveMode } from '../query/mode.js'
+import { type QueryShared, retrieveInMode } from '../query/stages.js'
+import { TraceRecorder } from '../traces/recorder.js'
+import type { Passages } from './passages.js'
+import { missed, passed, type Stages } from './stages.js'
+
+interface ModeRequest {
+  mode: Exclude<ConcreteMode, 'fast'>
+  query: string
+  document: DocumentRow
+  activeDocumentIds: string[]
+}
+
+/**
+ * Runs a mode other than fast and says whether its evidence holds the passages that are meant; its own stages are not
+ * told.
+ *
+ * @returns whether it does
+ */
+export async function explainMode(
+  context: EngineContext,
+  shared: QueryShared,
+  admitted: Admitted,
+  request: ModeRequest,
+  passages: Passages,
+  stages: Stages,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { mode, query, activeDocumentIds } = request
+  const body = { knowledgeSpaceId: admitted.space.id, query, mode, activeDocumentIds, activeEntityIds: [] }
+  const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
+  const recorder = new TraceRecorder()
+  const { retrieved } = await retrieveInMode(context, shared, { body, query, admitted, route, recorder, signal })
+  const rank = 1 + retrieved.ranked.findIndex(({ passage }) => passages.meant.has(passage.key))
+  const figures = { mode, items: retrieved.ranked.length, ...(rank > 0 ? { rank } : {}) }
+  const rest = 'the stages that follow are those of fast'
+  if (rank > 0) passed(stages, 'mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${rest}`, figures)
+  else missed(stages, 'mode', 'not-by-mode', `mode ${mode} does not show it, why is not known; ${rest}`, figures)
+  return rank > 0
+}
