@@ -1,7 +1,7 @@
 import { analyzeDocument } from '../../lib/text/analyze.js'
-import { activeVectorSpace } from '../compile/vector-spaces.js'
 import { decodeHalfInto } from '../storage/half.js'
 import { type Finding, finding, type Scan } from './findings.js'
+import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
 
 const SLICE_NODES = 50
@@ -26,7 +26,7 @@ interface DeepRow {
  */
 const everyNode: Phase = async (scan, after) => {
   const { context, space } = scan
-  const active = activeVectorSpace(context.db, space)
+  const active = vectorSpaceInUse(scan)
   const rows = context.db.all<DeepRow>(
     `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
@@ -44,7 +44,7 @@ const everyNode: Phase = async (scan, after) => {
     const byVector = active === undefined || (await isFoundByVector(scan, row, active))
     if ((byWord && byVector) || !isLive(scan, row.key)) continue
     if (!byWord) findings.push(lostNode(row, 'text'))
-    if (!byVector) findings.push(lostNode(row, 'vector'))
+    if (!byVector && vectorSpaceInUse(scan)?.id === active?.id) findings.push(lostNode(row, 'vector'))
   }
   return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
 }

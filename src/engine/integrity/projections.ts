@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { activeVectorSpace } from '../compile/vector-spaces.js'
 import { type Finding, finding, type Scan } from './findings.js'
+import { vectorSpaceInUse } from './model-in-use.js'
 import type { Phase } from './phase.js'
 
 /** Work that goes on makes rows and index differ for moments: they are compared when they stand still. */
@@ -27,8 +27,7 @@ function truthOf(scan: Scan): Truth {
        WHERE nodes.space_key = ? AND versions.until_revision IS NULL`,
       space.key,
     )?.n ?? 0
-  const row = db.get<{ vector_space: string }>('SELECT vector_space FROM spaces WHERE key = ?', space.key)
-  const active = row === undefined ? undefined : activeVectorSpace(db, { ...space, vector_space: row.vector_space })
+  const active = vectorSpaceInUse(scan)
   const vectors =
     active === undefined
       ? 0

@@ -1,11 +1,12 @@
 import { KsError } from '../../contract/errors.js'
 import type { RepairBody, RepairReport } from '../../contract/gateway/integrity.js'
 import { fillVectors } from '../compile/training.js'
-import { activeVectorSpace, isTrained } from '../compile/vector-spaces.js'
+import { isTrained } from '../compile/vector-spaces.js'
 import { queueAgain } from '../documents/reindex.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { Finding, Remedy, Scan } from './findings.js'
 import { collectCommit, removeObject, removeStrayNodes } from './gc-execute.js'
+import { vectorSpaceInUse } from './model-in-use.js'
 import { checkPage } from './pages.js'
 import { repairVersion } from './repair-version.js'
 
@@ -128,8 +129,9 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
   return heldUnless(queued)
 }
 
-async function fillAll({ context, space }: Scan): Promise<string | undefined> {
-  const active = activeVectorSpace(context.db, space)
+async function fillAll(scan: Scan): Promise<string | undefined> {
+  const { context, space } = scan
+  const active = vectorSpaceInUse(scan)
   if (active === undefined || !isTrained(space)) return 'this would ask the embedding model of a provider'
   await fillVectors(context, space, active, new AbortController().signal)
   return undefined
@@ -137,11 +139,12 @@ async function fillAll({ context, space }: Scan): Promise<string | undefined> {
 
 /** Forgets a damaged vector, and computes it anew where the passage is live and the model is our own. */
 async function renewVector(
-  { context, space }: Scan,
+  scan: Scan,
   { vectorSpaceKey, nodeKey }: { vectorSpaceKey: number; nodeKey: number },
 ): Promise<string | undefined> {
+  const { context, space } = scan
   const { db } = context
-  const active = activeVectorSpace(db, space)
+  const active = vectorSpaceInUse(scan)
   if (active?.key !== vectorSpaceKey) return 'another embedding model is in use by now'
   await db.write(() => db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', vectorSpaceKey, nodeKey))
   if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)

@@ -1,7 +1,8 @@
 import { embedTrained } from '../compile/embeddings.js'
-import { activeVectorSpace, isTrained } from '../compile/vector-spaces.js'
+import { isTrained } from '../compile/vector-spaces.js'
 import { FLOATS } from '../storage/half.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
+import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
 import { isBusy } from './projections.js'
 
@@ -23,12 +24,13 @@ interface VectorRow {
 /** Vectors in use: each has its passage, its dimensions and unit length. */
 export const vectors: Phase = async (scan, after) => {
   const rows = scan.context.db.all<VectorRow>(
-    `SELECT vectors.vector_space, node_key, vector, dimension, nodes.id node, documents.id document
-     FROM vector_spaces JOIN vectors ON vectors.vector_space = vector_spaces.key
+    `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
+     FROM spaces JOIN vector_spaces ON vector_spaces.id = spaces.vector_space
+     JOIN vectors ON vectors.vector_space = vector_spaces.key
      LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
-     WHERE vector_spaces.id = ? AND vector_spaces.space_key = ? AND vector_spaces.state = 'active' AND node_key > ?
+     WHERE spaces.key = ? AND vector_spaces.state = 'active' AND node_key > ?
      ORDER BY node_key LIMIT ?`,
-    ...[scan.space.vector_space, scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+    ...[scan.space.key, Number(after ?? 0), SLICE_VECTORS],
   )
   const findings = rows.flatMap((row) => checkVector(scan, row))
   return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
@@ -64,7 +66,7 @@ function hasUnitLength(halves: Uint8Array): boolean {
 /** Live passages that have no vector in the model in use, although they could: a passage of unknown words has none. */
 export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
-  const active = activeVectorSpace(context.db, space)
+  const active = vectorSpaceInUse(scan)
   if (active === undefined || isBusy(scan)) return { scanned: 0, findings: [] }
   const rows = context.db.all<{ key: number; id: string; document: string; title: string; text: string }>(
     `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text

@@ -31,6 +31,12 @@ function overwrite(path: string, bytes: Uint8Array): void {
   writeFileSync(path, bytes)
 }
 
+/** A text whose words others have too, so that a model can be trained on them. */
+function sharedWords(place: number): string {
+  const words = Array.from({ length: 40 }, (_, word) => `subject${(place * 7 + word * word * 3) % 90}`)
+  return `# Text ${place}\n\n${words.join(' ')} only${place}\n`
+}
+
 const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
 
 test('a space that nobody touched has no issues, also in depth, and a second look says the same', async () => {
@@ -228,6 +234,46 @@ test('an index that lost passages is noticed by its counts, and one that holds w
   const items = await repairAll(engine, id)
   expect(items).toMatchObject([{ status: 'repaired' }])
   expect(await allIssues(engine, id, 'all', true)).toEqual([])
+})
+
+test('vectors that are damaged or gone are found and computed again, and each passage is found by its own', {
+  timeout: 90_000,
+}, async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await engine.spaces.create(ADA, { name: 'Vectors', slug: 'vectors' })
+  await ingest(
+    engine,
+    ADA,
+    id,
+    Object.fromEntries(Array.from({ length: 120 }, (_, place) => [`v-${place}.md`, sharedWords(place)])),
+  )
+  const ready = async () => (await engine.spaces.stats(ADA, id, 60)).projections.denseVector.ready
+  await until(async () => (await ready()) === 120, 60_000)
+  // the model is trained anew when more has come, and then it stays
+  const trained = () => {
+    let nodes = 0
+    sql(dataDir, (db) => {
+      const row = db
+        .prepare<[], { n: number }>("SELECT max(trained_nodes) n FROM vector_spaces WHERE state = 'active'")
+        .get()
+      nodes = row?.n ?? 0
+    })
+    return nodes
+  }
+  await until(() => trained() === 120 && engine.activity().backgroundTasks === 0, 60_000)
+  expect(await allIssues(engine, id, 'references', true)).toEqual([])
+  sql(dataDir, (db) => {
+    db.exec('UPDATE vectors SET vector = zeroblob(length(vector)) WHERE node_key IN (3, 4)')
+    db.exec("UPDATE vectors SET vector = x'00' WHERE node_key = 5")
+    db.exec('DELETE FROM vectors WHERE node_key IN (6, 7)')
+    db.exec('INSERT INTO vectors SELECT vector_space, 9999, vector FROM vectors WHERE node_key = 8')
+  })
+  const found = codes(await allIssues(engine, id, 'references'))
+  expect(found).toEqual({ 'vector-count': 1, 'vector-damaged': 3, 'vector-missing': 2, 'vector-without-node': 1 })
+  const items = await repairAll(engine, id)
+  expect(items.filter((item) => item.status !== 'repaired')).toEqual([])
+  expect(await allIssues(engine, id, 'references', true)).toEqual([])
+  expect(await ready()).toBe(120)
 })
 
 test('an index folder that was removed is back after a start, whole', async () => {
