@@ -126,7 +126,8 @@ export function createBadCase(
 
 /** A query may be longer than a golden question: then the whole of it stands in the metadata's origin. */
 export function questionOf(query: string): { question: string } {
-  return { question: query.slice(0, LIMITS.goldenQuestion) }
+  // a pair of surrogates is not cut in two
+  return { question: query.slice(0, LIMITS.goldenQuestion).replace(/[\uD800-\uDBFF]$/, '') }
 }
 
 export function wholeQuery(query: string): { query?: string } {
