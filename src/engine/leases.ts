@@ -109,6 +109,15 @@ export class Leases {
     return this.of(spaceKey).some((lease) => lease.type === 'read')
   }
 
+  /** Since when each space is being read, as pairs of its key and the oldest read lease; for SQL, as JSON. */
+  readers(): string {
+    this.#expire()
+    const since = new Map<number, number>()
+    for (const { lease } of this.#active.values())
+      if (lease.type === 'read' && !since.has(lease.spaceKey)) since.set(lease.spaceKey, lease.acquiredAt)
+    return JSON.stringify([...since])
+  }
+
   /** Whether a lease of the space names one of these things, by id, object key or virtual path. */
   holds(spaceKey: number, names: readonly (string | undefined)[]): boolean {
     return this.of(spaceKey).some((lease) => names.includes(lease.targetId) || names.includes(lease.virtualPath))

@@ -4,6 +4,8 @@ import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
 import type { Database } from './database.js'
 
+/** a trace and its bundle are some thirty kilobytes */
+const TRACES = 50
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
 
 /**
@@ -36,12 +38,13 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
 
 async function purgeDocument(context: EngineContext): Promise<boolean> {
   const { db, objects } = context
+  // a query that began before the deletion may still load the passages it found
   const row = db.get<{ key: number; object_key: string; space_key: number }>(
-    'SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 1',
+    `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
+     ORDER BY deleted_at LIMIT 1`,
+    context.leases.readers(),
   )
   if (row === undefined) return false
-  // a query that is running may still load the passages it found
-  if (context.leases.isRead(row.space_key)) return false
   const more = await db.write(() => {
     if (deleteNodes(db, row.space_key, 'doc_key', row.key)) return true
     db.run('DELETE FROM item_assets WHERE version_key IN (SELECT key FROM versions WHERE doc_key = ?)', row.key)
@@ -57,17 +60,24 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
 async function purgeVersion(context: EngineContext): Promise<boolean> {
   const { db } = context
   const row = db.get<{ key: number; space_key: number; obsolete_at: number }>(
-    'SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL ORDER BY obsolete_at LIMIT 1',
+    `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
+       AND ${notRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
+    context.leases.readers(),
   )
+  if (row === undefined) return false
   // a listing that goes on page by page may still show the publication that had this version
-  if (row !== undefined && row.obsolete_at + snapshotTime(db, row.space_key) > context.now()) return false
-  if (row === undefined || context.leases.isRead(row.space_key)) return false
+  if (row.obsolete_at + snapshotTime(db, row.space_key) > context.now()) return false
   await db.write(() => {
     if (deleteNodes(db, row.space_key, 'key', row.key)) return
     db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
     db.run('DELETE FROM versions WHERE key = ?', row.key)
   })
   return true
+}
+
+/** SQL: no query reads the space since before the time in `column`. Takes `Leases.readers()` as its parameter. */
+function notRead(column: 'deleted_at' | 'obsolete_at'): string {
+  return `NOT EXISTS (SELECT 1 FROM json_each(?) reader WHERE reader.value ->> 0 = space_key AND reader.value ->> 1 <= ${column})`
 }
 
 /** How long a snapshot of a space may be read, in milliseconds. */
@@ -107,13 +117,42 @@ async function purgeSpace(context: EngineContext): Promise<boolean> {
         ...[space.deleted_at, space.key, ROWS],
       ).changes,
   )
-  if (marked > 0) return true
+  if (marked > 0 || (await purgeLong(db, space.key))) return true
   await indexes.drop(space.id)
   await db.write(() => {
     for (const statement of OF_A_SPACE) db.run(statement, space.key)
   })
   return true
 }
+
+/** A slice of the tables that grow with the use of a space. @returns whether there may be more */
+async function purgeLong(db: Database, spaceKey: number): Promise<boolean> {
+  const traces = db.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', spaceKey, TRACES)
+  return db.write(() => {
+    for (const { id } of traces) {
+      db.run('DELETE FROM evidence_bundles WHERE trace_id = ?', id)
+      db.run('DELETE FROM traces WHERE id = ?', id)
+    }
+    if (traces.length > 0) return true
+    for (const [table, key] of LONG)
+      if (
+        db.run(
+          `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
+          ...[spaceKey, ROWS],
+        ).changes > 0
+      )
+        return true
+    return false
+  })
+}
+
+/** Tables with a row for every upload or publication, and their keys. */
+const LONG = [
+  ['staged_commits', 'id'],
+  ['jobs', 'key'],
+  ['publications', 'id'],
+  ['projection_log', 'seq'],
+] as const
 
 /** What is left of a space after its documents, children before the rows they hang on. */
 const OF_A_SPACE = [
