@@ -5,9 +5,13 @@
 import { evidenceState } from '../src/engine/query/answerability.js'
 import { type Dataset, dataFolder, loadDataset, RETRIEVAL_SETS } from './lib/datasets.js'
 import { MemorySpace } from './lib/memory-space.js'
+import { type Figure, report } from './lib/report.js'
 
 const QUESTIONS = 300
 const CONSIDERED = 10
+/** The worst pair is SQuAD asked of SciFact: one of SQuAD's articles is about what SciFact's abstracts are about. */
+const BARS = { own: { atMost: 0.055 }, foreign: { atLeast: 0.8 }, 'held-out': undefined } as const
+const MEAN_FOREIGN_BAR = 0.9
 
 const folder = dataFolder()
 if (folder === undefined) {
@@ -20,7 +24,17 @@ function sample<T>(all: readonly T[]): T[] {
   return all.filter((_, i) => i % stride === 0)
 }
 
-function report(label: string, space: MemorySpace, questions: readonly { text: string }[]): void {
+/** answered (not refused) and asked, of questions with and without an answer in the space */
+const totals = { own: { answered: 0, asked: 0 }, foreign: { answered: 0, asked: 0 } }
+const figures: Figure[] = []
+
+/** Asks questions of a space, prints the shares of the states and keeps the share that is refused. */
+function measure(
+  label: string,
+  kind: 'own' | 'foreign' | 'held-out',
+  space: MemorySpace,
+  questions: readonly { text: string }[],
+): void {
   const states = new Map<string, number>()
   for (const { text } of questions) {
     const { terms, ranked } = space.ask(text)
@@ -31,13 +45,16 @@ function report(label: string, space: MemorySpace, questions: readonly { text: s
     const { state } = evidenceState({ query: text, terms, idf: space.idf, items })
     states.set(state, (states.get(state) ?? 0) + 1)
   }
-  const share = (state: string): string =>
-    `${state} ${((100 * (states.get(state) ?? 0)) / questions.length).toFixed(1)} %`
-  console.log(
-    label.padEnd(44),
-    ['not-enough-evidence', 'partial', 'conflict', 'answerable'].map(share).join('  '),
-    `n=${questions.length}`,
-  )
+  const share = (state: string): number => (states.get(state) ?? 0) / questions.length
+  const names = ['not-enough-evidence', 'partial', 'conflict', 'answerable']
+  const shown = names.map((state) => `${state} ${(100 * share(state)).toFixed(1)} %`).join('  ')
+  process.stdout.write(`${label.padEnd(44)} ${shown}  n=${questions.length}\n`)
+  if (kind !== 'held-out') {
+    totals[kind].asked += questions.length
+    totals[kind].answered += questions.length * (1 - share('not-enough-evidence'))
+  }
+  const bar = BARS[kind]
+  figures.push({ name: `${label}: refused`, value: share('not-enough-evidence'), unit: '', ...(bar && { bar }) })
 }
 
 function half(title: string): number {
@@ -56,17 +73,27 @@ function reportHeldOut(dataset: Dataset): void {
       const answer = dataset.documents.find((document) => (dataset.judged.get(id)?.get(document.id) ?? 0) > 0)
       return answer !== undefined && half(answer.title) !== side
     })
-    report(`${dataset.name} without its article (${side})`, space, elsewhere)
+    measure(`${dataset.name} without its article (${side})`, 'held-out', space, elsewhere)
   }
 }
 
 const sets = RETRIEVAL_SETS.map((name) => loadDataset(folder, name, 'train'))
 for (const dataset of sets) {
   const space = new MemorySpace(dataset.documents, true)
-  report(`${dataset.name} of its own`, space, sample(dataset.queries))
+  measure(`${dataset.name} of its own`, 'own', space, sample(dataset.queries))
   if (dataset.name === 'squad2-dev' || dataset.name === 'cmrc2018-dev-zh') reportHeldOut(dataset)
   if (dataset.name === 'cmrc2018-dev-zh') continue
   for (const other of sets)
     if (other !== dataset && other.name !== 'cmrc2018-dev-zh')
-      report(`${other.name} asked of ${dataset.name}`, space, sample(other.queries))
+      measure(`${other.name} asked of ${dataset.name}`, 'foreign', space, sample(other.queries))
 }
+const { own, foreign } = totals
+figures.push(
+  { name: 'precision of answering', value: own.answered / (own.answered + foreign.answered), unit: '' },
+  { name: 'recall of answering', value: own.answered / own.asked, unit: '' },
+  {
+    ...{ name: 'foreign questions refused', value: 1 - foreign.answered / foreign.asked, unit: '' },
+    bar: { atLeast: MEAN_FOREIGN_BAR },
+  },
+)
+report('answerability', figures)

@@ -65,6 +65,7 @@ export class MemorySpace {
       hits,
       idf: this.idf,
       cache: this.cache,
+      builtinVectors: true,
       load: (keys) => new Map(keys.map((key) => [key, this.nodes[key]!])),
     })
     return { terms, hits, ranked, rankMs: performance.now() - started }

@@ -1,5 +1,6 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddings.js'
+import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
@@ -123,6 +124,7 @@ export async function retrieveFast(
       return loaded
     },
     rerank: profile.rerank.enabled,
+    builtinVectors: isTrained(space),
     onCompared: (candidates) => {
       compared = candidates
     },

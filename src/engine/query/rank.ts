@@ -44,6 +44,8 @@ export interface RankRequest {
   /** false keeps the order of fusion */
   rerank?: boolean
   weights?: RankWeights
+  /** the cosines are the built-in model's, which confidence knows how to read */
+  builtinVectors?: boolean
   /** told the candidates whose texts were compared, best first, for an explanation */
   onCompared?: (compared: readonly Compared[]) => void
 }
@@ -132,7 +134,8 @@ function confidenceOf(request: RankRequest, compared: readonly Compared[]): numb
   const [best] = compared
   if (best === undefined) return 0
   if (request.hits.every((hit) => hit.bm25 === undefined)) return Math.min(1, Math.max(0, best.cosine ?? 0))
-  return answerConfidence(best.features, new Set(request.terms).size)
+  const cosine = request.builtinVectors === true ? best.cosine : undefined
+  return answerConfidence(best.features, new Set(request.terms).size, cosine)
 }
 
 function finish(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {
