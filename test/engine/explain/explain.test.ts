@@ -1,11 +1,19 @@
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.js'
+import { ExplainBody } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/spaces.js'
-import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
+import {
+  culprit,
+  documentIdIn,
+  explainIn,
+  makeSpace,
+  plantUnindexed,
+  SMALL,
+  stageOf,
+  withProfileIn,
+} from './planted.js'
 
 let test: TestEngine
 /** a few documents: no embedding model, text search alone */
@@ -13,58 +21,12 @@ let small = ''
 /** enough documents for candidates to be cut off, and for an embedding model */
 let large = ''
 
-const PROFILE: RetrievalProfileBody = {
-  defaultMode: 'fast',
-  modes: ['fast'],
-  topK: 10,
-  scoreThreshold: 0,
-  rerank: { enabled: true },
-}
+const explain = (spaceId: string, body: Partial<ExplainBody>) => explainIn(test.engine, spaceId, body)
+const documentId = (spaceId: string, filename: string) => documentIdIn(test.engine, spaceId, filename)
+const withProfile = <T>(spaceId: string, change: Partial<RetrievalProfileBody>, action: () => Promise<T>) =>
+  withProfileIn(test.engine, spaceId, change, action)
+
 const LARGE_DOCUMENTS = 320
-
-/** Every explanation fits the contract. */
-async function explain(spaceId: string, body: Partial<ExplainBody>): Promise<Explanation> {
-  return Explanation.parse(await test.engine.queries.explain(ADA, spaceId, ExplainBody.parse(body)))
-}
-
-/** The stage that kept it out, or the last one. */
-function culprit({ stages }: Explanation) {
-  return stages.find((stage) => stage.outcome === 'failed') ?? stages.at(-1)!
-}
-
-const stageOf = ({ stages }: Explanation, name: string) => stages.find(({ stage }) => stage === name)
-
-async function space(slug: string): Promise<string> {
-  return (await test.engine.spaces.create(ADA, { name: slug, slug })).id
-}
-
-async function withProfile<T>(spaceId: string, change: Partial<RetrievalProfileBody>, action: () => Promise<T>) {
-  await test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, ...change })
-  try {
-    return await action()
-  } finally {
-    await test.engine.spaces.setRetrievalProfile(ADA, spaceId, PROFILE)
-  }
-}
-
-async function documentId(spaceId: string, filename: string): Promise<string> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await test.engine.documents.list(ADA, spaceId, { limit: 100, cursor })
-    const found = page.items.find((item) => item.filename === filename)
-    if (found !== undefined) return found.id
-    cursor = page.nextCursor
-    if (cursor === undefined) throw new Error(`no ${filename}`)
-  }
-}
-
-const SMALL = {
-  'tides.md': '# Tides\n\nThe moon pulls the sea, and the highest tides come with the full moon.',
-  'guide/harbour.md':
-    '# Harbour\n\n## Berths\n\nVisitors moor at the eastern quay.\n\n## Fees\n\nMooring costs nine crowns a night.',
-  'guide/fees.md': '# Fees\n\nA list of charges.',
-  'archive/fees.md': '# Old fees\n\nCharges of another year.',
-  'bread.md': '# Bread\n\nKneading flour and water makes dough.',
-}
 
 function largeDocuments(): Record<string, string> {
   const topics = ['lantern', 'anchor', 'compass', 'rudder', 'sextant', 'galley', 'mast', 'keel']
@@ -85,8 +47,8 @@ function largeDocuments(): Record<string, string> {
 
 beforeAll(async () => {
   test = await startEngine()
-  small = await space('small')
-  large = await space('large')
+  small = await makeSpace(test.engine, 'small')
+  large = await makeSpace(test.engine, 'large')
   await ingest(test.engine, ADA, small, SMALL)
   await ingest(test.engine, ADA, large, largeDocuments())
   await until(() => test.engine.activity().backgroundTasks === 0 && test.engine.activity().activeJobs === 0, 60_000)
@@ -311,116 +273,17 @@ describe('a planted miss is explained: ', () => {
   })
 
   it('20. a document that the text index does not hold', async () => {
-    plantUnindexed('hidden.md', 'Puffins live in burrows.')
+    plantUnindexed(test.dataDir, 'hidden.md', 'Puffins live in burrows.')
     const found = await explain(small, { query: 'Where do puffins live?', path: 'hidden.md' })
     expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'not-in-index'])
   })
 
   it('21. a text index that has not applied the newest change', async () => {
-    plantUnindexed('late.md', 'Guillemots nest on cliffs.', true)
+    plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
     const found = await explain(small, { query: 'guillemots', path: 'late.md' })
     expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'watermark-behind'])
     const { watermark, newestChange } = stageOf(found, 'text-leg')!.figures
     expect(Number(watermark)).toBeLessThan(Number(newestChange))
-  })
-})
-
-/** Rows of a published document that the indexes were never told of. */
-function plantUnindexed(filename: string, text: string, logged = false): void {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
-  const copy = (table: string, where: string, value: unknown, changes: Record<string, unknown>): number => {
-    const row = db.prepare(`SELECT * FROM ${table} WHERE ${where} = ?`).get(value) as Record<string, unknown>
-    const columns = db.pragma(`table_info(${table})`) as { name: string }[]
-    const names = columns.map(({ name }) => name).filter((name) => name !== 'key')
-    const values = names.map((name) => (name in changes ? changes[name] : row[name]))
-    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
-    return Number(db.prepare(sql).run(values).lastInsertRowid)
-  }
-  const own = (end: string) => `018f0000-0000-7000-8000-${Buffer.from(filename).toString('hex').slice(0, 10)}${end}`
-  db.transaction(() => {
-    const bread = db.prepare("SELECT key FROM documents WHERE filename = 'bread.md'").pluck().get()
-    const version = db.prepare('SELECT key FROM versions WHERE doc_key = ?').pluck().get(bread)
-    const docKey = copy('documents', 'key', bread, { id: own('01'), filename })
-    const versionKey = copy('versions', 'key', version, { doc_key: docKey })
-    const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, title: filename, text }
-    const node = copy('nodes', 'version_key', version, changes)
-    db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)
-    if (logged)
-      db.prepare(
-        'INSERT INTO projection_log (space_key, op, first_node, last_node) SELECT space_key, 1, ?, ? FROM documents WHERE key = ?',
-      ).run(node, node, docKey)
-  })()
-  db.close()
-}
-
-describe('a stored trace', () => {
-  it('is explained by what it recorded, and by a new run where that gives the same evidence', async () => {
-    const spaceId = await space('traces')
-    await ingest(test.engine, ADA, spaceId, { 'tides.md': SMALL['tides.md'], 'bread.md': SMALL['bread.md'] })
-    const set = (topK: number) => test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, topK })
-    await set(1)
-    const { traceId } = await ask(test.engine, ADA, spaceId, 'highest tides of the moon over flour')
-    const shown = await explain(spaceId, { traceId, path: 'tides.md' })
-    expect(shown).toMatchObject({ verdict: 'shown', verdictNow: 'shown', trace: { rank: 1, reproduced: true } })
-    const left = await explain(spaceId, { traceId, path: 'bread.md' })
-    expect(left).toMatchObject({ verdict: 'beyond-top-k', trace: { id: traceId, reproduced: true } })
-
-    await ingest(test.engine, ADA, spaceId, { 'flour.md': 'The highest tides of the moon, over flour.' })
-    const later = await explain(spaceId, { traceId, path: 'flour.md' })
-    expect(later).toMatchObject({ verdict: 'not-published', trace: { reproduced: false } })
-    expect(culprit(later)).toMatchObject({ stage: 'trace', reason: 'published-later' })
-    expect(later.trace!.headRevisionNow).toBeGreaterThan(later.trace!.headRevisionThen!)
-
-    const unknowable = await explain(spaceId, { traceId, path: 'bread.md' })
-    expect(unknowable).toMatchObject({ verdict: 'unknowable', verdictNow: 'beyond-top-k' })
-    expect(unknowable.hint).toMatch(/ask the question again/)
-  })
-
-  it('remembers which documents its query was limited to', async () => {
-    const bread = await documentId(small, 'bread.md')
-    const { traceId } = await ask(test.engine, ADA, small, 'highest tides', { activeDocumentIds: [bread] })
-    const found = await explain(small, { traceId, path: 'tides.md' })
-    expect(found.verdict).toBe('out-of-scope')
-  })
-
-  it("is nobody else's", async () => {
-    const { traceId } = await ask(test.engine, ADA, small, 'highest tides')
-    const body = ExplainBody.parse({ traceId, path: 'tides.md' })
-    await expect(test.engine.queries.explain(BOB, small, body)).rejects.toMatchObject({ code: 'not-found' })
-    const carol = { tenant: ADA.tenant, subject: 'carol' }
-    await expect(test.engine.queries.explain(carol, small, body)).rejects.toMatchObject({ code: 'not-found' })
-    await expect(test.engine.queries.explain(ADA, large, body)).rejects.toMatchObject({ code: 'not-found' })
-  })
-})
-
-describe('a mode other than fast', () => {
-  const modes: RetrievalProfileBody['modes'] = ['fast', 'deep', 'research']
-
-  it.each(['deep', 'research'] as const)(
-    '%s is run beside fast, and says whether it shows the document',
-    async (mode) => {
-      const shown = await withProfile(small, { modes }, () =>
-        explain(small, { query: 'When do the highest tides come?', path: 'tides.md', mode }),
-      )
-      expect(shown).toMatchObject({ verdict: 'shown', mode: 'fast' })
-      expect(stageOf(shown, 'mode')).toMatchObject({ outcome: 'passed', reason: 'shown-by-mode', figures: { mode } })
-      const not = await withProfile(small, { modes, defaultMode: mode }, () =>
-        explain(small, { query: 'When do the highest tides come?', path: 'bread.md' }),
-      )
-      expect(not.verdict).toBe('no-term-in-common')
-      expect(stageOf(not, 'mode')).toMatchObject({ outcome: 'missed', reason: 'not-by-mode' })
-    },
-  )
-
-  it('is noted where it ran already, and what a trace of it does not tell is unknowable', async () => {
-    await withProfile(small, { modes, defaultMode: 'research' }, async () => {
-      const { traceId } = await ask(test.engine, ADA, small, 'When do the highest tides come?')
-      const shown = await explain(small, { traceId, path: 'tides.md' })
-      expect(shown).toMatchObject({ verdict: 'shown', trace: { mode: 'research', rank: 1 } })
-      const not = await explain(small, { traceId, path: 'bread.md' })
-      expect(not).toMatchObject({ verdict: 'unknowable', verdictNow: 'no-term-in-common' })
-      expect(stageOf(not, 'mode')?.reason).toBe('fast-only')
-    })
   })
 })
 

@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.js'
+import type { RetrievalProfileBody } from '../../../src/contract/gateway/spaces.js'
+import type { Engine } from '../../../src/engine/index.js'
+import { ADA } from '../../helpers/engine.js'
+
+export const PROFILE: RetrievalProfileBody = {
+  defaultMode: 'fast',
+  modes: ['fast'],
+  topK: 10,
+  scoreThreshold: 0,
+  rerank: { enabled: true },
+}
+
+export const SMALL = {
+  'tides.md': '# Tides\n\nThe moon pulls the sea, and the highest tides come with the full moon.',
+  'guide/harbour.md':
+    '# Harbour\n\n## Berths\n\nVisitors moor at the eastern quay.\n\n## Fees\n\nMooring costs nine crowns a night.',
+  'guide/fees.md': '# Fees\n\nA list of charges.',
+  'archive/fees.md': '# Old fees\n\nCharges of another year.',
+  'bread.md': '# Bread\n\nKneading flour and water makes dough.',
+}
+
+/** Every explanation fits the contract. */
+export async function explainIn(engine: Engine, spaceId: string, body: Partial<ExplainBody>): Promise<Explanation> {
+  return Explanation.parse(await engine.queries.explain(ADA, spaceId, ExplainBody.parse(body)))
+}
+
+/** The stage that kept it out, or the last one. */
+export function culprit({ stages }: Explanation) {
+  return stages.find((stage) => stage.outcome === 'failed') ?? stages.at(-1)!
+}
+
+export const stageOf = ({ stages }: Explanation, name: string) => stages.find(({ stage }) => stage === name)
+
+export async function makeSpace(engine: Engine, slug: string): Promise<string> {
+  return (await engine.spaces.create(ADA, { name: slug, slug })).id
+}
+
+export async function withProfileIn<T>(
+  engine: Engine,
+  spaceId: string,
+  change: Partial<RetrievalProfileBody>,
+  action: () => Promise<T>,
+): Promise<T> {
+  await engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, ...change })
+  try {
+    return await action()
+  } finally {
+    await engine.spaces.setRetrievalProfile(ADA, spaceId, PROFILE)
+  }
+}
+
+export async function documentIdIn(engine: Engine, spaceId: string, filename: string): Promise<string> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await engine.documents.list(ADA, spaceId, { limit: 100, cursor })
+    const found = page.items.find((item) => item.filename === filename)
+    if (found !== undefined) return found.id
+    cursor = page.nextCursor
+    if (cursor === undefined) throw new Error(`no ${filename}`)
+  }
+}
+
+/** Rows of a published document that the indexes were never told of. */
+export function plantUnindexed(dataDir: string, filename: string, text: string, logged = false): void {
+  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'))
+  const copy = (table: string, where: string, value: unknown, changes: Record<string, unknown>): number => {
+    const row = db.prepare(`SELECT * FROM ${table} WHERE ${where} = ?`).get(value) as Record<string, unknown>
+    const columns = db.pragma(`table_info(${table})`) as { name: string }[]
+    const names = columns.map(({ name }) => name).filter((name) => name !== 'key')
+    const values = names.map((name) => (name in changes ? changes[name] : row[name]))
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`
+    return Number(db.prepare(sql).run(values).lastInsertRowid)
+  }
+  const own = (end: string) => `018f0000-0000-7000-8000-${Buffer.from(filename).toString('hex').slice(0, 10)}${end}`
+  db.transaction(() => {
+    const bread = db.prepare("SELECT key FROM documents WHERE filename = 'bread.md'").pluck().get()
+    const version = db.prepare('SELECT key FROM versions WHERE doc_key = ?').pluck().get(bread)
+    const docKey = copy('documents', 'key', bread, { id: own('01'), filename })
+    const versionKey = copy('versions', 'key', version, { doc_key: docKey })
+    const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, title: filename, text }
+    const node = copy('nodes', 'version_key', version, changes)
+    db.prepare('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?').run(node, node, versionKey)
+    if (logged)
+      db.prepare(
+        'INSERT INTO projection_log (space_key, op, first_node, last_node) SELECT space_key, 1, ?, ? FROM documents WHERE key = ?',
+      ).run(node, node, docKey)
+  })()
+  db.close()
+}
