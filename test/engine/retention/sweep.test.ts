@@ -167,6 +167,25 @@ describe('the clean-up removes what has outlived the policy', () => {
   })
 })
 
+describe('the clean-up leaves alone', () => {
+  it('what a query may still load that began before, until it ends', async () => {
+    // what is published now is already a month old by this clock
+    await later(31 * DAY)
+    const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    const body = { knowledgeSpaceId: spaceId, query: QUESTION, activeDocumentIds: [], activeEntityIds: [] }
+    const run = await test.engine.queries.start(ADA, body, new AbortController().signal)
+    await reindex(item.asset.id, 1)
+    await test.engine.documents.delete(ADA, spaceId, [
+      (await ingest(test.engine, ADA, spaceId, { 'b.md': LIGHTHOUSE }))[0].asset.id,
+    ])
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect([count('nodes'), count('documents')]).toEqual([3, 2])
+    for await (const frame of run.frames()) expect(frame).toBeDefined()
+    await until(() => count('nodes') === 1 && count('documents') === 1)
+    expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
+  })
+})
+
 describe('the clean-up stops', () => {
   it('within a slice when the engine closes, and goes on after the next start', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
