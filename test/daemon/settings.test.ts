@@ -39,12 +39,14 @@ describe('settings', () => {
       KS_DAEMON_ALLOWED_HOSTS: 'a.example, b.example:1 ,',
       KS_DAEMON_UPLOAD_BYTES: '10',
       KS_DAEMON_IDLE_EXIT_MINUTES: '0.5',
+      KS_DAEMON_QUOTAS: '{"maxNodeCount":7}',
       KS_DAEMON_DEFAULT_EMBEDDING: 'openai-compatible/local/org/model-1',
       KS_DAEMON_PROVIDERS:
         '[{"pluginId":"p","provider":"q","baseUrl":"http://127.0.0.1:1/v1","apiKeyEnv":"K","maxBatch":2}]',
     })
     expect(settings).toMatchObject({
       ...{ socket: false, allowedHosts: ['a.example', 'b.example:1'], uploadBytes: 10, idleExitMinutes: 0.5 },
+      quotas: { maxNodeCount: 7 },
       defaultEmbedding: { pluginId: 'openai-compatible', provider: 'local', model: 'org/model-1' },
       providers: [{ pluginId: 'p', provider: 'q', baseUrl: 'http://127.0.0.1:1/v1', apiKeyEnv: 'K', maxBatch: 2 }],
     })
@@ -59,6 +61,11 @@ describe('settings', () => {
       { KS_DAEMON_PROVIDERS: '[{"pluginId":"p","provider":"q","baseUrl":"http://x","key":"sk-1"}]' },
       'without the key "key"',
     ],
+    [{ KS_DAEMON_QUOTAS: 'maxNodeCount=1' }, 'setting quotas in KS_DAEMON_QUOTAS must be an object of quotas'],
+    [{ KS_DAEMON_QUOTAS: '{"maxNodes":1}' }, 'without the key "maxNodes"'],
+    [{ KS_DAEMON_QUOTAS: '{"maxNodeCount":0}' }, 'must be an integer of at least 1'],
+    [{ KS_DAEMON_RETENTION_INTERVAL_MINUTES: '0' }, 'must be a number above 0'],
+    [{ KS_DAEMON_RETENTION_BATCH_ROWS: '0' }, 'must be an integer of at least 1'],
   ])('%j are refused', (env, sentence) => {
     expect(() => load(env)).toThrow(sentence)
   })

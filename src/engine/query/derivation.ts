@@ -2,7 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { GraphReader } from '../graph/extract.js'
 import { EXTRACTION_VERSION, type GraphRoom, graphRoom, writeExtraction } from '../graph/store.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { PAGE_INDEX_FORMAT, PageIndexBuilder } from './page-index/build.js'
@@ -89,7 +89,7 @@ export class Derivations {
         this.#complete.set(spaceKey, space.head_revision)
         return
       }
-      room ??= graphRoom(db, spaceKey, policiesOf(space).quotaPolicy)
+      room ??= graphRoom(db, spaceKey, quotasOf(this.#context, space))
       for (const version of pending) {
         const before = Date.now()
         await this.#derive(space, version, room)
