@@ -18,6 +18,8 @@ export interface Snapshot {
 }
 
 export interface Admitted {
+  /** who asks, for the scopes of sources */
+  subject: string
   space: SpaceRow
   profile: RetrievalProfile
   snapshot: Snapshot
@@ -54,13 +56,13 @@ export function admit(context: EngineContext, caller: Caller, body: QueryBody): 
     headRevision: space.head_revision,
     projectionVersion: space.head_revision,
   }
-  if (body.activeDocumentIds.length === 0) return { space, profile, snapshot }
+  if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
   const docs = body.activeDocumentIds.map((id) => {
     const row = lookupDocument(db, space.key, id)
     if (row === undefined) throw notFound('document', id)
     return row.key
   })
-  return { space, profile, snapshot, docs }
+  return { subject: caller.subject, space, profile, snapshot, docs }
 }
 
 /** Queries that run at once, and those that wait for their turn. */

@@ -1,5 +1,5 @@
-import type { Citation, EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
-import { newId } from '../../lib/ids.js'
+import type { Citation, EvidenceItem } from '../../contract/gateway/queries.js'
+import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
 import type { PassageRow } from './store.js'
 
@@ -14,7 +14,11 @@ export interface RankedPassage {
   navigation?: Record<string, unknown>
 }
 
-export function toEvidenceItem({ passage, final, retrieval, rerank }: RankedPassage): EvidenceItem {
+/** @param freshness of the passage's document; absent = unknown */
+export function toEvidenceItem(
+  { passage, final, retrieval, rerank, navigation }: RankedPassage,
+  freshness?: Freshness,
+): EvidenceItem {
   const score = share(final)
   return {
     nodeId: passage.id,
@@ -23,9 +27,10 @@ export function toEvidenceItem({ passage, final, retrieval, rerank }: RankedPass
     scores: {
       retrieval: share(retrieval),
       ...(rerank === undefined ? {} : { rerank: share(rerank) }),
+      ...(freshness === undefined ? {} : { freshness: share(freshness.score) }),
       final: score,
     },
-    freshness: 'fresh',
+    freshness: freshness?.state ?? 'unknown',
     citations: [toCitation(passage)],
     conflicts: [],
     metadata: {
@@ -34,6 +39,7 @@ export function toEvidenceItem({ passage, final, retrieval, rerank }: RankedPass
       filename: passage.filename,
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
+      ...(navigation === undefined ? {} : { navigation }),
     },
   }
 }
@@ -48,37 +54,6 @@ function toCitation(passage: PassageRow): Citation {
     sectionPath,
     startOffset: passage.start_offset,
     endOffset: passage.end_offset,
-  }
-}
-
-/** The bundle of a query: what it used, and what it lacked. */
-export function makeBundle(
-  query: string,
-  traceId: string,
-  state: EvidenceState,
-  items: EvidenceItem[],
-  uncovered: string[],
-): EvidenceBundle {
-  const missing = state === 'not-enough-evidence' || state === 'partial'
-  return {
-    id: newId(),
-    query,
-    traceId,
-    createdAt: new Date().toISOString(),
-    state,
-    items,
-    missingEvidence: missing
-      ? [
-          {
-            reason: 'not-retrieved',
-            text:
-              uncovered.length === 0
-                ? 'no passage answers the question closely enough'
-                : `no passage was found for: ${uncovered.join(', ')}`,
-            metadata: { terms: uncovered },
-          },
-        ]
-      : [],
   }
 }
 

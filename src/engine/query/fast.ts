@@ -6,7 +6,9 @@ import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { Admitted } from './admission.js'
 import { candidateIdf } from './candidate-idf.js'
 import type { RankedPassage } from './evidence.js'
+import { fuse } from './fuse.js'
 import type { PassageCache } from './passage.js'
+import { deniedNodes } from './permissions.js'
 import { type Compared, type Ranked, RERANK_LIMIT, rankCandidates } from './rank.js'
 import { loadPassages, nodeCount, type PassageRow, visibleKeys } from './store.js'
 
@@ -41,6 +43,14 @@ export interface Retrieved {
   terms: string[]
   idf: (term: string) => number
   metrics: Record<string, unknown>
+  /** passages left out by the scopes of their sources; absent when there are none */
+  permission?: PermissionLimit
+}
+
+export interface PermissionLimit {
+  filtered: number
+  /** one of them ranks before everything that is shown */
+  better: boolean
 }
 
 /** What happened on the way to the passages that are kept, for an explanation. */
@@ -106,7 +116,9 @@ export async function retrieveFast(
   )
   const recalled = found.hits.filter((hit) => visible.has(hit.key))
   const graph = expand?.(recalled)
-  const hits = graph?.hits ?? recalled
+  const candidates = graph?.hits ?? recalled
+  const permitted = withoutDenied(context, admitted, candidates)
+  const { hits } = permitted
   const load = (keys: number[]) => loadPassages(db, space.key, keys)
   const idf =
     weights === undefined
@@ -148,11 +160,12 @@ export async function retrieveFast(
     ranked: passages,
     terms,
     idf,
+    ...(permitted.limit === undefined ? {} : { permission: permitted.limit }),
     metrics: {
       ...legMetrics(found, embedding),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
-      permissionFilteredCount: 0,
+      permissionFilteredCount: candidates.length - hits.length,
       metadataFilteredCount: 0,
       projectionFilteredCount: found.hits.length - recalled.length,
       scoreThresholdFilteredCount: ranked.length - kept.length,
@@ -166,6 +179,20 @@ export async function retrieveFast(
       totalMs: round(performance.now() - started),
     },
   }
+}
+
+/** Leaves out what the asking subject may not read, and says whether the best of it was ahead of the rest. */
+function withoutDenied(
+  { db }: EngineContext,
+  { space, subject }: Admitted,
+  all: SearchHit[],
+): { hits: SearchHit[]; limit?: PermissionLimit } {
+  const keys = all.map(({ key }) => key)
+  const denied = deniedNodes(db, space.key, subject, keys)
+  if (denied.size === 0) return { hits: all }
+  const [best] = fuse(all)
+  const hits = all.filter(({ key }) => !denied.has(key))
+  return { hits, limit: { filtered: denied.size, better: best !== undefined && denied.has(best.key) } }
 }
 
 function legMetrics(found: SearchHits, embedding: QueryEmbedding): Record<string, unknown> {

@@ -4,12 +4,13 @@ import type { Admitted } from './admission.js'
 import { answerConfidence } from './confidence.js'
 import type { Derivations } from './derivation.js'
 import type { RankedPassage } from './evidence.js'
-import type { Retrieved } from './fast.js'
+import type { PermissionLimit, Retrieved } from './fast.js'
 import { chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { readRanges } from './page-index/store.js'
 import { askedTerms, asksForFigures, sequenceOf } from './page-index/terms.js'
 import { type AnalysedPassage, analysePassage, type PassageCache } from './passage.js'
+import { deniedNodes } from './permissions.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 
@@ -80,6 +81,7 @@ export async function retrieveResearch(
     ranked,
     terms: names,
     idf,
+    ...(opened.permission === undefined ? {} : { permission: opened.permission }),
     metrics: {
       ...noLegs(pending),
       pageIndexScoreVersion: SCORE_VERSION,
@@ -98,7 +100,7 @@ export async function retrieveResearch(
       navigationMs: round(navigated - chosen),
       readingMs: round(performance.now() - navigated),
       finalCandidateCount: ranked.length,
-      permissionFilteredCount: 0,
+      permissionFilteredCount: opened.permission?.filtered ?? 0,
       metadataFilteredCount: 0,
       projectionFilteredCount: opened.hidden,
       scoreThresholdFilteredCount: passages.length - kept.length,
@@ -134,17 +136,18 @@ function toOpen(scored: readonly ScoredRange[]): ScoredRange[] {
 function open(
   context: EngineContext,
   cache: PassageCache,
-  { space, snapshot }: Admitted,
+  { space, snapshot, subject }: Admitted,
   ranges: readonly ScoredRange[],
   query: ReturnType<typeof prepareQuery>,
-): { ranges: Opened[]; nodes: number; hidden: number } {
+): { ranges: Opened[]; nodes: number; hidden: number; permission?: PermissionLimit } {
   const { db } = context
   const keys = ranges.flatMap(({ range }) => keysOf(range))
   const visible = visibleKeys(db, space.key, snapshot, keys)
+  const denied = deniedNodes(db, space.key, subject, keys)
   const rows = loadPassages(
     db,
     space.key,
-    keys.filter((key) => visible.has(key)),
+    keys.filter((key) => visible.has(key) && !denied.has(key)),
   )
   const analysed = new Map<number, AnalysedPassage>()
   for (const [key, { title, body }] of rows) {
@@ -169,7 +172,11 @@ function open(
     return nodes.length === 0 ? [] : [{ ...one, nodes, total: one.score + (nodes[0]?.score ?? 0) }]
   })
   opened.sort((a, b) => b.total - a.total || a.range.first - b.range.first)
-  return { ranges: opened, nodes: rows.size, hidden: keys.length - rows.size }
+  const better = denied.has(ranges[0]?.range.first ?? 0)
+  return {
+    ...{ ranges: opened, nodes: rows.size, hidden: keys.length - rows.size - denied.size },
+    ...(denied.size === 0 ? {} : { permission: { filtered: denied.size, better } }),
+  }
 }
 
 function keysOf({ first, count }: { first: number; count: number }): number[] {

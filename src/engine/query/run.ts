@@ -10,9 +10,8 @@ import { insertTrace } from '../traces/store.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type Admitted, admit, type QueryGate } from './admission.js'
 import { answerQuery } from './answer.js'
-import { evidenceState } from './answerability.js'
-import { makeBundle, toEvidenceItem } from './evidence.js'
-import type { Retrieved } from './fast.js'
+import { freshnessOf } from './freshness.js'
+import { judge } from './judge.js'
 import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
 import { type QueryShared, retrieveInMode } from './stages.js'
@@ -99,7 +98,9 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   const { retrieved, plan } = await retrieveInMode(context, shared, {
     ...{ body, query: body.query, admitted, route, recorder, signal },
   })
-  const bundle = judge(run, retrieved)
+  const passages = retrieved.ranked.map(({ passage }) => passage)
+  const freshness = freshnessOf(context.db, passages, Date.now())
+  const bundle = judge({ query: body.query, traceId, freshness }, retrieved)
   const answering = new Date()
   let answer = ''
   const answerMetadata: Record<string, unknown> = {}
@@ -141,29 +142,6 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     ...{ state: bundle.state, cited: answerMetadata.cited },
   })
   yield { event: 'answer.done', data: { finishReason, metadata, traceId } }
-}
-
-function judge(run: Run, retrieved: Retrieved): EvidenceBundle {
-  const items = retrieved.ranked.map(toEvidenceItem)
-  const verdict = evidenceState({
-    query: run.body.query,
-    terms: retrieved.terms,
-    idf: retrieved.idf,
-    items: items.map((item, index) => ({
-      text: item.text,
-      title: String(item.metadata.title ?? ''),
-      score: item.score,
-      ...(retrieved.ranked[index]?.features === undefined ? {} : { features: retrieved.ranked[index].features }),
-    })),
-  })
-  for (const conflict of verdict.conflicts) {
-    const item = items[conflict.item]
-    const other = items[conflict.other]
-    if (item === undefined || other === undefined) continue
-    item.conflicts.push({ nodeId: other.nodeId, reason: conflict.reason, severity: 'medium' })
-    other.conflicts.push({ nodeId: item.nodeId, reason: conflict.reason, severity: 'medium' })
-  }
-  return makeBundle(run.body.query, run.traceId, verdict.state, items, verdict.uncovered)
 }
 
 /** One transaction: trace, steps, bundle, session turn. `answer.done` follows it and never goes before. */

@@ -4,6 +4,7 @@ import type { Snapshot } from './admission.js'
 /** A passage with all that evidence says of it. */
 export interface PassageRow {
   key: number
+  doc_key: number
   id: string
   title: string
   body: string
@@ -50,7 +51,7 @@ export function nodeCount(db: Database, spaceKey: number): number {
 /** Passages by key, of those that still exist. */
 export function loadPassages(db: Database, spaceKey: number, keys: number[]): Map<number, PassageRow> {
   const rows = db.all<PassageRow>(
-    `SELECT nodes.key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page,
+    `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page,
        nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value

@@ -1,0 +1,38 @@
+import type { Database } from '../storage/database.js'
+
+/** Age at which what a document says counts half as fresh. */
+const HALF_LIFE_MILLISECONDS = 365 * 24 * 3600 * 1000
+
+export interface Freshness {
+  state: 'fresh' | 'stale'
+  /** 1 for what was published just now, 0.5 after a year; half of that while a newer version waits to be published */
+  score: number
+}
+
+/**
+ * How fresh passages are, by document key: stale is what a newer version of its document, already accepted, is about to
+ * replace. Ranking does not use it: an old passage may be the right one.
+ */
+export function freshnessOf(
+  db: Database,
+  passages: readonly { doc_key: number; published_at: number }[],
+  now: number,
+): Map<number, Freshness> {
+  const docs = [...new Set(passages.map(({ doc_key }) => doc_key))]
+  const waiting = new Set(
+    db
+      .all<{ key: number }>(
+        `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
+         ON j.doc_key = wanted.value WHERE j.completed_at IS NULL`,
+        JSON.stringify(docs),
+      )
+      .map(({ key }) => key),
+  )
+  return new Map(
+    passages.map(({ doc_key, published_at }) => {
+      const aged = 0.5 ** (Math.max(0, now - published_at) / HALF_LIFE_MILLISECONDS)
+      const stale = waiting.has(doc_key)
+      return [doc_key, { state: stale ? 'stale' : 'fresh', score: stale ? aged / 2 : aged }]
+    }),
+  )
+}

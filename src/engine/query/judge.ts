@@ -1,0 +1,89 @@
+import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
+import { newId } from '../../lib/ids.js'
+import { evidenceState, type Verdict } from './answerability.js'
+import { toEvidenceItem } from './evidence.js'
+import type { Retrieved } from './fast.js'
+import type { Freshness } from './freshness.js'
+
+/** Turns what retrieval kept into evidence: its state, what contradicts what, and what is missing and why. */
+export function judge(
+  request: { query: string; traceId: string; freshness: ReadonlyMap<number, Freshness> },
+  retrieved: Retrieved,
+): EvidenceBundle {
+  const items = retrieved.ranked.map((passage) =>
+    toEvidenceItem(passage, request.freshness.get(passage.passage.doc_key)),
+  )
+  const verdict = evidenceState({
+    query: request.query,
+    terms: retrieved.terms,
+    idf: retrieved.idf,
+    items: items.map((item, index) => {
+      const features = retrieved.ranked[index]?.features
+      return {
+        ...{ text: item.text, title: String(item.metadata.title ?? ''), score: item.score },
+        ...(features === undefined ? {} : { features }),
+      }
+    }),
+  })
+  noteConflicts(items, verdict)
+  const limited = retrieved.permission?.better === true && verdict.state !== 'answerable'
+  const state = limited ? 'permission-limited' : verdict.state
+  return {
+    ...{ id: newId(), query: request.query, traceId: request.traceId, createdAt: new Date().toISOString() },
+    ...{ state, items, missingEvidence: missingEvidence(state, items, verdict, retrieved) },
+  }
+}
+
+function noteConflicts(items: readonly EvidenceItem[], verdict: Verdict): void {
+  for (const { item: one, other: two, reason } of verdict.conflicts) {
+    const item = items[one]
+    const other = items[two]
+    if (item === undefined || other === undefined) continue
+    item.conflicts.push({ nodeId: other.nodeId, reason, severity: 'medium' })
+    other.conflicts.push({ nodeId: item.nodeId, reason, severity: 'medium' })
+  }
+}
+
+function missingEvidence(
+  state: EvidenceState,
+  items: readonly EvidenceItem[],
+  { uncovered }: Verdict,
+  { metrics, permission }: Retrieved,
+): MissingEvidence[] {
+  const missing: MissingEvidence[] = []
+  if (state === 'not-enough-evidence' || state === 'partial')
+    missing.push({
+      reason: 'not-retrieved',
+      text:
+        uncovered.length === 0
+          ? 'no passage answers the question closely enough'
+          : `no passage was found for: ${uncovered.join(', ')}`,
+      metadata: { terms: uncovered },
+    })
+  if (permission !== undefined && permission.filtered > 0 && state !== 'answerable')
+    missing.push({
+      reason: 'permission-filtered',
+      text: `${permission.filtered} passages were left out, whose sources you may not read`,
+      metadata: { filtered: permission.filtered, better: permission.better },
+    })
+  for (const item of items) {
+    if (item.freshness !== 'stale') continue
+    const filename = String(item.metadata.filename ?? '')
+    const text = `a newer version of ${filename} is not published yet`
+    if (!missing.some((entry) => entry.text === text))
+      missing.push({ reason: 'stale', text, metadata: { nodeId: item.nodeId } })
+  }
+  if (state === 'conflict')
+    missing.push({
+      reason: 'conflict',
+      text: 'nothing was found that decides between passages that contradict each other',
+      metadata: { nodeIds: items.filter(({ conflicts }) => conflicts.length > 0).map(({ nodeId }) => nodeId) },
+    })
+  if (metrics.degraded === true && state !== 'answerable')
+    missing.push({
+      reason: 'unknown',
+      text: 'a part of the space could not be searched',
+      metadata: { reasons: metrics.degradedReasons },
+    })
+  return missing
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import { Database } from '../../../src/engine/storage/database.js'
+import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+
+let test: TestEngine
+let spaceId: string
+
+beforeEach(async () => {
+  test = await startEngine()
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
+})
+afterEach(() => test.end())
+
+const bundleOf = ({ done }: Asked): EvidenceBundle =>
+  (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
+
+/** Puts a document below a source that only `readers` may read. */
+function restrict(documentId: string, readers: string[]): void {
+  const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
+  const { space_key } = db.get<{ space_key: number }>('SELECT space_key FROM documents WHERE id = ?', documentId)!
+  db.writeNow(() => {
+    db.run(
+      `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at)
+       VALUES ('source', ?, ?, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0)`,
+      ...[ADA.tenant, space_key, JSON.stringify(readers)],
+    )
+    db.run("UPDATE documents SET source_id = 'source' WHERE id = ?", documentId)
+  })
+  db.close()
+}
+
+const SECRET = 'The vault code of the north tower is changed every ninety days by the warden.\n'
+const PUBLIC = 'The north tower has a vault and a library that opens at noon.\n'
+
+describe('evidence', () => {
+  it('leaves out sources that the subject may not read, in every mode, and says that better was left out', async () => {
+    const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET, 'public.md': PUBLIC })
+    restrict(secret.asset.id, ['grace'])
+    const grace = { ...ADA, subject: 'grace' }
+    const question = 'How often is the vault code of the north tower changed?'
+    for (const mode of ['fast', 'deep', 'research'] as const) {
+      const asked = await ask(test.engine, ADA, spaceId, question, { mode })
+      expect(JSON.stringify(asked), mode).not.toContain('ninety')
+      const bundle = bundleOf(asked)
+      expect(bundle.state, mode).toBe('permission-limited')
+      expect(bundle.missingEvidence.map(({ reason }) => reason)).toContain('permission-filtered')
+      expect(asked.done.metadata?.metrics).toMatchObject({ permissionFilteredCount: 1 })
+      const read = await ask(test.engine, grace, spaceId, question, { mode })
+      expect(read.answer, mode).toContain('ninety days')
+      expect(bundleOf(read).state, mode).toBe('answerable')
+    }
+  })
+
+  it('says that two passages disagree, and that nothing decides', async () => {
+    await ingest(test.engine, ADA, spaceId, {
+      'old.md': 'The harbour channel is kept at a depth of nine metres, 9 m, all year round.\n',
+      'new.md': 'The harbour channel is kept at a depth of eleven metres, 11 m, all year round.\n',
+    })
+    const bundle = bundleOf(
+      await ask(test.engine, ADA, spaceId, 'At what depth is the harbour channel kept all year round?'),
+    )
+    expect(bundle.state).toBe('conflict')
+    expect(bundle.items[0].conflicts).toMatchObject([{ nodeId: bundle.items[1].nodeId }])
+    expect(bundle.missingEvidence.map(({ reason }) => reason)).toEqual(['conflict'])
+  })
+
+  it('says what was not found, and how fresh the rest is', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'public.md': PUBLIC })
+    const bundle = bundleOf(await ask(test.engine, ADA, spaceId, 'Who painted the ceiling of the opera house?'))
+    expect(bundle.state).toBe('not-enough-evidence')
+    expect(bundle.missingEvidence).toMatchObject([{ reason: 'not-retrieved' }])
+    const found = bundleOf(await ask(test.engine, ADA, spaceId, 'When does the library of the north tower open?'))
+    expect(found.items[0]).toMatchObject({ freshness: 'fresh', scores: { freshness: expect.closeTo(1, 2) } })
+  })
+})
