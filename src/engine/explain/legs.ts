@@ -201,7 +201,10 @@ export function judgeCandidacy(stages: Stages, passages: Passages, record: FastR
   const has = (reason: string) => reasons.some((stage) => stage.reason === reason)
   const figures = { textCandidates: record.found.textCount, vectorCandidates: record.found.vectorCount }
   const at = (reason: string, text: string) => ({ stage: 'fusion' as const, reason, text, figures })
-  if (has('watermark-behind') || has('not-in-index'))
+  // published passages that were found, and then were not among those that may be ranked
+  if (record.found.hits.some((hit) => passages.meant.has(hit.key)))
+    failed(stages, 'out-of-scope', at('not-permitted', 'it was found, but who asks may not read its source'))
+  else if (has('watermark-behind') || has('not-in-index'))
     failed(stages, 'index-behind', at('index-behind', 'a search index does not hold the document as it is published'))
   else if (has('beyond-limit'))
     failed(stages, 'beyond-candidates', at('no-candidate', 'neither search brought it among its candidates'))
