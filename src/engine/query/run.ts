@@ -10,6 +10,7 @@ import { insertTrace } from '../traces/store.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type Admitted, admit, type QueryGate } from './admission.js'
 import { answerQuery } from './answer.js'
+import { searchedQuery } from './follow-up.js'
 import { freshnessOf } from './freshness.js'
 import { judge } from './judge.js'
 import { type Route, resolveMode } from './mode.js'
@@ -96,7 +97,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   )
   run.route = route
   const { retrieved, plan } = await retrieveInMode(context, shared, {
-    ...{ body, query: body.query, admitted, route, recorder, signal },
+    ...{ body, query: searchedQuery(body.query, run.session.turns), admitted, route, recorder, signal },
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = freshnessOf(context.db, passages, Date.now())

@@ -75,3 +75,27 @@ describe('evidence', () => {
     expect(found.items[0]).toMatchObject({ freshness: 'fresh', scores: { freshness: expect.closeTo(1, 2) } })
   })
 })
+
+describe('a session', () => {
+  it('completes a follow-up with what was asked before, over many turns, and only within the session', async () => {
+    await ingest(test.engine, ADA, spaceId, {
+      'westerhever.md':
+        'The lighthouse of Westerhever was built in 1908. The keeper of Westerhever was Jens Petersen.\n',
+      'hiddensee.md': 'The windmill of Hiddensee was built in 1755. The keeper of Hiddensee was Anna Gau.\n',
+    })
+    const follow = async (about: string): Promise<string[]> => {
+      const first = await ask(test.engine, ADA, spaceId, `Where is the ${about}?`)
+      const answers: string[] = []
+      for (const query of ['When was it built?', 'And who was its keeper?']) {
+        const asked = await ask(test.engine, ADA, spaceId, query, { sessionId: first.sessionId })
+        expect(asked.sessionId).toBe(first.sessionId)
+        answers.push(String(bundleOf(asked).items[0].metadata.filename))
+      }
+      return answers
+    }
+    expect(await follow('lighthouse of Westerhever')).toEqual(['westerhever.md', 'westerhever.md'])
+    expect(await follow('windmill of Hiddensee')).toEqual(['hiddensee.md', 'hiddensee.md'])
+    const alone = await ask(test.engine, ADA, spaceId, 'When was it built?')
+    expect(new Set(bundleOf(alone).items.map(({ metadata }) => metadata.filename)).size).toBe(2)
+  })
+})
