@@ -65,7 +65,7 @@ module.exports = {
       { path: '^src/(engine|client|cli|commands|kchat|local)/' },
       {
         path: '^src/contract/',
-        pathNot: '^src/contract/(errors|limits)\\.ts$',
+        pathNot: '^src/contract/(chat/)?(errors|limits)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     ),
@@ -131,10 +131,10 @@ module.exports = {
       ['^src/engine/search/'],
     ),
     only(
-      'undici-for-models',
-      'undici is for model providers. The command line uses node:http, which starts faster.',
+      'undici-for-outgoing-requests',
+      'undici is for what the engine fetches. The command line uses node:http, which starts faster.',
       ['undici'],
-      ['^src/engine/models/'],
+      ['^src/engine/(models|egress)/'],
     ),
     only('http-framework-in-daemon', 'Only the daemon serves HTTP.', ['hono', '@hono', 'busboy'], ['^src/daemon/']),
     only(

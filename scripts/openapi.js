@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ROOT } from './build.js'
 
 const { openApi } = await import('../dist/contract/openapi.js')
-const { gatewayRoutes } = await import('../dist/contract/gateway/routes.js')
+const { allRoutes } = await import('../dist/contract/routes.js')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
-writeFileSync(join(ROOT, 'docs', 'openapi.json'), `${JSON.stringify(openApi(gatewayRoutes, version), null, 2)}\n`)
+writeFileSync(join(ROOT, 'docs', 'openapi.json'), `${JSON.stringify(openApi(allRoutes, version), null, 2)}\n`)

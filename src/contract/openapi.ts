@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
 import { type JsonSchema, jsonSchema } from './json-schema.js'
 import { ErrorBody } from './primitives.js'
@@ -44,6 +45,7 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) }
   }
   const error = hoist(ErrorBody, 'output', components)
+  const chatError = hoist(ChatErrorBody, 'output', components)
   return {
     openapi: '3.1.0',
     info: {
@@ -56,19 +58,24 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
     paths,
     components: {
       schemas: sorted(components),
-      responses: Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [
-          `Error${status}`,
-          { description, headers: ERROR_HEADERS, content: { 'application/json': { schema: error } } },
-        ]),
-      ),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      responses: {
+        ...Object.fromEntries(
+          Object.entries(REFUSALS).map(([status, description]) => [
+            `Error${status}`,
+            { description, headers: ERROR_HEADERS, content: { 'application/json': { schema: error } } },
+          ]),
+        ),
+        ChatError: { description: 'refused', content: { 'application/json': { schema: chatError } } },
+      },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        applicationKey: { type: 'http', scheme: 'bearer', description: 'a key of a chat application' },
+      },
     },
   }
 }
 
 function operation(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
-  const scopes = route.scope === 'public' ? [] : [{ bearer: [`knowledge-spaces:${route.scope}`] }]
   const parameters = [
     ...parametersOf(route.params, 'path', components),
     ...parametersOf(route.query, 'query', components),
@@ -77,12 +84,17 @@ function operation(route: RouteDefinition, components: Record<string, JsonSchema
   return {
     operationId: route.id,
     summary: route.summary,
-    security: scopes,
+    security: securityOf(route),
     ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(route, components),
     responses: { ...successes(route, components), ...refusals(route) },
   }
+}
+
+function securityOf({ scope }: RouteDefinition): Json[] {
+  if (scope === 'public') return []
+  return scope === 'application' ? [{ applicationKey: [] }] : [{ bearer: [`knowledge-spaces:${scope}`] }]
 }
 
 /** Every write takes an idempotency key; a route that only reads does not, whatever its method. */
@@ -153,8 +165,9 @@ function eventStream(route: RouteDefinition, components: Record<string, JsonSche
 
 function refusals(route: RouteDefinition): Json {
   const implied = route.scope === 'public' ? [403, 500] : [401, 403, 500]
+  const refusal = (status: number) => (route.scope === 'application' ? 'ChatError' : `Error${status}`)
   const statuses = [...new Set([...route.errors, ...implied])].sort((a, b) => a - b)
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]))
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${refusal(status)}` }]))
 }
 
 /** The schema with everything that has a name moved to the components. */

@@ -7,7 +7,8 @@ export interface RouteDefinition {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** path template with `{name}` parts; the last part may be `{name*}`, which takes the rest of the path */
   path: string
-  scope: 'read' | 'write' | 'public'
+  /** `application`: a key of a chat application instead of a token */
+  scope: 'read' | 'write' | 'public' | 'application'
   summary: string
   params?: z.ZodObject
   query?: z.ZodObject

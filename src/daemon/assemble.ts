@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
-import { gatewayRoutes } from '../contract/gateway/routes.js'
 import { openApi } from '../contract/openapi.js'
+import { allRoutes } from '../contract/routes.js'
 import type { Engine, EngineOptions } from '../engine/api.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
@@ -31,7 +31,7 @@ export interface Assembly {
 export function assembleApp({ settings, identity, engine, work, status, log, signingKey }: Assembly): DaemonApp {
   let description: Record<string, unknown> | undefined
   const openapi = () => {
-    description ??= openApi(gatewayRoutes, identity.version)
+    description ??= openApi(allRoutes, identity.version)
     return description
   }
   return createApp({
@@ -89,6 +89,7 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
       intervalMs: settings.retentionIntervalMinutes * MINUTE_MS,
       batchRows: settings.retentionBatchRows,
     },
+    sources: { egressAllow: settings.egressAllow },
     log,
   }
 }

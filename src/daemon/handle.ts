@@ -126,7 +126,7 @@ async function answer(exchange: Exchange): Promise<Response> {
     return refusal(exchange, new KsError('method-not-allowed', rule), { allow: path.allow })
   }
   const { scope } = operation.route
-  if (session !== undefined && scope !== 'public') requireScope(session, scope)
+  if (session !== undefined && (scope === 'read' || scope === 'write')) requireScope(session, scope)
   return operate(exchange, operation, session)
 }
 

@@ -1,5 +1,8 @@
 import { Hono } from 'hono'
+import { chatAppRoutes } from '../contract/chat/apps.js'
 import { gatewayRoutes } from '../contract/gateway/routes.js'
+import { chatAppHandlers } from './chat/apps.js'
+import { mountChat } from './chat/mount.js'
 import { gatewayHandlers } from './gateway/handlers.js'
 import { createEdge, type EdgeBindings, type EdgeOptions } from './handle.js'
 import { compileRoutes } from './routing.js'
@@ -10,8 +13,10 @@ export type DaemonApp = Hono<{ Bindings: EdgeBindings }>
 export function createApp(options: EdgeOptions): DaemonApp {
   const edge = createEdge(options)
   const app: DaemonApp = new Hono<{ Bindings: EdgeBindings }>()
-  for (const path of compileRoutes(gatewayRoutes, gatewayHandlers(options.deps)))
+  const handlers = { ...gatewayHandlers(options.deps), ...chatAppHandlers(options.deps) }
+  for (const path of compileRoutes([...gatewayRoutes, ...chatAppRoutes], handlers))
     app.all(path.pattern, (context) => edge(context, path))
+  mountChat(app, options)
   app.notFound((context) => edge(context, undefined))
   return app
 }

@@ -46,9 +46,11 @@ import type {
   UpdateSpaceBody,
 } from '../contract/gateway/spaces.js'
 import type { Health } from '../contract/gateway/system.js'
+import type { ChatOperations } from './chat/operations.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
+import type { SourceOperations } from './sources/operations.js'
 
 /** Who asks: tenant and subject come from the token, never from a body. */
 export interface Caller {
@@ -73,6 +75,8 @@ export interface UploadFile {
   /** media type the client declared */
   mimeType?: string
   content: Readable
+  /** kept with the document; not of clients */
+  metadata?: Record<string, unknown>
 }
 
 /**
@@ -170,6 +174,7 @@ export interface Engine {
     missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
   }
   quality: QualityOperations
+  sources: SourceOperations
   fs: {
     ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
     tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>
@@ -184,6 +189,7 @@ export interface Engine {
     setSpace(caller: Caller, spaceId: string, body: RetentionPolicyBody): Promise<RetentionPolicy>
   }
   integrity: IntegrityOperations
+  chat: ChatOperations
   idempotency: {
     /**
      * Claims a key for a request. Returns the stored response when the same request was answered before.
@@ -207,6 +213,8 @@ export interface Engine {
     runningQueries: number
     /** trainings and builds of vector graphs */
     backgroundTasks: number
+    /** whether a source is to be synced some time: then the daemon has to be there */
+    hasSchedule: boolean
     indexPid?: number
     parserPids: number[]
   }
@@ -234,6 +242,12 @@ export interface EngineOptions {
   /** instead of the numbers in the manifests of all spaces */
   quotas: QuotaOverrides
   retention: RetentionSchedule
+  sources?: {
+    /** addresses and CIDR ranges outside the public internet that sources may reach */
+    egressAllow?: readonly string[]
+    /** time between two looks at the schedule, milliseconds */
+    tickMs?: number
+  }
   /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
   now?: () => number
   log: EngineLog

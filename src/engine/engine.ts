@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId } from '../lib/ids.js'
 import type { Engine, EngineOptions } from './api.js'
+import { createChat } from './chat/operations.js'
 import { createCompiler } from './compile/compiler.js'
 import { createReplaySource } from './compile/replay.js'
 import { dropUnfinishedModels } from './compile/training.js'
@@ -29,6 +30,8 @@ import { startQuery } from './query/run.js'
 import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { createSearchIndexes } from './search/indexes.js'
+import { createSources } from './sources/operations.js'
+import { hasSchedule } from './sources/sync-store.js'
 import { profileOf, setRetrievalProfile } from './spaces/profile.js'
 import {
   createSpace,
@@ -77,11 +80,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     wake: () => runner?.wake(),
   }
   db.writeNow(() => dropUnfinishedModels(context))
-  runner = new JobRunner(context)
+  const jobs = new JobRunner(context)
+  runner = jobs
   const sweeper = new RetentionSweeper(context)
-  const engine = wire(context, runner, sweeper)
+  const sources = createSources(context, (jobId) => jobs.settled(jobId))
+  const engine = wire(context, jobs, sweeper, sources)
   runner.start()
   sweeper.start()
+  sources.sync.start()
   warmUp(context)
   return engine
 }
@@ -103,11 +109,17 @@ function unused(db: Database): boolean {
   return db.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1') === undefined
 }
 
-function wire(context: EngineContext, runner: JobRunner, sweeper: RetentionSweeper): Engine {
+function wire(
+  context: EngineContext,
+  runner: JobRunner,
+  sweeper: RetentionSweeper,
+  sources: ReturnType<typeof createSources>,
+): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
   const cache = new PassageCache()
   const derivations = new Derivations(context)
+  const chat = createChat(context, { gate, cache, derivations })
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
@@ -137,6 +149,7 @@ function wire(context: EngineContext, runner: JobRunner, sweeper: RetentionSweep
       missing: async (caller, id, page) => listMissing(db, caller, id, page),
     },
     quality: createQuality(context),
+    sources: sources.operations,
     fs: createFileSystem({ db }),
     retention: {
       ofTenant: (caller) => tenantPolicy(context, caller),
@@ -145,6 +158,7 @@ function wire(context: EngineContext, runner: JobRunner, sweeper: RetentionSweep
       setSpace: (caller, id, body) => setSpacePolicy(context, caller, id, body),
     },
     integrity: createIntegrity(context),
+    chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
       isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', jti) !== undefined,
@@ -170,13 +184,15 @@ function wire(context: EngineContext, runner: JobRunner, sweeper: RetentionSweep
         activeJobs,
         waitingJobs,
         runningQueries: gate.running,
-        backgroundTasks: training + context.indexes.builds() + derivations.running,
+        backgroundTasks: training + context.indexes.builds() + derivations.running + sources.sync.running,
+        hasSchedule: hasSchedule(db),
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
     async close() {
-      await Promise.all([sweeper.close(), runner.close()])
+      await sources.sync.close()
+      await Promise.all([chat.close(), sweeper.close(), runner.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       db.close()

@@ -27,6 +27,15 @@ interface Options {
   abandon(): void
   /** once, however the stream ended */
   closed(error?: unknown): void
+  /** how frames and pings are written; `event:` and `data:` lines with a comment as ping where absent */
+  framing?: Framing
+}
+
+/** How a stream puts its frames into bytes. */
+export interface Framing {
+  encode(frame: Frame): Uint8Array
+  ping(): Uint8Array
+  pingMs: number
 }
 
 const PING_MS = 15_000
@@ -36,6 +45,7 @@ const TICK_MS = 5_000
 
 const encoder = new TextEncoder()
 const PING = encoder.encode(': ping\n\n')
+const DEFAULT_FRAMING: Framing = { encode: encodeFrame, ping: () => PING, pingMs: PING_MS }
 
 /** The text of a frame. JSON escapes every line break, so data is always one line. */
 export function encodeFrame(frame: Frame): Uint8Array {
@@ -48,6 +58,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
  * slow reader slows the producer; a comment every 15 seconds keeps proxies and the client's own clock at ease.
  */
 export function openEventStream(stream: EventStream, options: Options): OpenEventStream {
+  const { framing = DEFAULT_FRAMING } = options
   const frames = stream.frames[Symbol.asyncIterator]()
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
@@ -62,7 +73,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
   const send = (frame: Frame) => {
     options.check?.(frame)
     lastWrite = performance.now()
-    controller?.enqueue(encodeFrame(frame))
+    controller?.enqueue(framing.encode(frame))
   }
   const cut = (reason: string) => {
     if (ended) return
@@ -82,9 +93,9 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
     const silence = performance.now() - lastWrite
     if ((controller?.desiredSize ?? 0) <= 0) {
       if (silence > STALL_MS) drop()
-    } else if (silence > PING_MS - TICK_MS / 2) {
+    } else if (silence > framing.pingMs - TICK_MS / 2) {
       lastWrite = performance.now()
-      controller?.enqueue(PING)
+      controller?.enqueue(framing.ping())
     }
   }
   const timer = setInterval(tick, TICK_MS)

@@ -1,6 +1,8 @@
+import { CHAT_SCHEMA } from './schema-chat.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
+import { SOURCES_SCHEMA } from './schema-sources.js'
 
 /**
  * The schema, as numbered forward-only migrations. Times are milliseconds since the epoch, ids are UUIDv7 text, `key`
@@ -418,4 +420,6 @@ WHEN NOT EXISTS (SELECT 1 FROM graph_mentions WHERE entity_key = OLD.entity_key)
 END;
 `,
   QUALITY_SCHEMA,
+  CHAT_SCHEMA,
+  SOURCES_SCHEMA,
 ]

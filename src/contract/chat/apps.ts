@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { isoDateTime, ModelReference, uuid } from '../primitives.js'
+import { route } from '../route.js'
+import { InputControl, Site } from './application.js'
+import { CHAT_LIMITS } from './limits.js'
+
+const text = z.string().max(CHAT_LIMITS.text)
+
+const fields = {
+  name: z.string().trim().min(1).max(CHAT_LIMITS.appName),
+  description: z.string().max(CHAT_LIMITS.appDescription),
+  /** a disabled application refuses its keys with 403 */
+  enabled: z.boolean(),
+  /** where answers come from */
+  knowledgeSpaceIds: z.array(uuid).max(CHAT_LIMITS.spacesPerApp),
+  /** null: what the retrieval profile of the first space names, or the daemon's default */
+  model: ModelReference.nullable(),
+  tags: z.array(z.string().min(1).max(CHAT_LIMITS.appName)).max(CHAT_LIMITS.tags),
+  openingStatement: text,
+  suggestedQuestions: z.array(text.min(1)).max(CHAT_LIMITS.suggestedQuestions),
+  suggestedQuestionsAfterAnswer: z.boolean(),
+  /** whether answers say which passages they come from */
+  retrieverResource: z.boolean(),
+  userInputForm: z.array(InputControl).max(CHAT_LIMITS.inputControls),
+  site: Site.partial(),
+}
+
+export const ChatAppBody = z
+  .strictObject(fields)
+  .partial()
+  .required({ name: true })
+  .refine(distinctVariables, 'two controls may not fill the same variable')
+  .meta({ id: 'ChatAppRequest' })
+export type ChatAppBody = z.output<typeof ChatAppBody>
+
+export const ChatAppUpdate = z
+  .strictObject(fields)
+  .partial()
+  .refine(distinctVariables, 'two controls may not fill the same variable')
+  .meta({ id: 'ChatAppUpdate' })
+export type ChatAppUpdate = z.output<typeof ChatAppUpdate>
+
+export const ChatApp = z
+  .strictObject({ id: uuid, ...fields, createdAt: isoDateTime, updatedAt: isoDateTime })
+  .meta({ id: 'ChatApp' })
+export type ChatApp = z.output<typeof ChatApp>
+
+const keyFields = {
+  id: uuid,
+  /** the last characters, to tell keys apart */
+  hint: z.string(),
+  createdAt: isoDateTime,
+  revokedAt: isoDateTime.nullable(),
+}
+
+export const ChatAppKey = z.strictObject(keyFields).meta({ id: 'ChatAppKey' })
+export type ChatAppKey = z.output<typeof ChatAppKey>
+
+export const NewChatAppKey = z.strictObject({ ...keyFields, key: z.string() }).meta({ id: 'NewChatAppKey' })
+export type NewChatAppKey = z.output<typeof NewChatAppKey>
+
+function distinctVariables({ userInputForm = [] }: { userInputForm?: InputControl[] | undefined }): boolean {
+  const names = userInputForm.flatMap((control) => Object.values(control).map(({ variable }) => variable))
+  return new Set(names).size === names.length
+}
+
+const AppParams = z.strictObject({ appId: uuid })
+const KeyParams = z.strictObject({ appId: uuid, keyId: uuid })
+
+export const chatAppRoutes = [
+  route({
+    id: 'createChatApp',
+    method: 'POST',
+    path: '/chat-apps',
+    scope: 'write',
+    summary: 'Create a chat application that answers from the named spaces.',
+    body: ChatAppBody,
+    ok: { 201: ChatApp },
+    errors: [400, 404, 429],
+    extension: true,
+  }),
+  route({
+    id: 'listChatApps',
+    method: 'GET',
+    path: '/chat-apps',
+    scope: 'read',
+    summary: 'List the chat applications of the tenant, oldest first.',
+    ok: { 200: z.strictObject({ items: z.array(ChatApp) }) },
+    errors: [],
+    extension: true,
+  }),
+  route({
+    id: 'getChatApp',
+    method: 'GET',
+    path: '/chat-apps/{appId}',
+    scope: 'read',
+    summary: 'Read a chat application.',
+    params: AppParams,
+    ok: { 200: ChatApp },
+    errors: [404],
+    extension: true,
+  }),
+  route({
+    id: 'updateChatApp',
+    method: 'PATCH',
+    path: '/chat-apps/{appId}',
+    scope: 'write',
+    summary: 'Change a chat application; what is not named stays.',
+    params: AppParams,
+    body: ChatAppUpdate,
+    ok: { 200: ChatApp },
+    errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'deleteChatApp',
+    method: 'DELETE',
+    path: '/chat-apps/{appId}',
+    scope: 'write',
+    summary: 'Delete a chat application with its keys, conversations and feedback.',
+    params: AppParams,
+    ok: { 204: 'empty' },
+    errors: [404],
+    extension: true,
+  }),
+  route({
+    id: 'createChatAppKey',
+    method: 'POST',
+    path: '/chat-apps/{appId}/keys',
+    scope: 'write',
+    summary: 'Make a key for the application; this answer is the only one that shows it.',
+    params: AppParams,
+    ok: { 201: NewChatAppKey },
+    errors: [404, 429],
+    extension: true,
+  }),
+  route({
+    id: 'listChatAppKeys',
+    method: 'GET',
+    path: '/chat-apps/{appId}/keys',
+    scope: 'read',
+    summary: 'List the keys of the application, without the keys themselves.',
+    params: AppParams,
+    ok: { 200: z.strictObject({ items: z.array(ChatAppKey) }) },
+    errors: [404],
+    extension: true,
+  }),
+  route({
+    id: 'revokeChatAppKey',
+    method: 'DELETE',
+    path: '/chat-apps/{appId}/keys/{keyId}',
+    scope: 'write',
+    summary: 'Revoke a key of the application; it is refused from now on.',
+    params: KeyParams,
+    ok: { 204: 'empty' },
+    errors: [404],
+    extension: true,
+  }),
+] as const
+
+export type ChatAppRoute = (typeof chatAppRoutes)[number]

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { count, uuid } from '../primitives.js'
+import { route } from '../route.js'
+import { CHAT_LIMITS } from './limits.js'
+import { chatLimit, inputs, UserBody, user } from './messages.js'
+
+const epochSeconds = z.int().min(0)
+
+export const ChatConversation = z
+  .strictObject({
+    id: uuid,
+    name: z.string(),
+    inputs,
+    status: z.literal('normal'),
+    introduction: z.string(),
+    created_at: epochSeconds,
+    updated_at: epochSeconds,
+  })
+  .meta({ id: 'ConversationListItem' })
+export type ChatConversation = z.output<typeof ChatConversation>
+
+export const ConversationsQuery = z.object({
+  user,
+  last_id: uuid.optional(),
+  limit: chatLimit(CHAT_LIMITS.page),
+  sort_by: z.enum(['created_at', '-created_at', 'updated_at', '-updated_at']).default('-updated_at'),
+})
+export type ConversationsQuery = z.output<typeof ConversationsQuery>
+
+export const RenameBody = z
+  .object({
+    name: z.string().max(CHAT_LIMITS.conversationName).nullish(),
+    auto_generate: z.boolean().default(false),
+    user,
+  })
+  .meta({ id: 'ConversationRenameRequest' })
+export type RenameBody = z.output<typeof RenameBody>
+
+const VariableItem = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  value_type: z.string(),
+  value: z.string(),
+  description: z.string(),
+  created_at: epochSeconds,
+  updated_at: epochSeconds,
+})
+
+const VariablesQuery = z.object({
+  user,
+  last_id: uuid.optional(),
+  limit: chatLimit(CHAT_LIMITS.page),
+  variable_name: z
+    .string()
+    .max(CHAT_LIMITS.variableName)
+    .regex(/^[A-Za-z0-9_.-]+$/, 'letters, digits, `_`, `.` and `-`')
+    .optional(),
+})
+
+const ConversationParams = z.object({ conversation_id: uuid })
+
+export const conversationsRoutes = [
+  route({
+    id: 'listConversations',
+    method: 'GET',
+    path: '/v1/conversations',
+    scope: 'application',
+    summary: 'Conversations of the user; `last_id` asks for what follows it.',
+    query: ConversationsQuery,
+    ok: { 200: z.strictObject({ limit: count, has_more: z.boolean(), data: z.array(ChatConversation) }) },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'deleteConversation',
+    method: 'DELETE',
+    path: '/v1/conversations/{conversation_id}',
+    scope: 'application',
+    summary: 'Delete a conversation with its messages. The user may also stand in the query.',
+    params: ConversationParams,
+    body: UserBody,
+    ok: { 204: 'empty' },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'renameConversation',
+    method: 'POST',
+    path: '/v1/conversations/{conversation_id}/name',
+    scope: 'application',
+    summary: 'Name a conversation, or have a name made of its first question.',
+    params: ConversationParams,
+    body: RenameBody,
+    ok: { 200: ChatConversation },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'listConversationVariables',
+    method: 'GET',
+    path: '/v1/conversations/{conversation_id}/variables',
+    scope: 'application',
+    summary: 'Variables of a conversation; applications of this service keep none.',
+    params: ConversationParams,
+    query: VariablesQuery,
+    ok: { 200: z.strictObject({ limit: count, has_more: z.boolean(), data: z.array(VariableItem) }) },
+    errors: [400, 404],
+  }),
+] as const

@@ -1,0 +1,53 @@
+/** Codes of the chat service and the status each is answered with. Free of zod. */
+export const CHAT_ERRORS = {
+  invalid_param: 400,
+  bad_request: 400,
+  app_unavailable: 400,
+  provider_not_initialize: 400,
+  provider_quota_exceeded: 400,
+  model_currently_not_support: 400,
+  completion_request_error: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conversation_not_exists: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  unsupported_media_type: 415,
+  too_many_requests: 429,
+  internal_server_error: 500,
+  service_unavailable: 503,
+} as const
+
+export type ChatErrorCode = keyof typeof CHAT_ERRORS
+
+/** A failure of the chat service: clients match on code and message, so both are part of the contract. */
+export class ChatError extends Error {
+  readonly code: ChatErrorCode
+  /** name of the first field that is not valid */
+  readonly params?: string
+  /** what may have gone wrong, beside the sentence that clients match on */
+  readonly hint?: string
+
+  constructor(code: ChatErrorCode, message: string, options: { params?: string; hint?: string } = {}) {
+    super(message)
+    this.name = 'ChatError'
+    this.code = code
+    if (options.params !== undefined) this.params = options.params
+    if (options.hint !== undefined) this.hint = options.hint
+  }
+}
+
+export function conversationMissing(code: 'not_found' | 'conversation_not_exists' = 'not_found'): ChatError {
+  return new ChatError(code, 'Conversation Not Exists.', {
+    hint: 'the conversation was deleted, never was, or belongs to a different user',
+  })
+}
+
+export function messageMissing(): ChatError {
+  return new ChatError('not_found', 'Message Not Exists.')
+}
+
+export function invalidParam(params: string, message: string): ChatError {
+  return new ChatError('invalid_param', message, { params })
+}

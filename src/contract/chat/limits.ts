@@ -1,0 +1,19 @@
+/** Numbers of the chat service. Free of zod. */
+export const CHAT_LIMITS = {
+  appName: 160,
+  appDescription: 2000,
+  spacesPerApp: 20,
+  appsPerTenant: 1000,
+  keysPerApp: 100,
+  suggestedQuestions: 20,
+  /** of texts that an application shows */
+  text: 4000,
+  inputControls: 50,
+  tags: 20,
+  user: 1000,
+  query: 16_000,
+  page: { default: 20, max: 100 },
+  feedbacksPage: { default: 20, max: 101 },
+  conversationName: 255,
+  variableName: 255,
+} as const

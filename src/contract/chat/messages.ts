@@ -1,0 +1,246 @@
+import { z } from 'zod'
+import { count, queryInt, uuid } from '../primitives.js'
+import { route } from '../route.js'
+import { CHAT_LIMITS } from './limits.js'
+
+export const user = z.string().min(1).max(CHAT_LIMITS.user)
+const epochSeconds = z.int().min(0)
+export const inputs = z.record(z.string(), z.unknown())
+export const chatLimit = (page: { default: number; max: number }) =>
+  queryInt({ min: 1, max: page.max }).default(page.default)
+
+const InputFile = z.object({
+  type: z.literal('image'),
+  transfer_method: z.enum(['remote_url', 'local_file']),
+  url: z.string().nullish(),
+  upload_file_id: z.string().nullish(),
+})
+
+/** Unknown keys are ignored; top-level keys that are null or blank count as absent before this is asked. */
+export const ChatRequest = z
+  .object({
+    query: z.string().max(CHAT_LIMITS.query),
+    inputs: inputs.default({}),
+    response_mode: z.enum(['streaming', 'blocking']).default('streaming'),
+    user,
+    conversation_id: uuid.optional(),
+    files: z.array(InputFile).default([]),
+    auto_generate_name: z.boolean().default(true),
+  })
+  .meta({ id: 'ChatRequest' })
+export type ChatRequest = z.output<typeof ChatRequest>
+
+const decimal = z.string().regex(/^\d+(\.\d+)?$/)
+
+export const ChatUsage = z
+  .strictObject({
+    prompt_tokens: count,
+    prompt_unit_price: decimal,
+    prompt_price_unit: decimal,
+    prompt_price: decimal,
+    completion_tokens: count,
+    completion_unit_price: decimal,
+    completion_price_unit: decimal,
+    completion_price: decimal,
+    total_tokens: count,
+    total_price: decimal,
+    currency: z.string(),
+    /** seconds */
+    latency: z.number().min(0),
+  })
+  .meta({ id: 'ChatUsage' })
+export type ChatUsage = z.output<typeof ChatUsage>
+
+export const RetrieverResource = z
+  .strictObject({
+    position: z.int().min(1),
+    dataset_id: uuid,
+    dataset_name: z.string(),
+    document_id: uuid,
+    document_name: z.string(),
+    segment_id: uuid,
+    score: z.number().min(0).max(1),
+    content: z.string(),
+  })
+  .meta({ id: 'RetrieverResource' })
+export type RetrieverResource = z.output<typeof RetrieverResource>
+
+const AnswerMetadata = z.strictObject({
+  usage: ChatUsage,
+  retriever_resources: z.array(RetrieverResource),
+  annotation_reply: z.null(),
+})
+export type AnswerMetadata = z.output<typeof AnswerMetadata>
+
+const ids = { task_id: uuid, message_id: uuid, conversation_id: uuid, created_at: epochSeconds }
+
+export const ChatCompletion = z
+  .strictObject({
+    event: z.literal('message'),
+    id: uuid,
+    ...ids,
+    mode: z.literal('chat'),
+    answer: z.string(),
+    metadata: AnswerMetadata,
+  })
+  .meta({ id: 'ChatCompletionResponse' })
+export type ChatCompletion = z.output<typeof ChatCompletion>
+
+/** Data of the frames of a streamed answer; the name stands in `event`. */
+export const chatEvents = {
+  ping: z.strictObject({ event: z.literal('ping'), ...ids }),
+  message: z.strictObject({ event: z.literal('message'), id: uuid, ...ids, answer: z.string() }),
+  message_end: z.strictObject({
+    event: z.literal('message_end'),
+    id: uuid,
+    ...ids,
+    metadata: AnswerMetadata,
+    files: z.null(),
+  }),
+  error: z.strictObject({
+    event: z.literal('error'),
+    ...ids,
+    status: z.int(),
+    code: z.string(),
+    message: z.string(),
+  }),
+}
+
+export const ResultBody = z.strictObject({ result: z.literal('success') }).meta({ id: 'ChatResult' })
+export const UserBody = z.object({ user }).meta({ id: 'ChatUser' })
+
+export const FeedbackBody = z
+  .object({
+    rating: z.enum(['like', 'dislike']).nullish(),
+    user,
+    content: z.string().max(CHAT_LIMITS.query).nullish(),
+  })
+  .meta({ id: 'MessageFeedbackRequest' })
+export type FeedbackBody = z.output<typeof FeedbackBody>
+
+export const FeedbackItem = z
+  .strictObject({
+    id: uuid,
+    app_id: uuid,
+    conversation_id: uuid,
+    message_id: uuid,
+    rating: z.enum(['like', 'dislike']),
+    content: z.string(),
+    from_source: z.literal('user'),
+    from_end_user_id: uuid,
+    from_account_id: z.null(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'FeedbackItem' })
+export type FeedbackItem = z.output<typeof FeedbackItem>
+
+export const ConversationMessage = z
+  .strictObject({
+    id: uuid,
+    conversation_id: uuid,
+    inputs,
+    query: z.string(),
+    answer: z.string(),
+    message_files: z.array(z.never()),
+    feedback: z.strictObject({ rating: z.enum(['like', 'dislike']) }).nullable(),
+    retriever_resources: z.array(RetrieverResource),
+    agent_thoughts: z.array(z.never()),
+    created_at: epochSeconds,
+    status: z.enum(['normal', 'error']),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'ConversationMessageItem' })
+export type ConversationMessage = z.output<typeof ConversationMessage>
+
+export const MessagesQuery = z.object({
+  conversation_id: uuid,
+  user,
+  first_id: uuid.optional(),
+  limit: chatLimit(CHAT_LIMITS.page),
+  order: z.enum(['asc', 'desc']).default('asc'),
+})
+export type MessagesQuery = z.output<typeof MessagesQuery>
+
+const TaskParams = z.object({ task_id: z.string() })
+const MessageParams = z.object({ message_id: uuid })
+
+export const messagesRoutes = [
+  route({
+    id: 'sendChatMessage',
+    method: 'POST',
+    path: '/v1/chat-messages',
+    scope: 'application',
+    summary: 'Send a message; the answer is one JSON body (blocking) or streams as server-sent events (streaming).',
+    body: ChatRequest,
+    ok: { 200: ChatCompletion },
+    events: chatEvents,
+    errors: [400, 404, 429],
+  }),
+  route({
+    id: 'replayChatMessage',
+    method: 'GET',
+    path: '/v1/chat-messages/{task_id}/events',
+    scope: 'application',
+    summary: 'The events of a running or just finished answer, from its start.',
+    params: TaskParams,
+    query: z.object({ user }),
+    ok: { 200: 'event-stream' },
+    events: chatEvents,
+    errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'stopChatMessage',
+    method: 'POST',
+    path: '/v1/chat-messages/{task_id}/stop',
+    scope: 'application',
+    summary: 'Stop an answer; what was said so far is kept.',
+    params: TaskParams,
+    body: UserBody,
+    ok: { 200: ResultBody },
+    errors: [400],
+  }),
+  route({
+    id: 'rateMessage',
+    method: 'POST',
+    path: '/v1/messages/{message_id}/feedbacks',
+    scope: 'application',
+    summary: 'Rate an answer, or take the rating back.',
+    params: MessageParams,
+    body: FeedbackBody,
+    ok: { 200: ResultBody },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'listFeedbacks',
+    method: 'GET',
+    path: '/v1/app/feedbacks',
+    scope: 'application',
+    summary: 'Ratings of the application, newest first.',
+    query: z.object({ page: queryInt({ min: 1 }).default(1), limit: chatLimit(CHAT_LIMITS.feedbacksPage) }),
+    ok: { 200: z.strictObject({ data: z.array(FeedbackItem) }) },
+    errors: [400],
+  }),
+  route({
+    id: 'suggestQuestions',
+    method: 'GET',
+    path: '/v1/messages/{message_id}/suggested',
+    scope: 'application',
+    summary: 'Questions that could follow the answer.',
+    params: MessageParams,
+    query: z.object({ user }),
+    ok: { 200: z.strictObject({ result: z.literal('success'), data: z.array(z.string()) }) },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'listMessages',
+    method: 'GET',
+    path: '/v1/messages',
+    scope: 'application',
+    summary: 'The newest messages of a conversation, oldest first; `first_id` asks for what is older.',
+    query: MessagesQuery,
+    ok: { 200: z.strictObject({ limit: count, has_more: z.boolean(), data: z.array(ConversationMessage) }) },
+    errors: [400, 404],
+  }),
+] as const

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { applicationRoutes } from './application.js'
+import { conversationsRoutes } from './conversations.js'
+import { messagesRoutes } from './messages.js'
+
+/** Every operation of the chat service that this version serves. */
+export const chatRoutes = [...messagesRoutes, ...conversationsRoutes, ...applicationRoutes] as const
+
+export type ChatRoute = (typeof chatRoutes)[number]
+
+/** The body of every refusal. */
+export const ChatErrorBody = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    status: z.int(),
+    params: z.string().optional(),
+    hint: z.string().optional(),
+  })
+  .meta({ id: 'ChatError' })

@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http'
+import type { Context } from 'hono'
+import { z } from 'zod'
+import { ChatError } from '../../contract/chat/errors.js'
+import type { ChatRoute } from '../../contract/chat/routes.js'
+import type { RouteDefinition } from '../../contract/route.js'
+import type { AppSession } from '../../engine/chat/apps.js'
+import type { ChatTurn } from '../../engine/chat/turn.js'
+import { newId } from '../../lib/ids.js'
+import type { EdgeBindings, EdgeOptions } from '../handle.js'
+import { type Frame, openEventStream } from '../http/event-stream.js'
+import { lingerBeforeClose } from '../http/linger.js'
+import {
+  type BaseHeaders,
+  baseHeaders,
+  emptyReply,
+  eventsReply,
+  jsonReply,
+  toResponse,
+  traceIdOf,
+} from '../http/reply.js'
+import type { ChatAnswer } from './handlers.js'
+import { readChatInput } from './read.js'
+import { chatErrorOf, chatErrorReply, chatPreflight, encodeChatFrame, openToBrowsers } from './reply.js'
+
+type ChatContext = Context<{ Bindings: EdgeBindings }>
+
+/** Everything that one path of the chat service serves, by method. */
+export type ChatPath = ReadonlyMap<string, { route: ChatRoute; handler: AnyChatHandler }>
+
+/** A handler whose route is not known to the compiler any more. */
+export type AnyChatHandler = (session: AppSession, input: never) => ChatAnswer | Promise<ChatAnswer>
+
+interface Exchange {
+  options: EdgeOptions
+  request: Request
+  incoming: IncomingMessage | undefined
+  base: BaseHeaders
+  /** ends the count of this request as open work */
+  release(): void
+  streaming: boolean
+}
+
+const PING_MS = 10_000
+
+/** Answers one request below `/v1`; never throws. `path` is undefined where no route has the path. */
+export function createChatEdge(options: EdgeOptions) {
+  return async (context: ChatContext, path: ChatPath | undefined): Promise<Response> => {
+    const request = context.req.raw
+    const base = baseHeaders(traceIdOf(request.headers, newId), options.identification)
+    openToBrowsers(base, options.identification.version)
+    const incoming = context.env?.incoming
+    const exchange: Exchange = { options, request, incoming, base, streaming: false, release: options.work.begin() }
+    try {
+      return await answer(exchange, context, path)
+    } catch (error) {
+      return refuse(exchange, error)
+    } finally {
+      if (!exchange.streaming) exchange.release()
+    }
+  }
+}
+
+async function answer(exchange: Exchange, context: ChatContext, path: ChatPath | undefined): Promise<Response> {
+  const { options, request, incoming, base } = exchange
+  // Host keeps DNS rebinding out; the origin does not matter, since a key is never sent by a browser on its own.
+  const headers = new Headers(request.headers)
+  for (const name of ['origin', 'sec-fetch-site']) headers.delete(name)
+  options.guard.check(headers, incoming?.url ?? '/', context.env?.listener)
+  if (request.method === 'OPTIONS') return toResponse(chatPreflight(), base)
+  if (options.work.stopping()) throw new ChatError('service_unavailable', 'the service is stopping')
+  if (path === undefined) throw new ChatError('not_found', 'The requested URL was not found.')
+  const operation = path.get(request.method)
+  if (operation === undefined) {
+    const allow = [...path.keys()].sort().join(', ')
+    const error = new ChatError('method_not_allowed', `the method must be one of ${allow}`)
+    return toResponse(chatErrorReply(error, { allow }), base)
+  }
+  const session = sessionOf(exchange, request.headers.get('authorization'))
+  const input = await readChatInput(operation.route, context.req.param(), request, incoming)
+  const reply = await operation.handler(session, input as never) // the schemas of its own route made the input
+  if (reply === 'empty') return toResponse(emptyReply(204), base)
+  if ('stream' in reply) return streamed(exchange, reply.stream)
+  if (options.checkResponses) assertShape(operation.route, reply.json)
+  return toResponse(jsonReply(200, reply.json), base)
+}
+
+/** The application whose key the request carries. @throws ChatError `unauthorized`, `forbidden`, `too_many_requests` */
+function sessionOf({ options }: Exchange, header: string | null): AppSession {
+  const [scheme, key, ...more] = header?.trim().split(/\s+/) ?? []
+  if (scheme === undefined || key === undefined)
+    throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
+  if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
+  const session = more.length > 0 ? undefined : options.deps.engine.chat.authenticate(key)
+  if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
+  if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
+  options.rateLimit(`chat:${session.app.id}`)
+  return session
+}
+
+/** Whoever reads may go away: the turn goes on without them. The first ping goes out at once. */
+function streamed(exchange: Exchange, turn: ChatTurn): Response {
+  const { options, base } = exchange
+  const controls = { forget: () => {} }
+  const interrupted = (reason: string): Frame => {
+    const { task_id, message_id, conversation_id, created_at } = turn.ping()
+    const ids = { task_id, message_id, conversation_id, created_at }
+    const data = { event: 'error', ...ids, status: 503, code: 'service_unavailable', message: reason }
+    return { event: 'error', data }
+  }
+  const open = openEventStream(
+    { headers: {}, frames: framesOf(turn), interrupted },
+    {
+      abandon: () => {},
+      closed: (error) => {
+        controls.forget()
+        exchange.release()
+        if (error !== undefined) options.log.warn({ err: error }, 'a chat stream failed')
+      },
+      framing: {
+        encode: ({ data }) => encodeChatFrame(data),
+        ping: () => encodeChatFrame(turn.ping()),
+        pingMs: PING_MS,
+      },
+    },
+  )
+  controls.forget = options.work.track(open)
+  exchange.streaming = true
+  return eventsReply(open.body, base, { 'cache-control': 'no-cache' })
+}
+
+async function* framesOf(turn: ChatTurn): AsyncGenerator<Frame> {
+  const ping = turn.ping()
+  yield { event: ping.event, data: ping }
+  for await (const data of turn.frames()) yield { event: data.event, data }
+}
+
+function refuse({ options, base, incoming, request }: Exchange, error: unknown): Response {
+  const known = chatErrorOf(error)
+  if (known === undefined) options.log.error({ err: error, method: request.method }, 'chat request failed')
+  const reply = chatErrorReply(known ?? new ChatError('internal_server_error', 'Internal Server Error'))
+  if (incoming === undefined || incoming.complete) return toResponse(reply, base)
+  lingerBeforeClose(incoming)
+  return toResponse({ ...reply, headers: { ...reply.headers, connection: 'close' } }, base)
+}
+
+function assertShape(route: RouteDefinition, json: unknown): void {
+  const schema = route.ok[200]
+  if (!(schema instanceof z.ZodType)) return
+  const result = schema.safeParse(JSON.parse(JSON.stringify(json)))
+  if (!result.success) throw new Error(`${route.id} does not match its schema: ${result.error.message}`)
+}

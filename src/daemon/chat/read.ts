@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http'
+import type { z } from 'zod'
+import { ChatError, invalidParam } from '../../contract/chat/errors.js'
+import { KsError } from '../../contract/errors.js'
+import { refusal } from '../../contract/issues.js'
+import type { RouteDefinition } from '../../contract/route.js'
+import { readJson } from '../http/body.js'
+import { queryText } from '../http/query.js'
+
+/**
+ * Reads a request of the chat service, more leniently than one of the gateway: unknown keys are ignored, and a value
+ * that is null or blank counts as absent, as the clients of this service expect.
+ *
+ * @throws ChatError `invalid_param`, `bad_request`
+ */
+export async function readChatInput(
+  route: RouteDefinition,
+  params: Record<string, string>,
+  request: Request,
+  incoming: IncomingMessage | undefined,
+): Promise<{ params: unknown; query: unknown; body: unknown }> {
+  const query = withoutBlanks(Object.fromEntries(new URLSearchParams(queryText(request.url))))
+  return {
+    params: route.params && checked(route.params, params),
+    query: route.query && checked(route.query, query),
+    body: route.body && checked(route.body, await bodyOf(route, query, request, incoming)),
+  }
+}
+
+/** Some proxies drop the body of a DELETE, so its fields may stand in the query as well. */
+async function bodyOf(
+  route: RouteDefinition,
+  query: Record<string, unknown>,
+  request: Request,
+  incoming: IncomingMessage | undefined,
+): Promise<Record<string, unknown>> {
+  if (route.method === 'DELETE' && Object.keys(query).length > 0 && !hasBody(request)) return query
+  const value = await jsonOf(request, incoming)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ChatError('bad_request', 'Invalid JSON payload received or JSON payload is empty.')
+  const fields = withoutBlanks(value)
+  return route.method === 'DELETE' ? { ...query, ...fields } : fields
+}
+
+function hasBody(request: Request): boolean {
+  return Number(request.headers.get('content-length') ?? 0) > 0 || request.headers.has('transfer-encoding')
+}
+
+async function jsonOf(request: Request, incoming: IncomingMessage | undefined): Promise<unknown> {
+  try {
+    return (await readJson(request, incoming)).value
+  } catch (error) {
+    if (error instanceof KsError && error.code === 'malformed-json')
+      throw new ChatError('bad_request', 'Invalid JSON payload received or JSON payload is empty.')
+    throw error
+  }
+}
+
+function withoutBlanks(value: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([, entry]) => entry !== null && entry !== undefined && !(typeof entry === 'string' && entry.trim() === ''),
+    ),
+  )
+}
+
+function checked(schema: z.ZodType, input: object): unknown {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  const field = String(result.error.issues[0]?.path[0] ?? 'body')
+  throw invalidParam(field, refusal(result.error, schema, input, 'the body'))
+}

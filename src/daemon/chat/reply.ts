@@ -1,0 +1,62 @@
+import { CHAT_ERRORS, ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
+import { ERRORS, KsError } from '../../contract/errors.js'
+import { jsonReply, type Reply } from '../http/reply.js'
+
+const ENCODER = new TextEncoder()
+/** seconds after which a client that is one too many may try again */
+const RETRY_SECONDS = 1
+
+/** One event of a streamed answer: a single line, with the space that clients look for. */
+export function encodeChatFrame(data: unknown): Uint8Array {
+  return ENCODER.encode(`data: ${JSON.stringify(data)}\n\n`)
+}
+
+/** The body of a refusal holds code, message and status, always. */
+export function chatErrorReply(error: ChatError, headers: Record<string, string> = {}): Reply {
+  const status = CHAT_ERRORS[error.code]
+  const body = {
+    ...{ code: error.code, message: error.message, status },
+    ...(error.params === undefined ? {} : { params: error.params }),
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  }
+  return jsonReply(status, body, {
+    ...(status === 401 ? { 'www-authenticate': 'Bearer realm="api"' } : {}),
+    ...(status === 429 || status === 503 ? { 'retry-after': String(RETRY_SECONDS) } : {}),
+    ...headers,
+  })
+}
+
+const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
+  400: 'invalid_param',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'too_large',
+  429: 'too_many_requests',
+  503: 'service_unavailable',
+}
+
+/** A failure of the edge or the engine in the words of the chat service; undefined for one that nobody foresaw. */
+export function chatErrorOf(error: unknown): ChatError | undefined {
+  if (error instanceof ChatError) return error
+  if (!(error instanceof KsError)) return undefined
+  return new ChatError(BY_STATUS[ERRORS[error.code].status] ?? 'internal_server_error', error.message)
+}
+
+const METHODS = 'GET, POST, PUT, PATCH, DELETE, OPTIONS'
+const REQUEST_HEADERS = 'Content-Type, Authorization, X-App-Code'
+const RESPONSE_HEADERS = 'X-Version, X-Env, X-Trace-Id'
+
+/** Pages of any site may call: the key is in a header that no browser adds by itself. */
+export function openToBrowsers(base: Record<string, string>, version: string): void {
+  base['access-control-allow-origin'] = '*'
+  base['access-control-expose-headers'] = RESPONSE_HEADERS
+  base['x-version'] = version
+  base['x-env'] = 'PRODUCTION'
+}
+
+export function chatPreflight(): Reply {
+  const headers = { 'access-control-allow-methods': METHODS, 'access-control-allow-headers': REQUEST_HEADERS }
+  return { status: 204, body: '', headers }
+}

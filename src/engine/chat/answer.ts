@@ -1,0 +1,132 @@
+import type { ChatApp } from '../../contract/chat/apps.js'
+import { ChatError } from '../../contract/chat/errors.js'
+import type { RetrieverResource } from '../../contract/chat/messages.js'
+import { KsError } from '../../contract/errors.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { isBuiltin } from '../models/registry.js'
+import type { GenerationUsage, ModelReference } from '../models/types.js'
+import { answerQuery } from '../query/answer.js'
+import type { SessionTurn } from '../query/sessions.js'
+import type { QueryShared } from '../query/stages.js'
+import { evidenceOf, merged } from './evidence.js'
+import { searchedQuestion } from './follow-up.js'
+
+export interface Asked {
+  caller: Caller
+  app: ChatApp
+  spaceIds: string[]
+  conversationId: string
+  query: string
+  turns: SessionTurn[]
+}
+
+export type AnswerPiece =
+  | { type: 'resources'; resources: RetrieverResource[] }
+  | { type: 'delta'; text: string }
+  | { type: 'usage'; usage: GenerationUsage }
+
+const MAX_ANSWER_TOKENS = 1024
+
+/** The model that answers where no space is asked; undefined where the daemon has none. */
+export function chatModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {
+  const model = app.model ?? options.defaultGenerator
+  return isBuiltin(model) || !models.has(model, 'generation') ? undefined : model
+}
+
+/** Answers from the application's spaces, or, where it has none, from its model alone. */
+export async function* answerTurn(
+  context: EngineContext,
+  shared: QueryShared,
+  asked: Asked,
+  signal: AbortSignal,
+): AsyncGenerator<AnswerPiece> {
+  if (asked.spaceIds.length === 0) return yield* fromModel(context, asked, signal)
+  const query = searchedQuestion(asked.query, asked.turns)
+  const holder = asked.conversationId
+  const found = merged(
+    await Promise.all(
+      asked.spaceIds.map((knowledgeSpaceId) =>
+        evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query, holder }, signal),
+      ),
+    ),
+  )
+  if (found === undefined) return
+  const { best, resources } = found
+  yield { type: 'resources', resources }
+  const { profile } = best.admitted
+  const admitted = {
+    ...best.admitted,
+    profile: asked.app.model === null ? profile : { ...profile, reasoningModel: asked.app.model },
+  }
+  // a model sees the conversation itself; the extractive generator only what was searched
+  const question = hasModel(context, admitted.profile.reasoningModel) ? asked.query : query
+  const parts = answerQuery(context, admitted, asked.turns, question, best.bundle, best.retrieved, signal)
+  for await (const part of parts) {
+    if (part.type === 'delta') yield part
+    else if (part.type === 'end') yield { type: 'usage', usage: usageIn(part.metadata.providerMetadata) }
+  }
+}
+
+function hasModel({ options }: EngineContext, model: ModelReference | undefined): boolean {
+  return !isBuiltin(model ?? options.defaultGenerator)
+}
+
+async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
+  const model = chatModel(context, asked.app)
+  if (model === undefined)
+    throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
+  const messages = [
+    ...asked.turns.flatMap((turn) => [
+      { role: 'user' as const, content: turn.query },
+      { role: 'assistant' as const, content: turn.answer },
+    ]),
+    { role: 'user' as const, content: asked.query },
+  ]
+  const generator = context.models.generator(model)
+  for await (const event of generator.generate(messages, { maxTokens: MAX_ANSWER_TOKENS, signal })) {
+    if (event.type === 'delta') yield { type: 'delta', text: event.text }
+    else if (event.usage !== undefined) yield { type: 'usage', usage: event.usage }
+  }
+}
+
+function usageIn(metadata: unknown): GenerationUsage {
+  if (typeof metadata !== 'object' || metadata === null || !('usage' in metadata)) return {}
+  const { usage } = metadata
+  if (typeof usage !== 'object' || usage === null) return {}
+  const tokens = (name: string) => {
+    const value: unknown = Object.entries(usage).find(([key]) => key === name)?.[1]
+    return typeof value === 'number' ? value : undefined
+  }
+  const [inputTokens, outputTokens] = [tokens('inputTokens'), tokens('outputTokens')]
+  return {
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  }
+}
+
+/** What an end user is told of a failure. */
+export function asChatError(error: unknown): ChatError {
+  if (error instanceof ChatError) return error
+  if (!(error instanceof KsError))
+    return new ChatError('internal_server_error', 'the answer could not be completed because of an unexpected failure')
+  switch (error.code) {
+    case 'provider-failed':
+      return new ChatError('completion_request_error', error.message)
+    case 'not-configured':
+      return new ChatError('provider_not_initialize', error.message)
+    case 'quota-exceeded':
+    case 'capacity-exceeded':
+      return new ChatError('provider_quota_exceeded', error.message)
+    case 'busy':
+    case 'rate-limited':
+      return new ChatError('too_many_requests', error.message)
+    case 'not-found':
+    case 'deletion-active':
+      return new ChatError('app_unavailable', 'a knowledge space of the application is not available')
+    case 'unavailable':
+      return new ChatError('model_currently_not_support', error.message)
+    default:
+      return new ChatError('internal_server_error', error.message)
+  }
+}

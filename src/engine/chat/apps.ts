@@ -1,0 +1,177 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } from '../../contract/chat/apps.js'
+import { CHAT_LIMITS } from '../../contract/chat/limits.js'
+import { KsError, notFound } from '../../contract/errors.js'
+import { isUuid, newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { isBuiltin } from '../models/registry.js'
+import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { given } from './given.js'
+
+/** An application that proved itself by one of its keys. */
+export interface AppSession {
+  tenant: string
+  /** subject of whoever made the application */
+  owner: string
+  app: ChatApp
+}
+
+type AppFields = Omit<ChatApp, 'id' | 'createdAt' | 'updatedAt'>
+
+interface AppRow {
+  id: string
+  tenant: string
+  owner: string
+  body: string
+  created_at: number
+  updated_at: number
+}
+
+interface KeyRow {
+  id: string
+  hint: string
+  created_at: number
+  revoked_at: number | null
+}
+
+const DEFAULTS: Omit<AppFields, 'name'> = {
+  description: '',
+  enabled: true,
+  knowledgeSpaceIds: [],
+  model: null,
+  tags: [],
+  openingStatement: '',
+  suggestedQuestions: [],
+  suggestedQuestionsAfterAnswer: false,
+  retrieverResource: true,
+  userInputForm: [],
+  site: {},
+}
+
+const KEY_BYTES = 32
+const HINT_CHARACTERS = 4
+
+/** @throws KsError `not-found` for a space of another tenant, `unavailable` for an unknown model, `capacity-exceeded` */
+export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
+  const { db } = context
+  return db.write(() => {
+    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', caller.tenant)
+    if ((held?.n ?? 0) >= CHAT_LIMITS.appsPerTenant)
+      throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
+    const fields: AppFields = { ...DEFAULTS, ...given(body), name: body.name }
+    assertUsable(context, caller, body)
+    const id = newId()
+    const now = Date.now()
+    db.run(
+      'INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
+      ...[id, caller.tenant, caller.subject, JSON.stringify(fields), now, now],
+    )
+    return findApp(db, caller.tenant, id)
+  })
+}
+
+export function listApps(db: Database, caller: Caller): { items: ChatApp[] } {
+  return { items: db.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? ORDER BY id', caller.tenant).map(toApp) }
+}
+
+/** @throws KsError `not-found`, also for an application of another tenant */
+export function findApp(db: Database, tenant: string, id: string): ChatApp {
+  const row = isUuid(id) ? db.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND id = ?', tenant, id) : undefined
+  if (row === undefined) throw notFound('chat application', id)
+  return toApp(row)
+}
+
+export async function updateApp(
+  context: EngineContext,
+  caller: Caller,
+  id: string,
+  body: ChatAppUpdate,
+): Promise<ChatApp> {
+  const { db } = context
+  return db.write(() => {
+    const { id: _, createdAt: __, updatedAt: ___, ...fields } = findApp(db, caller.tenant, id)
+    assertUsable(context, caller, body)
+    db.run(
+      'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND id = ?',
+      ...[JSON.stringify({ ...fields, ...given(body) }), Date.now(), caller.tenant, id],
+    )
+    return findApp(db, caller.tenant, id)
+  })
+}
+
+export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
+  await db.write(() => {
+    findApp(db, caller.tenant, id)
+    db.run('DELETE FROM chat_apps WHERE tenant = ? AND id = ?', caller.tenant, id)
+  })
+}
+
+/** Makes a key. It is kept as a hash only, so this answer is the last that knows it. */
+export async function createKey(db: Database, caller: Caller, appId: string): Promise<NewChatAppKey> {
+  const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
+  return db.write(() => {
+    findApp(db, caller.tenant, appId)
+    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', appId)
+    if ((held?.n ?? 0) >= CHAT_LIMITS.keysPerApp)
+      throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
+    const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
+    db.run(
+      'INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)',
+      ...[row.id, appId, hashOf(key), row.hint, row.created_at],
+    )
+    return { ...toKey(row), key }
+  })
+}
+
+export function listKeys(db: Database, caller: Caller, appId: string): { items: ChatAppKey[] } {
+  findApp(db, caller.tenant, appId)
+  return { items: db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', appId).map(toKey) }
+}
+
+/** Revoking again changes nothing. @throws KsError `not-found` */
+export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
+  await db.write(() => {
+    findApp(db, caller.tenant, appId)
+    const { changes } = db.run(
+      'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',
+      ...[Date.now(), appId, keyId],
+    )
+    if (changes === 0) throw notFound('key', keyId)
+  })
+}
+
+/** The application that a key belongs to; undefined for an unknown or revoked one. */
+export function authenticate(db: Database, key: string): AppSession | undefined {
+  const row = db.get<AppRow>(
+    `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
+    hashOf(key),
+  )
+  return row === undefined ? undefined : { tenant: row.tenant, owner: row.owner, app: toApp(row) }
+}
+
+function hashOf(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest()
+}
+
+function assertUsable(context: EngineContext, caller: Caller, { knowledgeSpaceIds, model }: ChatAppUpdate): void {
+  for (const id of knowledgeSpaceIds ?? []) findSpace(context.db, caller.tenant, id)
+  if (model && !isBuiltin(model) && !context.models.has(model, 'generation'))
+    throw new KsError('invalid-request', `model: this daemon has no chat provider ${model.pluginId}/${model.provider}`)
+}
+
+function toApp(row: AppRow): ChatApp {
+  const fields: AppFields = JSON.parse(row.body)
+  const times = { createdAt: new Date(row.created_at).toISOString(), updatedAt: new Date(row.updated_at).toISOString() }
+  return { id: row.id, ...fields, ...times }
+}
+
+function toKey(row: KeyRow): ChatAppKey {
+  return {
+    id: row.id,
+    hint: row.hint,
+    createdAt: new Date(row.created_at).toISOString(),
+    revokedAt: row.revoked_at === null ? null : new Date(row.revoked_at).toISOString(),
+  }
+}

@@ -1,0 +1,134 @@
+import type { ChatApp } from '../../contract/chat/apps.js'
+import type { ChatConversation, ConversationsQuery, RenameBody } from '../../contract/chat/conversations.js'
+import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
+import type { EngineContext } from '../context.js'
+import type { Database } from '../storage/database.js'
+import type { AppSession } from './apps.js'
+import { type Inputs, introduction } from './form.js'
+import { type ConversationRow, findConversation, findUser, renameRow, type Who } from './store.js'
+import { modelTitle, plainTitle } from './text-model.js'
+
+export interface ChatPage<T> {
+  limit: number
+  has_more: boolean
+  data: T[]
+}
+
+const ORDERS = {
+  created_at: { column: 'created_at', after: '>', direction: 'ASC' },
+  '-created_at': { column: 'created_at', after: '<', direction: 'DESC' },
+  updated_at: { column: 'updated_at', after: '>', direction: 'ASC' },
+  '-updated_at': { column: 'updated_at', after: '<', direction: 'DESC' },
+} as const
+
+/** The end user of this application; undefined for a name that has not sent anything. */
+export function whoIs(db: Database, { app }: AppSession, user: string): Who | undefined {
+  const userId = findUser(db, app.id, user)
+  return userId === undefined ? undefined : { appId: app.id, userId }
+}
+
+/** @throws ChatError `not_found` or, where the document names it, `conversation_not_exists` */
+export function requireConversation(
+  db: Database,
+  session: AppSession,
+  user: string,
+  id: string,
+  code?: 'conversation_not_exists',
+): { who: Who; row: ConversationRow } {
+  const who = whoIs(db, session, user)
+  const row = who === undefined ? undefined : findConversation(db, who, id)
+  if (who === undefined || row === undefined) throw conversationMissing(code)
+  return { who, row }
+}
+
+export function listConversations(
+  db: Database,
+  session: AppSession,
+  { user, last_id, limit, sort_by }: ConversationsQuery,
+): ChatPage<ChatConversation> {
+  const who = whoIs(db, session, user)
+  const last = who === undefined || last_id === undefined ? undefined : findConversation(db, who, last_id)
+  if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
+  if (who === undefined) return { limit, has_more: false, data: [] }
+  const { column, after, direction } = ORDERS[sort_by]
+  const rows = db.all<ConversationRow>(
+    `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
+     WHERE app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
+     ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
+    ...[who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
+  )
+  const data = rows.slice(0, limit).map((row) => toConversation(session.app, row))
+  return { limit, has_more: rows.length > limit, data }
+}
+
+/** @throws ChatError `not_found` */
+export async function deleteConversation(db: Database, session: AppSession, user: string, id: string): Promise<void> {
+  await db.write(() => {
+    const { who } = requireConversation(db, session, user, id)
+    db.run(
+      'DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?',
+      ...[who.appId, who.userId, id],
+    )
+  })
+}
+
+/** Names a conversation by hand, or by what its first question says. @throws ChatError `not_found`, `invalid_param` */
+export async function renameConversation(
+  context: EngineContext,
+  session: AppSession,
+  id: string,
+  { name, auto_generate, user }: RenameBody,
+  signal: AbortSignal,
+): Promise<ChatConversation> {
+  const { db } = context
+  requireConversation(db, session, user, id)
+  const wanted = auto_generate ? await generatedName(context, session.app, id, signal) : name?.trim()
+  if (wanted === undefined || wanted === '')
+    throw auto_generate
+      ? invalidParam('auto_generate', 'the conversation has no message that a name could be made of')
+      : invalidParam('name', 'name is required when auto_generate is false')
+  return db.write(() => {
+    const { who } = requireConversation(db, session, user, id)
+    renameRow(db, who, id, wanted, auto_generate ? 'model' : 'user')
+    return toConversation(session.app, requireConversation(db, session, user, id).row)
+  })
+}
+
+async function generatedName(context: EngineContext, app: ChatApp, id: string, signal: AbortSignal) {
+  const first = context.db.get<{ query: string }>(
+    'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
+    ...[app.id, id],
+  )
+  if (first === undefined) return undefined
+  return (await modelTitle(context, app, first.query, signal)) ?? plainTitle(first.query)
+}
+
+/** Names a new conversation in the background; a name that was given meanwhile stays. */
+export async function nameInBackground(
+  context: EngineContext,
+  app: ChatApp,
+  who: Who,
+  conversation: { id: string; query: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { db } = context
+  const title = await modelTitle(context, app, conversation.query, signal)
+  if (title === undefined) return
+  await db.write(() => {
+    const row = findConversation(db, who, conversation.id)
+    if (row?.named_by === 'default') renameRow(db, who, conversation.id, title, 'model')
+  })
+}
+
+function toConversation(app: ChatApp, row: ConversationRow): ChatConversation {
+  const inputs: Inputs = JSON.parse(row.inputs)
+  return {
+    id: row.id,
+    name: row.name,
+    inputs,
+    status: 'normal',
+    introduction: introduction(app, inputs),
+    created_at: Math.floor(row.created_at / 1000),
+    updated_at: Math.floor(row.updated_at / 1000),
+  }
+}

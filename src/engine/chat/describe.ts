@@ -1,0 +1,64 @@
+import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
+import type { AppSession } from './apps.js'
+import { given } from './given.js'
+
+const OFF = { enabled: false }
+
+export function describeInfo({ app, owner }: AppSession): ChatInfo {
+  return { name: app.name, description: app.description, tags: app.tags, mode: 'chat', author_name: owner }
+}
+
+/** Features that this service does not have are off, so that clients do not offer them. */
+export function describeParameters({ app }: AppSession): ChatParameters {
+  return {
+    opening_statement: app.openingStatement,
+    suggested_questions: app.suggestedQuestions,
+    suggested_questions_after_answer: { enabled: app.suggestedQuestionsAfterAnswer },
+    speech_to_text: OFF,
+    text_to_speech: { enabled: false, voice: '', language: '', autoPlay: 'disabled' },
+    retriever_resource: { enabled: app.retrieverResource },
+    annotation_reply: OFF,
+    more_like_this: OFF,
+    sensitive_word_avoidance: OFF,
+    user_input_form: app.userInputForm,
+    file_upload: {
+      enabled: false,
+      allowed_file_types: [],
+      allowed_file_extensions: [],
+      allowed_file_upload_methods: [],
+      number_limits: 0,
+      image: { enabled: false, number_limits: 0, detail: 'high', transfer_methods: [] },
+    },
+    system_parameters: {
+      file_size_limit: 15,
+      image_file_size_limit: 10,
+      audio_file_size_limit: 15,
+      video_file_size_limit: 100,
+      workflow_file_upload_limit: 10,
+    },
+  }
+}
+
+export function describeMeta(): ChatMeta {
+  return { tool_icons: {} }
+}
+
+export function describeSite({ app }: AppSession): Site {
+  return {
+    title: app.name,
+    chat_color_theme: '',
+    chat_color_theme_inverted: false,
+    icon_type: 'emoji',
+    icon: '',
+    icon_background: '',
+    icon_url: null,
+    description: app.description,
+    copyright: '',
+    privacy_policy: '',
+    custom_disclaimer: '',
+    default_language: 'en-US',
+    show_workflow_steps: false,
+    use_icon_as_answer_icon: false,
+    ...given(app.site),
+  }
+}

@@ -1,0 +1,93 @@
+import type { ChatApp } from '../../contract/chat/apps.js'
+import { ChatError } from '../../contract/chat/errors.js'
+import type { RetrieverResource } from '../../contract/chat/messages.js'
+import type { EvidenceBundle } from '../../contract/gateway/queries.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { type Admitted, admit } from '../query/admission.js'
+import type { Retrieved } from '../query/fast.js'
+import { freshnessOf } from '../query/freshness.js'
+import { judge } from '../query/judge.js'
+import { resolveMode } from '../query/mode.js'
+import { type QueryShared, retrieveInMode } from '../query/stages.js'
+import { findSpaceOrDeleting } from '../spaces/store.js'
+import { TraceRecorder } from '../traces/recorder.js'
+
+/** The evidence of one space. */
+export interface SpaceEvidence {
+  admitted: Admitted
+  retrieved: Retrieved
+  bundle: EvidenceBundle
+}
+
+/** Ids of the application's spaces that are still there. @throws ChatError `app_unavailable` when it had some, all gone */
+export function livingSpaces(context: EngineContext, tenant: string, app: ChatApp): string[] {
+  const living = app.knowledgeSpaceIds.filter((id) => findSpaceOrDeleting(context.db, tenant, id)?.deleted_at === null)
+  if (living.length === 0 && app.knowledgeSpaceIds.length > 0)
+    throw new ChatError('app_unavailable', 'every knowledge space of the application was deleted')
+  return living
+}
+
+/** Asks one space as `POST /queries` would in its default mode, and judges what was found. */
+export async function evidenceOf(
+  context: EngineContext,
+  shared: QueryShared,
+  caller: Caller,
+  { knowledgeSpaceId, query, holder }: { knowledgeSpaceId: string; query: string; holder: string },
+  signal: AbortSignal,
+): Promise<SpaceEvidence> {
+  const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
+  const admitted = admit(context, caller, body)
+  const lease = context.leases.acquire({
+    spaceKey: admitted.space.key,
+    sessionId: holder,
+    type: 'read',
+    targetType: 'publication',
+    targetId: admitted.snapshot.publicationId,
+    virtualPath: `/evidence/${holder}`,
+  })
+  try {
+    lease.keepAlive()
+    const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
+    const recorder = new TraceRecorder()
+    const { retrieved } = await retrieveInMode(context, shared, { body, query, admitted, route, recorder, signal })
+    const passages = retrieved.ranked.map(({ passage }) => passage)
+    const freshness = freshnessOf(context.db, passages, Date.now())
+    return { admitted, retrieved, bundle: judge({ query, traceId: newId(), freshness }, retrieved) }
+  } finally {
+    lease.release()
+  }
+}
+
+/**
+ * The evidence of several spaces as one, best first. Spaces that do not answer add nothing where one does; the best
+ * space lends its statistics and its profile.
+ */
+export function merged(spaces: SpaceEvidence[]): { best: SpaceEvidence; resources: RetrieverResource[] } | undefined {
+  const answering = spaces.filter(({ bundle }) => bundle.state !== 'not-enough-evidence')
+  const ranked = (answering.length > 0 ? answering : spaces).sort((a, b) => topScore(b) - topScore(a))
+  const [first] = ranked
+  if (first === undefined) return undefined
+  const items = ranked
+    .flatMap((space) => space.bundle.items.map((item) => ({ item, space: space.admitted.space })))
+    .sort((a, b) => b.item.score - a.item.score)
+    .slice(0, Math.max(...ranked.map(({ admitted }) => admitted.profile.topK)))
+  const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
+  if (answering.length === 0) return { best, resources: [] }
+  const resources = items.map(({ item, space }, index) => ({
+    position: index + 1,
+    dataset_id: space.id,
+    dataset_name: space.name,
+    document_id: item.citations[0]?.documentAssetId ?? item.nodeId,
+    document_name: String(item.metadata.filename ?? item.metadata.documentTitle ?? ''),
+    segment_id: item.nodeId,
+    score: item.score,
+    content: item.text,
+  }))
+  return { best, resources }
+}
+
+function topScore({ bundle }: SpaceEvidence): number {
+  return bundle.items[0]?.score ?? 0
+}

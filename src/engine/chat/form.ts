@@ -1,0 +1,62 @@
+import type { InputControl } from '../../contract/chat/application.js'
+import type { ChatApp } from '../../contract/chat/apps.js'
+import { invalidParam } from '../../contract/chat/errors.js'
+
+export type Inputs = Record<string, string>
+
+interface Control {
+  variable: string
+  required: boolean
+  fallback: string
+  maxLength: number | undefined
+  options: string[] | undefined
+}
+
+/**
+ * The variables of a turn: those kept from earlier turns, overwritten by those sent. What the form does not know is
+ * dropped; what is required is asked for in the first turn only.
+ *
+ * @throws ChatError `invalid_param`
+ */
+export function readInputs(app: ChatApp, sent: Record<string, unknown>, kept: Inputs | undefined): Inputs {
+  const inputs: Inputs = {}
+  for (const form of app.userInputForm) {
+    const control = controlOf(form)
+    const value = sent[control.variable]
+    const stored = kept?.[control.variable]
+    if (value === undefined || value === null || value === '') {
+      if (kept === undefined && control.required && control.fallback === '')
+        throw invalidParam('inputs', `${control.variable} is required in input form`)
+      inputs[control.variable] = stored ?? control.fallback
+    } else inputs[control.variable] = checked(control, value)
+  }
+  return inputs
+}
+
+/** The opening words with `{{variable}}` replaced by its value. */
+export function introduction(app: ChatApp, inputs: Inputs): string {
+  return app.openingStatement.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => inputs[name] ?? whole)
+}
+
+function checked({ variable, maxLength, options }: Control, value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text !== 'string') throw invalidParam('inputs', `${variable} in input form must be a string`)
+  if (options !== undefined && !options.includes(text))
+    throw invalidParam('inputs', `${variable} in input form must be one of the following: ${options.join(', ')}`)
+  if (maxLength !== undefined && text.length > maxLength)
+    throw invalidParam('inputs', `${variable} in input form must be less than ${maxLength} characters`)
+  return text
+}
+
+function controlOf(form: InputControl): Control {
+  const common = (control: { variable: string; required: boolean; default?: string | undefined }) => ({
+    variable: control.variable,
+    required: control.required,
+    fallback: control.default ?? '',
+  })
+  if ('select' in form) return { ...common(form.select), maxLength: undefined, options: form.select.options }
+  if ('paragraph' in form)
+    return { ...common(form.paragraph), maxLength: form.paragraph.max_length, options: undefined }
+  const text = form['text-input']
+  return { ...common(text), maxLength: text.max_length, options: undefined }
+}

@@ -1,0 +1,153 @@
+import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
+import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } from '../../contract/chat/apps.js'
+import type { ChatConversation, ConversationsQuery, RenameBody } from '../../contract/chat/conversations.js'
+import { ChatError } from '../../contract/chat/errors.js'
+import type {
+  ChatRequest,
+  ConversationMessage,
+  FeedbackBody,
+  FeedbackItem,
+  MessagesQuery,
+} from '../../contract/chat/messages.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import * as apps from './apps.js'
+import {
+  type ChatPage,
+  deleteConversation,
+  listConversations,
+  nameInBackground,
+  renameConversation,
+  requireConversation,
+  whoIs,
+} from './conversations.js'
+import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
+import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './messages.js'
+import { type Sent, sendMessage } from './send.js'
+import { failOrphans } from './store.js'
+import type { ChatTurn } from './turn.js'
+import { type ChatShared, ChatTurns } from './turns.js'
+
+/** What `Engine.chat` can do. Operations of the service fail with `ChatError`, those on applications with `KsError`. */
+export interface ChatOperations {
+  apps: {
+    create(caller: Caller, body: ChatAppBody): Promise<ChatApp>
+    list(caller: Caller): { items: ChatApp[] }
+    get(caller: Caller, id: string): ChatApp
+    update(caller: Caller, id: string, body: ChatAppUpdate): Promise<ChatApp>
+    delete(caller: Caller, id: string): Promise<void>
+    createKey(caller: Caller, id: string): Promise<NewChatAppKey>
+    listKeys(caller: Caller, id: string): { items: ChatAppKey[] }
+    revokeKey(caller: Caller, id: string, keyId: string): Promise<void>
+  }
+  /** The application of a key; undefined for an unknown or revoked one. */
+  authenticate(key: string): apps.AppSession | undefined
+  info(session: apps.AppSession): ChatInfo
+  parameters(session: apps.AppSession): ChatParameters
+  meta(): ChatMeta
+  site(session: apps.AppSession): Site
+  /** Admits a message; its answer comes whether or not anybody waits for it. */
+  send(session: apps.AppSession, request: ChatRequest): Promise<ChatTurn>
+  /** A running or just finished answer again. @throws ChatError `not_found` */
+  replay(session: apps.AppSession, taskId: string, user: string): ChatTurn
+  /** Stops an answer of this user; without effect for any other task. */
+  stop(session: apps.AppSession, taskId: string, user: string): void
+  rate(session: apps.AppSession, messageId: string, body: FeedbackBody): Promise<void>
+  feedbacks(session: apps.AppSession, page: { page: number; limit: number }): { data: FeedbackItem[] }
+  suggest(session: apps.AppSession, messageId: string, user: string): Promise<string[]>
+  messages(session: apps.AppSession, query: MessagesQuery): ChatPage<ConversationMessage>
+  conversations(session: apps.AppSession, query: ConversationsQuery): ChatPage<ChatConversation>
+  deleteConversation(session: apps.AppSession, id: string, user: string): Promise<void>
+  renameConversation(session: apps.AppSession, id: string, body: RenameBody): Promise<ChatConversation>
+  /** Applications of this service keep no variables. @throws ChatError `conversation_not_exists`, `invalid_param` */
+  variables(
+    session: apps.AppSession,
+    id: string,
+    query: { user: string; limit: number; last_id?: string | undefined },
+  ): ChatPage<never>
+}
+
+/** The chat service over this engine, and what ends it. Messages that a crash left running are failed first. */
+export function createChat(
+  context: EngineContext,
+  shared: ChatShared,
+): { operations: ChatOperations; close(): Promise<void> } {
+  const { db, log } = context
+  const orphans = db.writeNow(() => failOrphans(db))
+  if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
+  const turns = new ChatTurns(context, shared)
+  const ending = new AbortController()
+  const naming = new Set<Promise<void>>()
+
+  const nameLater = (session: apps.AppSession, { turn, who, isNew }: Sent, request: ChatRequest) => {
+    if (!isNew || !request.auto_generate_name) return
+    const conversation = { id: turn.ids.conversationId, query: request.query }
+    const work = turn
+      .ended()
+      .then(() => nameInBackground(context, session.app, who, conversation, ending.signal))
+      .catch((error: unknown) => log.warn({ error: String(error) }, 'a conversation could not be named'))
+      .finally(() => naming.delete(work))
+    naming.add(work)
+  }
+
+  const operations: ChatOperations = {
+    apps: {
+      create: (caller, body) => apps.createApp(context, caller, body),
+      list: (caller) => apps.listApps(db, caller),
+      get: (caller, id) => apps.findApp(db, caller.tenant, id),
+      update: (caller, id, body) => apps.updateApp(context, caller, id, body),
+      delete: async (caller, id) => {
+        await apps.deleteApp(db, caller, id)
+        turns.cut((turn) => turn.who.appId === id)
+      },
+      createKey: (caller, id) => apps.createKey(db, caller, id),
+      listKeys: (caller, id) => apps.listKeys(db, caller, id),
+      revokeKey: (caller, id, keyId) => apps.revokeKey(db, caller, id, keyId),
+    },
+    authenticate: (key) => apps.authenticate(db, key),
+    info: describeInfo,
+    parameters: describeParameters,
+    meta: describeMeta,
+    site: describeSite,
+    send: async (session, request) => {
+      const sent = await sendMessage(context, turns, session, request)
+      nameLater(session, sent, request)
+      return sent.turn
+    },
+    replay: (session, taskId, user) => {
+      const who = whoIs(db, session, user)
+      const turn = who === undefined ? undefined : turns.find(who, taskId)
+      if (turn === undefined) throw new ChatError('not_found', 'Task Not Exists.')
+      return turn
+    },
+    stop: (session, taskId, user) => {
+      const who = whoIs(db, session, user)
+      const turn = who === undefined ? undefined : turns.find(who, taskId)
+      if (turn?.over === false) turn.cut('stopped')
+    },
+    rate: (session, id, body) => rateMessage(db, session, id, body),
+    feedbacks: (session, page) => listFeedbacks(db, session, page),
+    suggest: (session, id, user) => suggestQuestions(context, session, id, user, ending.signal),
+    messages: (session, query) => listMessages(db, session, query),
+    conversations: (session, query) => listConversations(db, session, query),
+    deleteConversation: async (session, id, user) => {
+      await deleteConversation(db, session, user, id)
+      turns.cut((turn) => turn.ids.conversationId === id)
+    },
+    renameConversation: (session, id, body) => renameConversation(context, session, id, body, ending.signal),
+    variables: (session, id, { user, limit, last_id }) => {
+      requireConversation(db, session, user, id, 'conversation_not_exists')
+      if (last_id !== undefined)
+        throw new ChatError('invalid_param', 'last_id names no variable of the conversation', { params: 'last_id' })
+      return { limit, has_more: false, data: [] }
+    },
+  }
+  return {
+    operations,
+    close: async () => {
+      await turns.close()
+      ending.abort()
+      await Promise.all(naming)
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
+import type { ChatRequest } from '../../contract/chat/messages.js'
+import { newId } from '../../lib/ids.js'
+import type { EngineContext } from '../context.js'
+import { chatModel } from './answer.js'
+import type { AppSession } from './apps.js'
+import { livingSpaces } from './evidence.js'
+import { type Inputs, readInputs } from './form.js'
+import { ensureUser, findConversation, insertConversation, insertMessage, type Who } from './store.js'
+import { plainTitle } from './text-model.js'
+import type { RunningTurn } from './turn.js'
+import type { ChatTurns } from './turns.js'
+
+/** The name of a conversation that wants none made. */
+const UNNAMED = 'New conversation'
+
+export interface Sent {
+  turn: RunningTurn
+  who: Who
+  /** the conversation began with this message */
+  isNew: boolean
+}
+
+/**
+ * Admits a message: everything that can be refused is refused here, before a byte of an answer. The message is stored
+ * as running before its turn begins.
+ *
+ * @throws ChatError
+ */
+export async function sendMessage(
+  context: EngineContext,
+  turns: ChatTurns,
+  session: AppSession,
+  request: ChatRequest,
+): Promise<Sent> {
+  const { db } = context
+  const { app, tenant, owner } = session
+  if (request.files.length > 0)
+    throw invalidParam('files', 'the application does not take images, since its vision is off')
+  const spaceIds = livingSpaces(context, tenant, app)
+  if (spaceIds.length === 0 && chatModel(context, app) === undefined)
+    throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
+  if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
+  const now = Date.now()
+  const admitted = await db.write(() => admit(context, session, request, now))
+  const { who, conversationId, messageId, taskId } = admitted
+  const ids = { taskId, messageId, conversationId, createdAt: Math.floor(now / 1000) }
+  // an application reads with the rights of whoever made it
+  const caller = { tenant, subject: owner }
+  const turn = turns.start(who, ids, { caller, app, spaceIds, conversationId, query: request.query })
+  return { turn, who, isNew: admitted.isNew }
+}
+
+function admit({ db }: EngineContext, { app }: AppSession, request: ChatRequest, now: number) {
+  const who = { appId: app.id, userId: ensureUser(db, app.id, request.user, now) }
+  const known = request.conversation_id === undefined ? undefined : findConversation(db, who, request.conversation_id)
+  if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
+  const kept: Inputs | undefined = known === undefined ? undefined : JSON.parse(known.inputs)
+  const inputs = readInputs(app, request.inputs, kept)
+  const conversationId = known?.id ?? newId()
+  if (known === undefined) {
+    const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
+    insertConversation(db, who, { id: conversationId, name, inputs, now })
+  }
+  const ids = { messageId: newId(), taskId: newId() }
+  insertMessage(db, who, { id: ids.messageId, taskId: ids.taskId, conversationId, query: request.query, inputs, now })
+  return { ...ids, who, conversationId, isNew: known === undefined }
+}

@@ -1,0 +1,147 @@
+import type { ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
+import { newId } from '../../lib/ids.js'
+import type { Database } from '../storage/database.js'
+
+/** An end user of an application: everything below is looked up by both. */
+export interface Who {
+  appId: string
+  userId: string
+}
+
+export interface ConversationRow {
+  id: string
+  name: string
+  named_by: 'default' | 'model' | 'user'
+  inputs: string
+  created_at: number
+  updated_at: number
+}
+
+export type MessageStatus = 'running' | 'normal' | 'stopped' | 'error'
+
+export interface MessageRow {
+  id: string
+  conversation_id: string
+  place: number
+  task_id: string
+  query: string
+  inputs: string
+  answer: string
+  status: MessageStatus
+  error: string | null
+  resources: string
+  created_at: number
+}
+
+/** How a turn ended; written in one statement. */
+export interface Outcome {
+  answer: string
+  status: Exclude<MessageStatus, 'running'>
+  error?: string
+  resources: RetrieverResource[]
+  usage: ChatUsage
+}
+
+const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, created_at`
+
+/** Id of an end user that has sent something; undefined for one this application has not seen. */
+export function findUser(db: Database, appId: string, name: string): string | undefined {
+  return db.get<{ id: string }>('SELECT id FROM chat_end_users WHERE app_id = ? AND name = ?', appId, name)?.id
+}
+
+/** The same, made where it is missing, inside the caller's transaction. */
+export function ensureUser(db: Database, appId: string, name: string, now: number): string {
+  const known = findUser(db, appId, name)
+  if (known !== undefined) return known
+  const id = newId()
+  db.run('INSERT INTO chat_end_users (id, app_id, name, created_at) VALUES (?, ?, ?, ?)', id, appId, name, now)
+  return id
+}
+
+export function findConversation(db: Database, who: Who, id: string): ConversationRow | undefined {
+  return db.get<ConversationRow>(
+    `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
+     WHERE app_id = ? AND end_user_id = ? AND id = ?`,
+    ...[who.appId, who.userId, id],
+  )
+}
+
+export function insertConversation(
+  db: Database,
+  who: Who,
+  { id, name, inputs, now }: { id: string; name: string; inputs: object; now: number },
+): void {
+  db.run(
+    `INSERT INTO chat_conversations (id, app_id, end_user_id, name, named_by, inputs, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'default', ?, ?, ?)`,
+    ...[id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
+  )
+}
+
+export function renameRow(db: Database, who: Who, id: string, name: string, by: 'model' | 'user'): void {
+  db.run(
+    'UPDATE chat_conversations SET name = ?, named_by = ? WHERE app_id = ? AND end_user_id = ? AND id = ?',
+    ...[name, by, who.appId, who.userId, id],
+  )
+}
+
+/** A message whose answer is still to come, inside the caller's transaction. */
+export function insertMessage(
+  db: Database,
+  who: Who,
+  message: { id: string; taskId: string; conversationId: string; query: string; inputs: object; now: number },
+): void {
+  const { id, taskId, conversationId, query, inputs, now } = message
+  db.run(
+    `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
+     VALUES (?, ?, ?, ?, 1 + coalesce((SELECT max(place) FROM chat_messages WHERE conversation_id = ?), 0),
+       ?, ?, ?, 'running', ?)`,
+    ...[id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
+  )
+  touchConversation(db, who, conversationId, now, inputs)
+}
+
+/** The move away from running; a message that is gone stays gone. */
+export function finishMessage(db: Database, who: Who, message: { id: string; conversationId: string }, end: Outcome) {
+  const now = Date.now()
+  const { changes } = db.run(
+    `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, usage = ?, finished_at = ?
+     WHERE app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
+    ...[end.answer, end.status, end.error ?? null, JSON.stringify(end.resources), JSON.stringify(end.usage), now],
+    ...[who.appId, who.userId, message.id],
+  )
+  if (changes > 0) touchConversation(db, who, message.conversationId, now)
+}
+
+function touchConversation(db: Database, who: Who, id: string, now: number, inputs?: object): void {
+  db.run(
+    `UPDATE chat_conversations SET updated_at = max(updated_at + 1, ?), inputs = coalesce(?, inputs)
+     WHERE app_id = ? AND end_user_id = ? AND id = ?`,
+    ...[now, inputs === undefined ? null : JSON.stringify(inputs), who.appId, who.userId, id],
+  )
+}
+
+/** Messages whose process died before their answer: they say so from now on. @returns how many */
+export function failOrphans(db: Database): number {
+  return db.run(
+    `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
+       finished_at = ? WHERE status = 'running'`,
+    Date.now(),
+  ).changes
+}
+
+export function findMessage(db: Database, who: Who, id: string): MessageRow | undefined {
+  return db.get<MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM chat_messages WHERE app_id = ? AND end_user_id = ? AND id = ?`,
+    ...[who.appId, who.userId, id],
+  )
+}
+
+/** Messages of a conversation before a place, newest first. */
+export function messagesBefore(db: Database, who: Who, conversationId: string, place: number, limit: number) {
+  return db.all<MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
+     WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
+    ...[who.appId, who.userId, conversationId, place, limit],
+  )
+}

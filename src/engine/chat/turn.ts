@@ -1,0 +1,128 @@
+import type { z } from 'zod'
+import type { ChatError } from '../../contract/chat/errors.js'
+import type { AnswerMetadata, ChatCompletion, chatEvents } from '../../contract/chat/messages.js'
+import type { Who } from './store.js'
+
+export type ChatFrame = z.output<(typeof chatEvents)[keyof typeof chatEvents]>
+
+export interface TurnIds {
+  taskId: string
+  messageId: string
+  conversationId: string
+  /** epoch seconds; the same in every event of a turn */
+  createdAt: number
+}
+
+/** One message on its way to its answer. It lives on its own: whoever watches it may leave and come back. */
+export interface ChatTurn {
+  ids: TurnIds
+  ping(): ChatFrame
+  /** every frame from the first one on, until the answer is stored */
+  frames(): AsyncGenerator<ChatFrame>
+  /** The whole answer, once it is stored. @throws ChatError when the turn failed */
+  completion(): Promise<ChatCompletion>
+}
+
+/** A turn as whoever runs it sees it. */
+export class RunningTurn implements ChatTurn {
+  readonly who: Who
+  readonly ids: TurnIds
+  readonly started = performance.now()
+  readonly #abort = new AbortController()
+  readonly #frames: ChatFrame[] = []
+  readonly #ended: Promise<void>
+  #end: () => void = () => {}
+  #wake: (() => void)[] = []
+  #over = false
+  #answer = ''
+  #metadata: AnswerMetadata | undefined
+  #error: ChatError | undefined
+
+  constructor(who: Who, ids: TurnIds) {
+    this.who = who
+    this.ids = ids
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+  }
+
+  /** aborts with the reason that the turn is cut for */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  get answer(): string {
+    return this.#answer
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  cut(reason: 'stopped' | 'closing'): void {
+    this.#abort.abort(reason)
+  }
+
+  say(text: string): void {
+    this.#answer += text
+    this.#push({ event: 'message', id: this.ids.messageId, ...this.#common(), answer: text })
+  }
+
+  finish(metadata: AnswerMetadata): void {
+    this.#metadata = metadata
+    this.#close({ event: 'message_end', id: this.ids.messageId, ...this.#common(), metadata, files: null })
+  }
+
+  fail(error: ChatError, status: number): void {
+    this.#error = error
+    this.#close({ event: 'error', ...this.#common(), status, code: error.code, message: error.message })
+  }
+
+  ended(): Promise<void> {
+    return this.#ended
+  }
+
+  ping(): ChatFrame {
+    return { event: 'ping', ...this.#common() }
+  }
+
+  async *frames(): AsyncGenerator<ChatFrame> {
+    for (let next = 0; ; ) {
+      const frame = this.#frames[next]
+      if (frame !== undefined) {
+        next++
+        yield frame
+      } else if (this.#over) return
+      else await new Promise<void>((resolve) => this.#wake.push(resolve))
+    }
+  }
+
+  async completion(): Promise<ChatCompletion> {
+    await this.#ended
+    if (this.#metadata === undefined) throw this.#error ?? new Error('the turn ended without an answer')
+    return {
+      event: 'message',
+      id: this.ids.messageId,
+      ...this.#common(),
+      mode: 'chat',
+      answer: this.#answer,
+      metadata: this.#metadata,
+    }
+  }
+
+  #common() {
+    const { taskId, messageId, conversationId, createdAt } = this.ids
+    return { task_id: taskId, message_id: messageId, conversation_id: conversationId, created_at: createdAt }
+  }
+
+  #push(frame: ChatFrame): void {
+    this.#frames.push(frame)
+    for (const wake of this.#wake.splice(0)) wake()
+  }
+
+  #close(frame: ChatFrame): void {
+    this.#over = true
+    this.#push(frame)
+    this.#end()
+  }
+}

@@ -1,0 +1,207 @@
+import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
+import type { AnswerMetadata, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
+import type { EngineContext } from '../context.js'
+import type { GenerationUsage } from '../models/types.js'
+import type { QueryGate } from '../query/admission.js'
+import type { SessionTurn } from '../query/sessions.js'
+import type { QueryShared } from '../query/stages.js'
+import { type AnswerPiece, type Asked, answerTurn, asChatError } from './answer.js'
+import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
+import { RunningTurn, type TurnIds } from './turn.js'
+
+export type ChatShared = QueryShared & { gate: QueryGate }
+export type TurnRequest = Omit<Asked, 'turns'>
+
+/** the longest that a turn runs; then it ends as if it had been stopped */
+const LONGEST_MS = 1200_000
+/** a finished turn can be replayed for this long, at most so many of them */
+const REPLAY_MS = 600_000
+const MAX_REPLAYS = 500
+const CONTEXT_TURNS = 20
+/** what earlier turns may fill of a prompt, in characters: about a third of an 8k-token context */
+const CONTEXT_CHARACTERS = 10_000
+
+/** The turns of this process. Those of one conversation run one after another, in the order they came. */
+export class ChatTurns {
+  readonly #context: EngineContext
+  readonly #shared: ChatShared
+  readonly #turns = new Map<string, RunningTurn>()
+  /** the last turn of each conversation, over when all before it are */
+  readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
+  #closing = false
+
+  constructor(context: EngineContext, shared: ChatShared) {
+    this.#context = context
+    this.#shared = shared
+  }
+
+  get closing(): boolean {
+    return this.#closing
+  }
+
+  /** Runs a turn whose message is stored as running; it goes on whether or not anybody watches. */
+  start(who: Who, ids: TurnIds, request: TurnRequest): RunningTurn {
+    const turn = new RunningTurn(who, ids)
+    this.#turns.set(ids.taskId, turn)
+    const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
+    this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, before) })
+    return turn
+  }
+
+  /** The turn of a task of this end user, running or just finished. */
+  find(who: Who, taskId: string): RunningTurn | undefined {
+    const turn = this.#turns.get(taskId)
+    return turn?.who.appId === who.appId && turn.who.userId === who.userId ? turn : undefined
+  }
+
+  /** Cuts the running turns that `which` chooses. */
+  cut(which: (turn: RunningTurn) => boolean): void {
+    for (const turn of this.#turns.values()) if (!turn.over && which(turn)) turn.cut('stopped')
+  }
+
+  /** Ends every turn with what it has said so far, and waits until that is stored. */
+  async close(): Promise<void> {
+    this.#closing = true
+    for (const turn of this.#turns.values()) if (!turn.over) turn.cut('closing')
+    await Promise.all([...this.#tails.values()].map(({ done }) => done))
+  }
+
+  async #inOrder(turn: RunningTurn, request: TurnRequest, before: Promise<void>): Promise<void> {
+    await Promise.all([before, this.#run(turn, request, before)])
+    const { conversationId, taskId } = turn.ids
+    if (this.#tails.get(conversationId)?.turn === turn) this.#tails.delete(conversationId)
+    this.#forgetLater(taskId)
+  }
+
+  #forgetLater(taskId: string): void {
+    setTimeout(() => this.#turns.delete(taskId), REPLAY_MS).unref()
+    if (this.#turns.size <= MAX_REPLAYS) return
+    for (const [id, turn] of this.#turns) if (turn.over && this.#turns.size > MAX_REPLAYS) this.#turns.delete(id)
+  }
+
+  /** Never rejects: a turn ends with an answer or with an error, and both are stored. */
+  async #run(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>): Promise<void> {
+    const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
+    limit.unref()
+    const said: Said = { resources: [], usage: undefined }
+    let error: ChatError | undefined
+    try {
+      await this.#answer(turn, request, before, said)
+    } catch (cause) {
+      if (!turn.signal.aborted) error = asChatError(cause)
+      if (error?.code === 'internal_server_error')
+        this.#context.log.error({ error: String(cause), messageId: turn.ids.messageId }, 'a chat turn failed')
+    } finally {
+      clearTimeout(limit)
+    }
+    if (turn.signal.aborted && turn.signal.reason === 'closing')
+      error ??= new ChatError('service_unavailable', 'the service stopped before the answer was complete')
+    await this.#store(turn, said, error)
+  }
+
+  async #answer(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>, said: Said): Promise<void> {
+    const { signal } = turn
+    await Promise.race([before, aborted(signal)])
+    if (signal.aborted) return
+    const leave = await this.#shared.gate.enter(signal)
+    try {
+      const asked = { ...request, turns: this.#earlier(turn) }
+      for await (const piece of untilAborted(answerTurn(this.#context, this.#shared, asked, signal), signal))
+        take(turn, said, piece, request.app.retrieverResource)
+    } finally {
+      leave()
+    }
+  }
+
+  async #store(turn: RunningTurn, said: Said, error: ChatError | undefined): Promise<void> {
+    const { who, ids, answer } = turn
+    const { resources } = said
+    const usage = usageOf(said.usage, (performance.now() - turn.started) / 1000)
+    const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
+    const outcome: Outcome = {
+      ...{ answer, status, resources, usage },
+      ...(error === undefined ? {} : { error: error.message }),
+    }
+    try {
+      const { messageId, conversationId } = ids
+      await this.#context.db.write(() =>
+        finishMessage(this.#context.db, who, { id: messageId, conversationId }, outcome),
+      )
+    } catch (cause) {
+      this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
+      error ??= new ChatError('internal_server_error', 'the answer could not be stored')
+    }
+    const metadata: AnswerMetadata = { usage, retriever_resources: resources, annotation_reply: null }
+    if (error === undefined) turn.finish(metadata)
+    else turn.fail(error, CHAT_ERRORS[error.code])
+  }
+
+  /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
+  #earlier({ who, ids }: RunningTurn): SessionTurn[] {
+    const { db } = this.#context
+    const [own] = db.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', ids.messageId)
+    const turns: SessionTurn[] = []
+    let room = CONTEXT_CHARACTERS
+    for (const row of messagesBefore(db, who, ids.conversationId, own?.place ?? 0, CONTEXT_TURNS)) {
+      if (row.status === 'error' || row.answer === '') continue
+      room -= row.query.length + row.answer.length
+      if (room < 0) break
+      turns.unshift({ query: row.query, answer: row.answer })
+    }
+    return turns
+  }
+}
+
+interface Said {
+  resources: RetrieverResource[]
+  usage: GenerationUsage | undefined
+}
+
+function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
+  if (piece.type === 'delta') turn.say(piece.text)
+  else if (piece.type === 'usage') said.usage = piece.usage
+  else if (withResources) said.resources = piece.resources
+}
+
+/** Tokens as the provider counted them: none where no model was asked, or the answer was stopped before the count. */
+function usageOf(counted: GenerationUsage | undefined, seconds: number): ChatUsage {
+  const prompt = counted?.inputTokens ?? 0
+  const completion = counted?.outputTokens ?? 0
+  return {
+    prompt_tokens: prompt,
+    prompt_unit_price: '0',
+    prompt_price_unit: '0',
+    prompt_price: '0',
+    completion_tokens: completion,
+    completion_unit_price: '0',
+    completion_price_unit: '0',
+    completion_price: '0',
+    total_tokens: prompt + completion,
+    total_price: '0',
+    currency: 'USD',
+    latency: Math.round(seconds * 1000) / 1000,
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<'aborted'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('aborted')
+    else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
+  })
+}
+
+/** What a source yields until the signal aborts, which ends it at once: the source is told, but not waited for. */
+async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const end = aborted(signal)
+  for (;;) {
+    const next = source.next()
+    next.catch(() => {}) // after an abort nobody waits for it
+    const result = await Promise.race([next, end])
+    if (result === 'aborted' || signal.aborted) {
+      source.return(undefined).catch(() => {})
+      return
+    }
+    if (result.done === true) return
+    yield result.value
+  }
+}
