@@ -48,11 +48,13 @@ const PERSON_NAME = /^\p{Lu}[\p{Ll}'’-]+(?: (?:(?:von|van|de|der) )?\p{Lu}[\p{
 const LEADING =
   /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof)[ \u00a0]+/iu
 
-/** Entities of a text by rules, in the order of their places; each name once. */
+/** Mentions of entities in a text, by rules, in the order of their places; all mentions of one name have one type. */
 export function findEntities(text: string): FoundEntity[] {
   const found = new Map<string, FoundEntity>()
+  const places = new Map<string, FoundEntity>()
   const keep = (name: string, type: EntityType, at: number, confidence: number, key = canonicalKey(name)): void => {
     if (key === '' || key.length > MAX_NAME) return
+    places.set(`${at}/${key}`, { name, type, canonicalKey: key, confidence, at })
     const known = found.get(key)
     if (known === undefined || (known.type === 'term' && type !== 'term'))
       found.set(key, { name, type, canonicalKey: key, confidence, at })
@@ -72,7 +74,11 @@ export function findEntities(text: string): FoundEntity[] {
     )
     keep(name, type, at, confidence)
   }
-  return [...found.values()].sort((a, b) => a.at - b.at)
+  const typed = [...places.values()].map((mention): FoundEntity => {
+    const { type, confidence } = found.get(mention.canonicalKey) ?? mention
+    return { ...mention, type, confidence }
+  })
+  return typed.sort((a, b) => a.at - b.at)
 }
 
 /** What spellings of one name share: lower case without accents, articles, marks and legal forms. */

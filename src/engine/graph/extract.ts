@@ -50,8 +50,7 @@ export class GraphReader {
 
   add(node: ReadableNode): void {
     const heading = this.#heading(node)
-    const entities = findEntities(node.text).slice(0, NODE_ENTITIES)
-    const known = entities.filter((found) => this.#see(found, node.key))
+    const known = ofFirstNames(findEntities(node.text)).filter((found) => this.#see(found, node.key))
     this.#stated(node, heading)
     if (heading !== undefined)
       for (const { canonicalKey: key } of known) this.#relate(heading, key, 'mentions', 0.5, node.key)
@@ -120,4 +119,10 @@ export class GraphReader {
     known.nodes.add(node)
     this.#graph.relations.set(id, known)
   }
+}
+
+/** Mentions of the first few names of a text. */
+function ofFirstNames(mentions: readonly FoundEntity[]): FoundEntity[] {
+  const names = new Set([...new Set(mentions.map(({ canonicalKey: key }) => key))].slice(0, NODE_ENTITIES))
+  return mentions.filter(({ canonicalKey: key }) => names.has(key))
 }

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { canonicalKey, findEntities } from '../../../src/engine/graph/entities.js'
+import { GraphReader } from '../../../src/engine/graph/extract.js'
+import { graphRoom, writeExtraction } from '../../../src/engine/graph/store.js'
+import { Database } from '../../../src/engine/storage/database.js'
+
+const TEXT =
+  'Project Falcon is led by Maria Keller, the head of Northern Yard Ltd. Project Falcon depends on the Data Retention Policy. The operating margin fell on 3 March 2024. See section Billing.'
+
+function extract(text: string, title = 'Plans', section = ['Falcon Plan']) {
+  const reader = new GraphReader(title)
+  reader.add({ key: 1, text, section })
+  return reader.finish()
+}
+
+describe('extraction', () => {
+  it('finds names, organizations, people, policies, dates and metrics by rules', () => {
+    const found = Object.fromEntries(findEntities(TEXT).map(({ name, type }) => [name, type]))
+    expect(found).toMatchObject({
+      'Project Falcon': 'term',
+      'Maria Keller': 'person',
+      'Northern Yard Ltd': 'organization',
+      'Data Retention Policy': 'policy',
+      '3 March 2024': 'date',
+      'operating margin': 'metric',
+    })
+  })
+
+  it('gives spellings of one name one key', () => {
+    expect(canonicalKey('The Northern Yard Ltd.')).toBe(canonicalKey('NORTHERN YARD'))
+    expect(canonicalKey('Café Müller’s')).toBe('cafe muller')
+  })
+
+  it('relates what a section mentions, refers to and depends on', () => {
+    const relations = [...extract(TEXT).relations.values()].map(
+      ({ subject, type, object }) => `${subject} ${type} ${object}`,
+    )
+    expect(relations).toContain('falcon plan mentions maria keller')
+    expect(relations).toContain('falcon plan references billing')
+    expect(relations).toContain('project falcon depends_on data retention policy')
+  })
+
+  it('takes time in proportion to the text, whatever the text is', () => {
+    const started = performance.now()
+    for (const noise of [
+      'A '.repeat(20_000),
+      'Aa '.repeat(20_000),
+      '“'.repeat(40_000),
+      'see section '.repeat(4000),
+      '1 '.repeat(30_000),
+    ])
+      findEntities(noise)
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+})
+
+describe('the stored graph', () => {
+  let folder: string
+  let db: Database
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ks-graph-'))
+    db = new Database(join(folder, 'main.sqlite'))
+  })
+  afterEach(() => {
+    db.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const of = (versionKey: number, text: string): void => {
+    const room = graphRoom(db, 1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 })
+    db.writeNow(() => writeExtraction(db, { spaceKey: 1, versionKey }, extract(text), room))
+  }
+  const dump = (): unknown => [
+    db.all('SELECT id, name, type FROM graph_entities ORDER BY key'),
+    db.all('SELECT id, type, subject_key, object_key FROM graph_relations ORDER BY key'),
+    db.all('SELECT * FROM graph_mentions'),
+    db.all('SELECT * FROM graph_relation_nodes'),
+  ]
+
+  it('is the same after reading a document again, and takes back what it does not say any more', () => {
+    of(7, TEXT)
+    const before = dump()
+    of(7, TEXT)
+    expect(dump()).toEqual(before)
+    of(7, 'Project Falcon is over.')
+    expect(db.all<{ name: string }>('SELECT name FROM graph_entities ORDER BY key').map(({ name }) => name)).toEqual([
+      'Falcon Plan',
+      'Project Falcon',
+    ])
+    expect(db.all('SELECT type FROM graph_relations')).toEqual([{ type: 'mentions' }])
+  })
+
+  it('keeps to the quota', () => {
+    const room = graphRoom(db, 1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 })
+    db.writeNow(() => writeExtraction(db, { spaceKey: 1, versionKey: 7 }, extract(TEXT), room))
+    expect(db.all('SELECT key FROM graph_entities')).toHaveLength(2)
+    expect(db.all('SELECT key FROM graph_relations').length).toBeLessThanOrEqual(1)
+  })
+})
