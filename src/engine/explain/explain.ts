@@ -7,8 +7,10 @@ import type { DocumentRow } from '../documents/store.js'
 import { type Admitted, admit, type QueryGate } from '../query/admission.js'
 import { embedForFast, type FastRecord, retrieveFast } from '../query/fast.js'
 import type { ConcreteMode } from '../query/mode.js'
+import { deniedNodes } from '../query/permissions.js'
 import type { QueryShared } from '../query/stages.js'
 import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
 import { findAsked, publishedNow } from './document.js'
 import { hintOf } from './hint.js'
 import { explainText, explainVectors, judgeCandidacy, probe } from './legs.js'
@@ -16,6 +18,7 @@ import { explainMode } from './other-mode.js'
 import { explainTerms, type Passages, readPassages } from './passages.js'
 import { explainEvidence, explainRanking } from './ranking.js'
 import { failed, note, passed, type Stages } from './stages.js'
+import { nodesAfter, type VisibleVersion } from './store.js'
 import { explainRecorded, isReproduced, type Recorded, readTrace } from './trace.js'
 
 /** An explanation that takes longer is given up: its searches are those of a query. */
@@ -136,6 +139,7 @@ async function runStages(
   const { query, document, quote, mode, signal } = request
   const version = publishedNow(db, admitted.space, document, stages)
   if (version === undefined || !isInScope(admitted, document, stages)) return {}
+  if (!isPermitted(db, admitted, version, stages)) return {}
   const embedding = await embedForFast(context, admitted, query, signal)
   let record: FastRecord | undefined
   const retrieved = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, (made) => {
@@ -174,6 +178,15 @@ function passageOf(passages: Passages, key: number | undefined): { passage?: Non
   if (node === undefined) return {}
   const sectionPath: string[] = JSON.parse(node.section)
   return { passage: { nodeId: node.id, sectionPath, text: node.body.slice(0, PASSAGE_CHARACTERS).toWellFormed() } }
+}
+
+/** What the scope of its source keeps from who asks is not told either: not which words it holds, nor how it ranks. */
+function isPermitted(db: Database, { space, subject }: Admitted, version: VisibleVersion, stages: Stages): boolean {
+  const [node] = nodesAfter(db, version.key, -1, 1)
+  if (node === undefined || deniedNodes(db, space.key, subject, [node.key]).size === 0) return true
+  const text = 'the permission scope of its source does not name who asks'
+  failed(stages, 'out-of-scope', { stage: 'scope', reason: 'not-permitted', text })
+  return false
 }
 
 function isInScope(admitted: Admitted, document: DocumentRow, stages: Stages): boolean {

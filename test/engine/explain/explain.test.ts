@@ -10,6 +10,7 @@ import {
   explainIn,
   makeSpace,
   plantUnindexed,
+  restrict,
   SMALL,
   stageOf,
   withProfileIn,
@@ -288,6 +289,15 @@ describe('a planted miss is explained: ', () => {
 })
 
 describe('an explanation', () => {
+  it('tells nothing of the text and the rank of a document that its reader may not read', async () => {
+    const [secret] = await ingest(test.engine, ADA, small, { 'secret.md': 'The vault code is ninety walruses.' })
+    restrict(test.dataDir, secret!.asset.id, ['grace'])
+    const found = await explain(small, { query: 'vault code walruses', path: 'secret.md' })
+    expect([found.verdict, culprit(found).reason]).toEqual(['out-of-scope', 'not-permitted'])
+    expect(JSON.stringify(found.stages)).not.toMatch(/walrus|BM25|rank/)
+    expect(found.hint).toMatch(/permission scope/)
+  })
+
   it('keeps the rules of a query', async () => {
     const query = { query: 'tides', path: 'tides.md' }
     await expect(explain(small, { ...query, mode: 'deep' })).rejects.toMatchObject({ code: 'profile-mode-mismatch' })

@@ -89,3 +89,14 @@ export function plantUnindexed(dataDir: string, filename: string, text: string, 
   })()
   db.close()
 }
+
+/** Puts a document below a source that only `readers` may read. */
+export function restrict(dataDir: string, documentId: string, readers: string[]): void {
+  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'))
+  const columns =
+    'id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at'
+  const source = `SELECT 'source', ?, space_key, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0 FROM documents WHERE id = ?`
+  db.prepare(`INSERT INTO sources (${columns}) ${source}`).run(ADA.tenant, JSON.stringify(readers), documentId)
+  db.prepare("UPDATE documents SET source_id = 'source' WHERE id = ?").run(documentId)
+  db.close()
+}
