@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AnswerTrace, EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import { Database } from '../../../src/engine/storage/database.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
@@ -136,6 +138,21 @@ describe('mode deep', () => {
     const deep = await ask(test.engine, ADA, spaceId, question, { mode: 'deep' })
     expect(filesOf(fast)).toEqual(['project.md'])
     expect(filesOf(deep)).toEqual(['project.md', 'people.md'])
+  })
+
+  it('forgets what only a deleted document said', async () => {
+    const [project] = await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE })
+    await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
+    const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
+    const names = () => db.all<{ name: string }>('SELECT name FROM graph_entities').map(({ name }) => name)
+    expect(names()).toContain('Project Falcon')
+    await test.engine.documents.delete(ADA, spaceId, [project.asset.id])
+    const gone = await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })
+    expect(filesOf(gone)).not.toContain('project.md')
+    await expect.poll(names, { timeout: 20_000 }).not.toContain('Project Falcon')
+    expect(names()).toContain('Maria Keller')
+    expect(db.all('SELECT version_key FROM page_index')).toHaveLength(1)
+    db.close()
   })
 
   it('favours passages about the entities and only the documents that the caller works with', async () => {
