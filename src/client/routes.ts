@@ -1,8 +1,9 @@
+import type { ChatAppRoute } from '../contract/chat/apps.js'
 import type { GatewayRoute } from '../contract/gateway/routes.js'
 import type { RouteRequest, RouteResult } from '../contract/route.js'
 
 /** The routes of the contract by what a reader of the API document would type: `GET /knowledge-spaces/{id}`. */
-type ByKey = { [R in GatewayRoute as `${R['method']} ${R['path']}`]: R }
+type ByKey = { [R in GatewayRoute | ChatAppRoute as `${R['method']} ${R['path']}`]: R }
 
 export type RouteKey = keyof ByKey
 export type RouteOf<K extends RouteKey> = ByKey[K]

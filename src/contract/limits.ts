@@ -52,6 +52,15 @@ export const LIMITS = {
   failedQueryNote: 2000,
   /** captures past it make room by dropping the row that was settled longest ago */
   failedQueriesPerSpace: 10_000,
+  sourcesPage: { default: 50, max: 200 },
+  sourcesPerSpace: 1000,
+  sourceName: 200,
+  /** the documents bound none of these three */
+  sourceUri: 4096,
+  permissionScope: 200,
+  permissionScopes: 100,
+  syncEveryHours: 720,
+  syncTimesOfDay: 24,
   catBytes: { default: 1024 * 1024, max: 16 * 1024 * 1024 },
   /** issues of one fsck page, candidates of one gc dry run */
   reportEntries: 1000,

@@ -152,7 +152,7 @@ function running({ file, settings, engine, work, closers, servers, log, renewTok
     idleMs: work.idleMs,
     busy: () => {
       const { activeJobs, waitingJobs, runningQueries } = engine.activity()
-      return activeJobs + waitingJobs + runningQueries > 0
+      return activeJobs + waitingJobs + runningQueries > 0 || engine.sources.hasSchedule()
     },
     leave: () => stop('idle'),
   })

@@ -213,8 +213,6 @@ export interface Engine {
     runningQueries: number
     /** trainings and builds of vector graphs */
     backgroundTasks: number
-    /** whether a source is to be synced some time: then the daemon has to be there */
-    hasSchedule: boolean
     indexPid?: number
     parserPids: number[]
   }

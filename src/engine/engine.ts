@@ -31,7 +31,6 @@ import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './re
 import { RetentionSweeper } from './retention/sweeper.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSources } from './sources/operations.js'
-import { hasSchedule } from './sources/sync-store.js'
 import { profileOf, setRetrievalProfile } from './spaces/profile.js'
 import {
   createSpace,
@@ -185,7 +184,6 @@ function wire(
         waitingJobs,
         runningQueries: gate.running,
         backgroundTasks: training + context.indexes.builds() + derivations.running + sources.sync.running,
-        hasSchedule: hasSchedule(db),
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
       }

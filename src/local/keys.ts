@@ -46,7 +46,15 @@ export interface CreatedToken {
  * @throws KsError `unavailable` when the file is damaged or others may read it
  */
 export function loadSigningKey(dataDir: string): Uint8Array {
-  const path = dataLayout(dataDir).signingKey
+  return loadKey(dataLayout(dataDir).signingKey)
+}
+
+/** The key that encrypts the credentials of sources: 256 random bits, made and guarded like the signing key. */
+export function loadDataKey(dataDir: string): Uint8Array {
+  return loadKey(dataLayout(dataDir).dataKey).subarray(0, KEY_BYTES)
+}
+
+function loadKey(path: string): Uint8Array {
   const text = readIfExists(path) ?? createPrivateFile(path, `${randomBytes(KEY_BYTES).toString('base64url')}\n`)
   refuseSharedFile(path)
   const key = Buffer.from(text.trim(), 'base64url')

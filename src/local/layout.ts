@@ -11,6 +11,8 @@ export interface DataLayout {
   lock: string
   daemonFile: string
   signingKey: string
+  /** encrypts the credentials of sources */
+  dataKey: string
   cliToken: string
   config: string
   runDir: string
@@ -30,6 +32,7 @@ export function dataLayout(root: string): DataLayout {
     lock: join(root, 'lock'),
     daemonFile: join(root, 'daemon.json'),
     signingKey: join(root, 'signing.key'),
+    dataKey: join(root, 'data.key'),
     cliToken: join(root, 'cli.token'),
     config: join(root, 'config.json'),
     runDir: join(root, 'run'),

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /**
  * Every setting of the daemon, once: its default, its name in `config.json` and in the environment, how its text is
  * read, and one line of documentation. The daemon, `ks config` and the docs read this table. Free of zod.
@@ -112,6 +114,12 @@ export const SETTINGS = {
     200,
     atLeast(1),
     'most rows that one transaction of the clean-up removes',
+  ),
+  egressAllow: setting(
+    'EGRESS_ALLOW',
+    none<string>(),
+    ranges,
+    'addresses and CIDR ranges outside the public internet that sources may reach',
   ),
   rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
   providers: setting(
@@ -242,6 +250,17 @@ function texts(value: unknown): readonly string[] {
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string'))
     throw new Error('a list of texts (in the environment: parted by commas)')
   return list.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+function ranges(value: unknown): readonly string[] {
+  const list = texts(value)
+  const wrong = list.find((item) => {
+    const [address = '', bits = '0', ...rest] = item.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    return isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most
+  })
+  if (wrong === undefined) return list
+  throw new Error(`addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(wrong)}`)
 }
 
 function model(value: unknown): ModelSetting {

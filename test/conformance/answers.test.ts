@@ -4,6 +4,7 @@ import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import { type GatewayRoute, gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import type { RouteDefinition, RouteResult } from '../../src/contract/route.js'
 import { type Sent, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { page, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
 
 const routes: readonly RouteDefinition[] = gatewayRoutes
@@ -16,7 +17,7 @@ const called = new Set<string>()
 const made = { space: '', document: '', other: '', job: '', bulk: '', trace: '', item: '' }
 
 beforeAll(async () => {
-  edge = await startEdge()
+  edge = await startEdge({ settings: { egressAllow: ['127.0.0.2'] } })
 })
 afterAll(() => edge.end())
 
@@ -247,6 +248,47 @@ describe('answers have the documented shape', () => {
     expect(found.items).not.toEqual([])
     expect((await call('fsGrep', id, { query: { ...query, q: 'moon' } })).matches).not.toEqual([])
     expect((await call('fsCat', id, { query: { path: found.items[0].path } })).content).toContain('moon')
+  })
+
+  test('of sources', async () => {
+    const id = { id: made.space }
+    const site = await startSite({ '/': page('Start', 'The start of a small site.') })
+    const json = {
+      name: 'Site',
+      type: 'web',
+      uri: `${site.url}/`,
+      metadata: { credentials: { token: 'top-secret-1' } },
+    }
+    const source = await call('createSource', id, { json })
+    expect(source).toMatchObject({
+      status: 'active',
+      version: 1,
+      permissionScope: [],
+      metadata: { tenantId: 'tenant-a' },
+    })
+    const one = { ...id, sourceId: source.id }
+    expect((await call('listSources', id)).items).toEqual([source])
+    expect(await call('getSource', one)).toEqual(source)
+    const change = { name: 'Small site', expectedVersion: 1 }
+    expect(await call('updateSource', one, { json: change })).toMatchObject({ name: 'Small site', version: 2 })
+    const late = await edge.send('PATCH', `/knowledge-spaces/${made.space}/sources/${source.id}`, {
+      ...{ token: edge.tokens.ada, json: change },
+    })
+    expect({ status: late.status, code: late.headers.get('x-error-code') }).toEqual({
+      ...{ status: 409, code: 'version-mismatch' },
+    })
+    expect(await call('testSource', one)).toEqual({ valid: true })
+    const crawl = await call('crawlSource', one)
+    expect(crawl).toMatchObject({ total: 1, imported: 1, pages: [{ title: 'Start', sourceUrl: `${site.url}/` }] })
+    const [document] = (await call('listDocuments', id)).items.filter(({ sourceId }) => sourceId === source.id)
+    expect(document?.metadata).toMatchObject({ sourceUrl: `${site.url}/` })
+    const form = new FormData()
+    form.append('sourceId', source.id)
+    form.append('file', new File(['# By hand'], 'hand.md'))
+    expect((await call('uploadDocument', id, { body: form })).asset.sourceId).toBe(source.id)
+    await site.end()
+    await call('deleteSource', one)
+    expect((await call('listDocuments', id)).items.filter(({ sourceId }) => sourceId === source.id)).toEqual([])
   })
 
   test('of retention policies', async () => {

@@ -18,6 +18,7 @@ const BEYOND_SHAPE = [
 /** Bodies whose rules a schema cannot say. */
 const BODIES: Record<string, unknown> = {
   reindexDocuments: { documentIds: [SOME_UUID] },
+  createSource: { name: 'x', type: 'upload', uri: 'https://example.com/' },
   explainQuery: { query: 'x', documentId: SOME_UUID },
 }
 /** Values of path parts that are not ids. */

@@ -54,8 +54,8 @@ export async function startEdge(
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-edge-'))
   const layout = prepareDataDir(dataDir, { allowNetworkDisk: true })
   const { settings } = loadSettings({ file: layout.config, env: {}, flags: options.settings ?? {} })
-  const { compilation } = settings
-  const engine = options.engine ?? (await openEngine(engineOptions(dataDir, { compilation })))
+  const { compilation, egressAllow } = settings
+  const engine = options.engine ?? (await openEngine(engineOptions(dataDir, { compilation, sources: { egressAllow } })))
   const log: Record<string, unknown>[] = []
   const work = createOpenWork()
   const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })

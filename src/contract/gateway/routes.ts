@@ -6,6 +6,7 @@ import { jobsRoutes } from './jobs.js'
 import { qualityRoutes } from './quality.js'
 import { queriesRoutes } from './queries.js'
 import { retentionRoutes } from './retention.js'
+import { sourcesRoutes } from './sources.js'
 import { spacesRoutes } from './spaces.js'
 import { systemRoutes } from './system.js'
 
@@ -17,6 +18,7 @@ export const gatewayRoutes = [
   ...queriesRoutes,
   ...qualityRoutes,
   ...explainRoutes,
+  ...sourcesRoutes,
   ...integrityRoutes,
   ...systemRoutes,
   ...retentionRoutes,

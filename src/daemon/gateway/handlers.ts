@@ -8,6 +8,7 @@ import { jobsHandlers } from './jobs.js'
 import { qualityHandlers } from './quality.js'
 import { queriesHandlers } from './queries.js'
 import { retentionHandlers } from './retention.js'
+import { sourcesHandlers } from './sources.js'
 import { spacesHandlers } from './spaces.js'
 import { systemHandlers } from './system.js'
 
@@ -21,6 +22,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...queriesHandlers(deps),
     ...qualityHandlers(deps),
     ...explainHandlers(deps),
+    ...sourcesHandlers(deps),
     ...systemHandlers(deps),
     ...retentionHandlers(deps),
     ...fsHandlers(deps),

@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.js'
 import type { Caller, Upload, UploadFile } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { latestJob, toTicket } from '../jobs/store.js'
+import { findSource } from '../sources/store.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -19,6 +20,7 @@ interface Received {
   filename: string
   mimeType: string
   objectKey: string
+  metadata: Record<string, unknown>
 }
 
 const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
@@ -61,14 +63,15 @@ export function beginUpload(
         filename,
         mimeType: provisionalType(filename, file.mimeType),
         objectKey: ObjectStore.key(caller.tenant, staged.sha256),
+        metadata: file.metadata ?? {},
       })
     },
     async commit({ sourceId }) {
       if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
-      if (sourceId !== undefined) throw new KsError('not-found', `no source ${JSON.stringify(sourceId)} here`)
+      if (sourceId !== undefined) findSource(db, space, sourceId)
       ended = true
       try {
-        return await commitUpload(context, space, received)
+        return await commitUpload(context, space, sourceId ?? null, received)
       } catch (error) {
         await forget(context, received, error)
         throw error
@@ -84,10 +87,11 @@ export function beginUpload(
 async function commitUpload(
   context: EngineContext,
   space: SpaceRow,
+  sourceId: string | null,
   received: Received[],
 ): Promise<AcceptedDocument[]> {
   const { db, objects } = context
-  const added = received.filter((item) => !isThere(db, space, item))
+  const added = received.filter((item) => !isThere(db, space, sourceId, item))
   if (added.length > 0)
     assertRoomForDocuments(
       context,
@@ -109,9 +113,11 @@ async function commitUpload(
   await objects.publish(received.map((item) => ({ staged: item.staged, key: item.objectKey })))
   const accepted = await db.write(() => {
     const live = findSpace(db, space.tenant, space.id)
+    // it may have been deleted while the bytes came in
+    if (sourceId !== null) findSource(db, live, sourceId)
     if (live.frozen_at === null)
       db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', Date.now(), space.key)
-    const made = received.map((item) => admit(context, space, item))
+    const made = received.map((item) => admit(context, space, sourceId, item))
     // several uploads may have been let in at once
     if (added.length > 0) assertRawBytes(context, space)
     return made
@@ -136,9 +142,9 @@ async function forget({ db, objects, log }: EngineContext, received: Received[],
 }
 
 /** Makes the asset and its job, or finds the asset that holds the same bytes under the same name. */
-function admit(context: EngineContext, space: SpaceRow, item: Received): AcceptedDocument {
+function admit(context: EngineContext, space: SpaceRow, sourceId: string | null, item: Received): AcceptedDocument {
   const { db } = context
-  const same = documentsNamed(db, space.key, null, item.filename)[0]
+  const same = documentsNamed(db, space.key, sourceId, item.filename)[0]
   const now = Date.now()
   if (same !== undefined && same.sha256 === item.staged.sha256) {
     db.run(
@@ -151,9 +157,11 @@ function admit(context: EngineContext, space: SpaceRow, item: Received): Accepte
   }
   const id = newId()
   const key = db.run(
-    `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    ...[id, space.key, item.filename, item.mimeType, item.objectKey, item.staged.sha256, item.staged.size, now, now],
+    `INSERT INTO documents (id, space_key, source_id, metadata, filename, mime_type, object_key, sha256, size_bytes,
+       parser_status, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    ...[id, space.key, sourceId, JSON.stringify(item.metadata)],
+    ...[item.filename, item.mimeType, item.objectKey, item.staged.sha256, item.staged.size, now, now],
   ).key
   const jobId = newId()
   db.run(
@@ -181,6 +189,6 @@ function accepted(context: EngineContext, space: SpaceRow, row: DocumentRow): Ac
 }
 
 /** Whether the file's bytes are there already under its name, so that it adds nothing. */
-function isThere(db: Database, space: SpaceRow, { filename, staged }: Received): boolean {
-  return documentsNamed(db, space.key, null, filename)[0]?.sha256 === staged.sha256
+function isThere(db: Database, space: SpaceRow, sourceId: string | null, { filename, staged }: Received): boolean {
+  return documentsNamed(db, space.key, sourceId, filename)[0]?.sha256 === staged.sha256
 }

@@ -1,9 +1,9 @@
-import { lookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
 import ipaddr from 'ipaddr.js'
 import type * as Undici from 'undici'
 import { parseRetryAfter } from '../../lib/retry.js'
+import { checkedLookup, codeOf, REFUSED_CODE } from '../egress/connect.js'
 import { ProviderFailure } from './failure.js'
 
 /** A model server answers the connection at once or is not there. */
@@ -43,28 +43,13 @@ export function isRefusedAddress(host: string): boolean {
   return isIP(bare) !== 0 && REFUSED_RANGES.has(ipaddr.process(bare).range())
 }
 
-const REFUSED_CODE = 'KS_ADDRESS_REFUSED'
-
-/** Resolves a name and refuses the address before it is dialled, so that a changed DNS answer cannot get round it. */
-const checkedLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? []
-    if (error || !first) return callback(error ?? new Error('no address'), [])
-    if (addresses.some(({ address }) => isRefusedAddress(address))) {
-      return callback(Object.assign(new Error('address refused'), { code: REFUSED_CODE }), [])
-    }
-    if (options.all) callback(null, addresses)
-    else callback(null, first.address, first.family)
-  })
-}
-
 export function createEgress(): Egress {
   // Loading undici takes a tenth of a second, which a daemon without providers never has to spend.
   let pool: Promise<{ agent: Undici.Agent; request: typeof Undici.request }> | undefined
   const open = async () => {
     const { Agent, request } = await import('undici')
     const agent = new Agent({
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup },
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup((address) => !isRefusedAddress(address)) },
       keepAliveTimeout: KEEP_ALIVE_MS,
       // the guard times the whole call; these would be a second, hidden clock
       headersTimeout: 0,
@@ -153,11 +138,6 @@ function networkFailure(error: unknown, signal: AbortSignal): unknown {
   if (code.startsWith('HPE_')) return new ProviderFailure('malformed', 'not HTTP')
   if (/CERT|SSL|TLS|ERR_OSSL/.test(code)) return new ProviderFailure('unexpected', 'no trusted TLS connection')
   return new ProviderFailure('unexpected', 'network error')
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError) return codeOf(error.errors[0])
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -175,5 +175,6 @@ const OF_A_SPACE = [
   'DELETE FROM retrieval_profiles WHERE space_key = ?',
   'DELETE FROM retention_policies WHERE space_key = ?',
   'DELETE FROM space_usage WHERE space_key = ?',
+  'DELETE FROM sources WHERE space_key = ?',
   'DELETE FROM spaces WHERE key = ?',
 ]

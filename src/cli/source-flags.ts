@@ -1,0 +1,14 @@
+import * as Flags from '@oclif/core/flags'
+
+/** Flags that stand for keys of a source's metadata. */
+export const metadataFlags = {
+  every: Flags.string({ helpValue: '6h', description: 'sync this often, in hours or days', exclusive: ['daily'] }),
+  daily: Flags.string({ helpValue: '02:00,14:00', description: 'sync at these times of the day' }),
+  'utc-offset': Flags.string({ helpValue: '+02:00', description: 'offset of the times of --daily from UTC' }),
+  'max-pages': Flags.integer({ min: 1, helpValue: 'n', description: 'most pages that a crawl takes (default 200)' }),
+  'max-depth': Flags.integer({ min: 0, helpValue: 'n', description: 'most links from the first page (default 5)' }),
+  'credentials-file': Flags.string({
+    helpValue: 'file',
+    description: 'JSON file with {token} or {username, password} for the site',
+  }),
+}

@@ -1,0 +1,35 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { metadataFlags } from '../../cli/source-flags.js'
+import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
+
+const TYPES = ['web', 'upload', 'object-storage', 'connector'] as const
+
+export default class SourcesAdd extends BaseCommand {
+  static override summary = 'register a place that documents come from'
+  static override examples = [
+    '<%= config.bin %> sources add Handbook --uri https://example.com/handbook/ --every 6h --space example-space',
+    '<%= config.bin %> sources add Handbook --uri https://example.com/ --daily 02:00 --utc-offset +02:00 --space example-space',
+  ]
+  static override args = { name: Args.string({ required: true, description: 'name of the source' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...metadataFlags,
+    uri: Flags.string({ required: true, helpValue: 'uri', description: 'where the documents are' }),
+    type: Flags.option({ options: TYPES, description: 'kind of the source (default web)' })(),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SourcesAdd)
+    const metadata = metadataOf(flags) ?? {}
+    const { id } = await this.space()
+    const client = await this.client()
+    const source = await client.request('POST /knowledge-spaces/{id}/sources', {
+      path: { id },
+      body: { name: args.name, type: flags.type ?? 'web', uri: flags.uri, metadata },
+    })
+    this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
+  }
+}

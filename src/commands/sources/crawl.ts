@@ -1,0 +1,24 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { resolveId } from '../../cli/resolve.js'
+
+const COUNTS = ['total', 'completed', 'failed', 'imported', 'replaced', 'skipped']
+
+export default class SourcesCrawl extends BaseCommand {
+  static override summary = 'read the pages of a web source now'
+  static override examples = ["<%= config.bin %> sources crawl '#a1b2c3d4' --space example-space"]
+  static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
+  static override flags = { ...spaceFlag }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(SourcesCrawl)
+    const { id } = await this.space()
+    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const client = await this.client()
+    const result = await client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', {
+      path: { id, sourceId },
+    })
+    this.out.record(result, { columns: COUNTS.map((field) => ({ field })), fields: ['status', 'pages'] })
+  }
+}

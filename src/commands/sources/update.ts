@@ -1,0 +1,48 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { resolveId } from '../../cli/resolve.js'
+import { metadataFlags } from '../../cli/source-flags.js'
+import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
+
+export default class SourcesUpdate extends BaseCommand {
+  static override summary = 'change a source; what is not named stays'
+  static override examples = [
+    "<%= config.bin %> sources update '#a1b2c3d4' --daily 02:00,14:00 --space example-space",
+    "<%= config.bin %> sources update '#a1b2c3d4' --disable --space example-space",
+  ]
+  static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...metadataFlags,
+    name: Flags.string({ helpValue: 'text', description: 'new name' }),
+    enable: Flags.boolean({ description: 'let it be synced', exclusive: ['disable'] }),
+    disable: Flags.boolean({ description: 'leave it alone, and end a crawl that runs' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SourcesUpdate)
+    const changes = metadataOf(flags)
+    const status = flags.enable ? 'active' : flags.disable ? 'disabled' : undefined
+    if (changes === undefined && status === undefined && flags.name === undefined)
+      throw usageError('nothing to change', 'give `--name`, `--enable`, `--disable`, `--every` or `--daily`')
+    const { id } = await this.space()
+    const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
+    const client = await this.client()
+    const current = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
+    const source = await client.request('PATCH /knowledge-spaces/{id}/sources/{sourceId}', {
+      path,
+      body: {
+        ...(flags.name === undefined ? {} : { name: flags.name }),
+        ...(status === undefined ? {} : { status }),
+        // the metadata is replaced whole, so nobody may have written it since it was read
+        ...(changes === undefined
+          ? {}
+          : { metadata: { ...current.metadata, ...changes }, expectedVersion: current.version }),
+      },
+    })
+    this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
+  }
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import {
+  boundedLimit,
+  count,
+  isoDateTime,
+  metadata,
+  opaqueCursor,
+  page,
+  positive,
+  SpaceParams,
+  uuid,
+} from '../primitives.js'
+import { route } from '../route.js'
+
+const SourceType = z.enum(['upload', 'object-storage', 'connector', 'web'])
+
+export const Source = z
+  .strictObject({
+    id: uuid,
+    knowledgeSpaceId: uuid,
+    name: z.string(),
+    type: SourceType,
+    uri: z.string(),
+    status: z.enum(['active', 'syncing', 'error', 'disabled']),
+    permissionScope: z.array(z.string()),
+    metadata,
+    version: positive,
+    createdAt: isoDateTime,
+    updatedAt: isoDateTime,
+  })
+  .meta({ id: 'Source' })
+export type Source = z.output<typeof Source>
+
+const name = z.string().min(1).max(LIMITS.sourceName)
+/** the other two are for the daemon to set */
+const status = z.enum(['active', 'disabled'])
+
+export const CreateSourceBody = z.strictObject({
+  name,
+  type: SourceType,
+  uri: z.string().min(1).max(LIMITS.sourceUri),
+  status: status.optional(),
+  permissionScope: z.array(z.string().min(1).max(LIMITS.permissionScope)).max(LIMITS.permissionScopes).default([]),
+  metadata: metadata.default({}),
+})
+export type CreateSourceBody = z.output<typeof CreateSourceBody>
+
+export const UpdateSourceBody = z.strictObject({
+  name: name.optional(),
+  status: status.optional(),
+  metadata: metadata.optional(),
+  expectedVersion: positive.optional(),
+})
+export type UpdateSourceBody = z.output<typeof UpdateSourceBody>
+
+export const WebsiteCrawlResult = z
+  .strictObject({
+    pages: z.array(
+      z.strictObject({
+        sourceUrl: z.string(),
+        content: z.string(),
+        title: z.string().optional(),
+        description: z.string().optional(),
+      }),
+    ),
+    status: z.string().optional(),
+    total: count.optional(),
+    completed: count.optional(),
+    failed: count.optional(),
+    imported: count.optional(),
+    replaced: count.optional(),
+    skipped: count.optional(),
+  })
+  .meta({ id: 'WebsiteCrawlResult' })
+export type WebsiteCrawlResult = z.output<typeof WebsiteCrawlResult>
+
+export const SourceTestResult = z
+  .strictObject({ valid: z.boolean(), error: z.string().optional() })
+  .meta({ id: 'SourceTestResult' })
+export type SourceTestResult = z.output<typeof SourceTestResult>
+
+const SourceParams = z.strictObject({ id: uuid, sourceId: uuid })
+const ONE = '/knowledge-spaces/{id}/sources/{sourceId}'
+
+export const sourcesRoutes = [
+  route({
+    id: 'createSource',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/sources',
+    scope: 'write',
+    summary: 'Register a place that documents come from; metadata.credentials is kept encrypted and never given back.',
+    params: SpaceParams,
+    body: CreateSourceBody,
+    ok: { 201: Source },
+    errors: [400, 404, 429],
+  }),
+  route({
+    id: 'listSources',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/sources',
+    scope: 'read',
+    summary: 'List the sources of a space, oldest first.',
+    params: SpaceParams,
+    query: z.strictObject({ limit: boundedLimit(LIMITS.sourcesPage), cursor: opaqueCursor.optional() }),
+    ok: { 200: page(Source) },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'getSource',
+    method: 'GET',
+    path: ONE,
+    scope: 'read',
+    summary: 'Read one source.',
+    params: SourceParams,
+    ok: { 200: Source },
+    errors: [404],
+  }),
+  route({
+    id: 'updateSource',
+    method: 'PATCH',
+    path: ONE,
+    scope: 'write',
+    summary: 'Change a source; metadata is replaced as a whole, but for the keys that the daemon writes.',
+    params: SourceParams,
+    body: UpdateSourceBody,
+    ok: { 200: Source },
+    errors: [400, 404, 409],
+  }),
+  route({
+    id: 'deleteSource',
+    method: 'DELETE',
+    path: ONE,
+    scope: 'write',
+    summary: 'Delete a source, with its documents or without them.',
+    params: SourceParams,
+    query: z.strictObject({ documents: z.enum(['cascade', 'keep']).default('cascade') }),
+    ok: { 204: 'empty' },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'crawlSource',
+    method: 'POST',
+    path: `${ONE}/crawl`,
+    scope: 'write',
+    summary: 'Read the pages of a web source; a page that has not changed since the last crawl is skipped.',
+    params: SourceParams,
+    ok: { 200: WebsiteCrawlResult },
+    errors: [400, 404, 501, 502],
+  }),
+  route({
+    id: 'testSource',
+    method: 'POST',
+    path: `${ONE}/test`,
+    scope: 'write',
+    summary: 'Say whether a source can be reached with its stored credentials.',
+    params: SourceParams,
+    ok: { 200: SourceTestResult },
+    errors: [404, 501],
+  }),
+] as const

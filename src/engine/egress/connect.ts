@@ -1,0 +1,63 @@
+import { lookup as systemLookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import type { buildConnector } from 'undici'
+import type { AddressRule } from './addresses.js'
+
+/** Code of the error of a connection that was not made because of its address. */
+export const REFUSED_CODE = 'KS_ADDRESS_REFUSED'
+
+interface Resolved {
+  address: string
+  family: number
+}
+
+/** All addresses of a name. */
+export type Resolve = (name: string, done: (error: Error | null, addresses: Resolved[]) => void) => void
+
+const resolveBySystem: Resolve = (name, done) => systemLookup(name, { all: true }, done)
+
+/**
+ * Resolves a name once, for the connection itself: what was checked is what is dialled, however fast the DNS answer
+ * changes. One address that is refused refuses the name, since the system would choose among them.
+ */
+export function checkedLookup(mayDial: AddressRule, resolve: Resolve = resolveBySystem): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error || !first) return callback(error ?? new Error('no address'), [])
+      if (!addresses.every(({ address }) => mayDial(address))) return callback(refused(), [])
+      if (options.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+/**
+ * A connector that checks every connection: an address in the URL before it is dialled (no name is looked up then), and
+ * the other end once more when it is there.
+ */
+export function checkedConnector(connect: buildConnector.connector, mayDial: AddressRule): buildConnector.connector {
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(host) !== 0 && !mayDial(host)) return callback(refused(), null)
+    connect(options, (...answer) => {
+      const [error, socket] = answer
+      if (error !== null) return callback(error, null)
+      if (socket.remoteAddress === undefined || !mayDial(socket.remoteAddress)) {
+        socket.destroy()
+        return callback(refused(), null)
+      }
+      callback(null, socket)
+    })
+  }
+}
+
+/** The code of an error of the network, '' for one without. */
+export function codeOf(error: unknown): string {
+  if (error instanceof AggregateError) return codeOf(error.errors[0])
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function refused(): Error {
+  return Object.assign(new Error('address refused'), { code: REFUSED_CODE })
+}

@@ -1,0 +1,90 @@
+import { KsError } from '../../contract/errors.js'
+import type { AddressRule } from '../egress/addresses.js'
+import type { Credentials } from './credentials.js'
+import { readSyncPolicy, type SyncPolicy } from './sync-policy.js'
+
+/** What a client says about a source, checked. */
+export interface SourceContent {
+  /** the client's keys alone */
+  metadata: Record<string, unknown>
+  /** undefined: not named, which leaves those that are stored */
+  credentials: Credentials | null | undefined
+  policy: SyncPolicy | undefined
+}
+
+export type SourceType = 'upload' | 'object-storage' | 'connector' | 'web'
+
+/** Written here alone; a client that carries them through on an update changes nothing. */
+const PLATFORM_KEYS = new Set(['tenantId', 'syncState', 'sync', 'crawled', 'imported', 'importedFiles', 'credentials'])
+
+export const CRAWL_LIMITS = {
+  maxPages: { default: 200, max: 5000 },
+  maxDepth: { default: 5, max: 20 },
+} as const
+
+/** @throws KsError `invalid-sync-policy`, `invalid-request` */
+export function readContent(type: SourceType, metadata: Readonly<Record<string, unknown>>): SourceContent {
+  const policy = readSyncPolicy(metadata)
+  if (type === 'web') readCrawlLimits(metadata)
+  const credentials = readCredentials(type, metadata.credentials)
+  const own = Object.entries(metadata).filter(([key]) => !PLATFORM_KEYS.has(key))
+  return { metadata: Object.fromEntries(own), credentials, policy }
+}
+
+/** The messages name no value: it may be the secret itself. */
+function readCredentials(type: SourceType, value: unknown): Credentials | null | undefined {
+  if (value === undefined || value === null) return value
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new KsError('invalid-request', 'metadata.credentials must be an object or null')
+  const credentials: Credentials = { ...value }
+  if (type === 'web') webHeaders(credentials)
+  return Object.keys(credentials).length === 0 ? null : credentials
+}
+
+/** The headers with which a web source signs in. @throws KsError `invalid-request` */
+export function webHeaders(credentials: Credentials | undefined): Record<string, string> {
+  if (credentials === undefined || Object.keys(credentials).length === 0) return {}
+  const { token, username, password, ...others } = credentials
+  if (Object.keys(others).length > 0 || (token === undefined) === (username === undefined))
+    throw new KsError('invalid-request', 'metadata.credentials of a web source must be {token} or {username, password}')
+  if (token !== undefined) return { authorization: `Bearer ${headerText(token, 'token')}` }
+  const pair = `${headerText(username, 'username')}:${headerText(password ?? '', 'password')}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+function headerText(value: unknown, name: string): string {
+  if (typeof value !== 'string' || !/^[\x20-\x7e]*$/.test(value))
+    throw new KsError('invalid-request', `metadata.credentials.${name} must be a text of ASCII characters`)
+  return value
+}
+
+/** How far a crawl goes: `metadata.parameters` of a web source. @throws KsError `invalid-request` */
+export function readCrawlLimits(metadata: Readonly<Record<string, unknown>>): { maxPages: number; maxDepth: number } {
+  const value = metadata.parameters ?? {}
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new KsError('invalid-request', 'metadata.parameters of a web source must be an object')
+  const fields = new Map<string, unknown>(Object.entries(value))
+  const read = (name: keyof typeof CRAWL_LIMITS, least: number) => {
+    const { default: usual, max } = CRAWL_LIMITS[name]
+    const limit = fields.get(name) ?? usual
+    if (typeof limit === 'number' && Number.isInteger(limit) && limit >= least && limit <= max) return limit
+    const received = (JSON.stringify(limit) ?? 'nothing').slice(0, 100)
+    const rule = `an integer between ${least} and ${max}`
+    throw new KsError('invalid-request', `metadata.parameters.${name} must be ${rule}, received ${received}`)
+  }
+  return { maxPages: read('maxPages', 1), maxDepth: read('maxDepth', 0) }
+}
+
+/** @throws KsError `invalid-request` for an address that is never fetched */
+export function checkUri(type: SourceType, uri: string, mayDial: AddressRule): void {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined
+  if (url !== undefined && (url.username !== '' || url.password !== ''))
+    throw new KsError('invalid-request', 'uri must hold no credentials: they belong to metadata.credentials')
+  if (type !== 'web') return
+  const shown = JSON.stringify(uri.slice(0, 200))
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new KsError('invalid-request', `uri of a web source must be an http or https URL, received ${shown}`)
+  const literal = /^\[|^[\d.]+$/.test(url.hostname)
+  if (literal && !mayDial(url.hostname))
+    throw new KsError('invalid-request', `uri must not name an address outside the public internet, received ${shown}`)
+}

@@ -1,0 +1,61 @@
+import type {
+  CreateSourceBody,
+  Source,
+  SourceTestResult,
+  UpdateSourceBody,
+  WebsiteCrawlResult,
+} from '../../contract/gateway/sources.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { createAddressRule } from '../egress/addresses.js'
+import { createSafeFetch } from '../egress/safe-fetch.js'
+import { createCredentialBox } from './credentials.js'
+import { hideSource } from './delete.js'
+import { createSource, getSource, listSources, updateSource } from './sources.js'
+import { SourceSync } from './sync.js'
+import { hasSchedule } from './sync-store.js'
+
+/** Sources of a space, as callers reach them. */
+export interface SourceOperations {
+  create(caller: Caller, spaceId: string, body: CreateSourceBody): Promise<Source>
+  list(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<Source>>
+  get(caller: Caller, spaceId: string, id: string): Promise<Source>
+  update(caller: Caller, spaceId: string, id: string, body: UpdateSourceBody): Promise<Source>
+  /** Resolves when the documents are gone too, or are let go. */
+  delete(caller: Caller, spaceId: string, id: string, documents: 'cascade' | 'keep'): Promise<void>
+  crawl(caller: Caller, spaceId: string, id: string): Promise<WebsiteCrawlResult>
+  test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult>
+  /** Whether a source is to be synced some time: then the daemon has to be there. */
+  hasSchedule(): boolean
+}
+
+/** @param settled resolves when a compilation job has ended */
+export function createSources(
+  context: EngineContext,
+  settled: (jobId: string) => Promise<void>,
+): { operations: SourceOperations; sync: SourceSync } {
+  const { db, options } = context
+  const mayDial = createAddressRule(options.sources?.egressAllow ?? [])
+  const parts = { context, mayDial, box: createCredentialBox(options.dataDir) }
+  const sync = new SourceSync(parts, createSafeFetch(mayDial), settled)
+  const operations: SourceOperations = {
+    create: async (caller, spaceId, body) => createSource(parts, caller, spaceId, body),
+    list: async (caller, spaceId, page) => listSources(db, caller, spaceId, page),
+    get: async (caller, spaceId, id) => getSource(db, caller, spaceId, id),
+    async update(caller, spaceId, id, body) {
+      const source = await updateSource(parts, caller, spaceId, id, body)
+      if (body.status !== 'disabled') return source
+      await sync.stop(source.id)
+      return getSource(db, caller, spaceId, id)
+    },
+    async delete(caller, spaceId, id, documents) {
+      await hideSource(context, caller, spaceId, id, documents)
+      await sync.stop(id)
+      await sync.deletions()
+    },
+    crawl: async (caller, spaceId, id) => sync.crawl(caller, spaceId, id),
+    test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
+    hasSchedule: () => hasSchedule(db),
+  }
+  return { operations, sync }
+}

@@ -1,0 +1,122 @@
+import { KsError } from '../../contract/errors.js'
+import type { CreateSourceBody, Source, UpdateSourceBody } from '../../contract/gateway/sources.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { AddressRule } from '../egress/addresses.js'
+import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { checkUri, readContent, type SourceContent } from './content.js'
+import type { CredentialBox } from './credentials.js'
+import { findSource, insertSource, type SourceRow, sourcesAfter, toSource } from './store.js'
+import { nextRun } from './sync-policy.js'
+
+export interface SourceParts {
+  context: EngineContext
+  box: CredentialBox
+  mayDial: AddressRule
+}
+
+export function createSource(
+  { context, box, mayDial }: SourceParts,
+  caller: Caller,
+  spaceId: string,
+  body: CreateSourceBody,
+): Promise<Source> {
+  const { db, now } = context
+  findSpace(db, caller.tenant, spaceId)
+  checkUri(body.type, body.uri, mayDial)
+  const content = readContent(body.type, body.metadata)
+  return db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const id = newId()
+    const row = insertSource(
+      db,
+      space,
+      {
+        id,
+        ...{ name: body.name, type: body.type, uri: body.uri, status: body.status ?? 'active' },
+        permission_scope: JSON.stringify(body.permissionScope),
+        metadata: JSON.stringify(content.metadata),
+        credentials: content.credentials == null ? null : box.seal(id, content.credentials),
+        next_sync_at: firstRun(body.type, content, now()),
+      },
+      now(),
+    )
+    return toSource(db, space, row)
+  })
+}
+
+/** Only what has a connector is synced. A source that was just made is left alone for one period. */
+function firstRun(type: Source['type'], { policy }: SourceContent, now: number): number | null {
+  return type === 'web' && policy !== undefined ? nextRun(policy, now) : null
+}
+
+export function listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Page<Source> {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const filter = filterHash('sources', caller.tenant, space.id)
+  const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
+  const rows = sourcesAfter(db, space, after, page.limit + 1)
+  const items = rows.slice(0, page.limit).map((row) => toSource(db, space, row))
+  const last = items.at(-1)
+  return {
+    items,
+    ...(rows.length > page.limit && last !== undefined
+      ? { nextCursor: encodeCursor({ after: [last.id] }, filter) }
+      : {}),
+  }
+}
+
+export function getSource(db: Database, caller: Caller, spaceId: string, id: string): Source {
+  const space = findSpace(db, caller.tenant, spaceId)
+  return toSource(db, space, findSource(db, space, id))
+}
+
+/** @throws KsError `version-mismatch` when somebody else wrote it since */
+export function updateSource(
+  { context, box }: SourceParts,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+  body: UpdateSourceBody,
+): Promise<Source> {
+  const { db, now } = context
+  return db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const row = findSource(db, space, id)
+    const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)
+    if (body.expectedVersion !== undefined && body.expectedVersion !== row.version)
+      throw new KsError(
+        'version-mismatch',
+        `source ${id} has version ${row.version}, expectedVersion is ${body.expectedVersion}`,
+      )
+    db.run(
+      `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
+         updated_at = ? WHERE tenant = ? AND id = ? AND version = ?`,
+      ...[body.name ?? row.name, statusAfter(row, body.status)],
+      content === undefined ? row.metadata : JSON.stringify(content.metadata),
+      ...[sealedAfter(box, row, content), plannedAfter(row, content, now()), now(), space.tenant, id, row.version],
+    )
+    return toSource(db, space, findSource(db, space, id))
+  })
+}
+
+/** A sync that is under way ends by itself as active or error; only switching off stops it. */
+function statusAfter(row: SourceRow, asked: UpdateSourceBody['status']): Source['status'] {
+  if (asked === undefined) return row.status
+  return asked === 'active' && row.status === 'syncing' ? 'syncing' : asked
+}
+
+/** Credentials are never given back, so a client that replaces the metadata cannot carry them: they stay unless named. */
+function sealedAfter(box: CredentialBox, row: SourceRow, content: SourceContent | undefined): Uint8Array | null {
+  if (content?.credentials === undefined) return row.credentials
+  return content.credentials === null ? null : box.seal(row.id, content.credentials)
+}
+
+function plannedAfter(row: SourceRow, content: SourceContent | undefined, now: number): number | null {
+  if (content === undefined) return row.next_sync_at
+  const before: { syncPolicy?: unknown } = JSON.parse(row.metadata)
+  const same = JSON.stringify(before.syncPolicy) === JSON.stringify(content.metadata.syncPolicy)
+  return same ? row.next_sync_at : firstRun(row.type, content, now)
+}

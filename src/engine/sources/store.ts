@@ -1,0 +1,143 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { Source } from '../../contract/gateway/sources.js'
+import { LIMITS } from '../../contract/limits.js'
+import { isUuid } from '../../lib/ids.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+
+/** A row of `sources`. */
+export interface SourceRow {
+  id: string
+  tenant: string
+  space_key: number
+  name: string
+  type: Source['type']
+  uri: string
+  status: Source['status']
+  /** JSON */
+  permission_scope: string
+  /** JSON */
+  metadata: string
+  credentials: Uint8Array | null
+  version: number
+  last_sync_at: number | null
+  last_sync_error: string | null
+  next_sync_at: number | null
+  sync_started_at: number | null
+  /** JSON */
+  sync_summary: string | null
+  created_at: number
+  updated_at: number
+  deleted_at: number | null
+  deletes_documents: number
+}
+
+export type NewSource = Pick<
+  SourceRow,
+  'id' | 'name' | 'type' | 'uri' | 'status' | 'permission_scope' | 'metadata' | 'credentials' | 'next_sync_at'
+>
+
+/** @throws KsError `not-found`, also for a source of another space or tenant and one that is deleted */
+export function findSource(db: Database, space: SpaceRow, id: string): SourceRow {
+  const row = isUuid(id)
+    ? db.get<SourceRow>(
+        'SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
+        ...[space.tenant, space.key, id],
+      )
+    : undefined
+  if (row === undefined) throw notFound('source', id)
+  return row
+}
+
+/** Adds a source, inside the caller's transaction. @throws KsError `capacity-exceeded` */
+export function insertSource(db: Database, space: SpaceRow, source: NewSource, now: number): SourceRow {
+  const held = db.get<{ n: number }>(
+    'SELECT count(*) n FROM sources WHERE tenant = ? AND space_key = ? AND deleted_at IS NULL',
+    ...[space.tenant, space.key],
+  )
+  if ((held?.n ?? 0) >= LIMITS.sourcesPerSpace)
+    throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.sourcesPerSpace} sources`)
+  db.run(
+    `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, credentials,
+       version, next_sync_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
+    ...[source.id, space.tenant, space.key, source.name, source.type, source.uri, source.status],
+    ...[source.permission_scope, source.metadata, source.credentials, source.next_sync_at, now, now],
+  )
+  return findSource(db, space, source.id)
+}
+
+/** Sources after an id, oldest first. */
+export function sourcesAfter(db: Database, space: SpaceRow, after: string, limit: number): SourceRow[] {
+  return db.all<SourceRow>(
+    `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
+    ...[space.tenant, space.key, after, limit],
+  )
+}
+
+/** A page of the web and the document it became. */
+export interface CrawledPage {
+  documentAssetId: string
+  sha256: string
+}
+
+/** The pages of a source that have a document, by address. Of a page that is being replaced, the newer one counts. */
+export function crawledPages(db: Database, row: Pick<SourceRow, 'id' | 'space_key'>): Map<string, CrawledPage> {
+  const rows = db.all<{ url: string; id: string; sha256: string }>(
+    `SELECT json_extract(metadata, '$.sourceUrl') url, id, sha256 FROM documents
+     WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
+       AND json_extract(metadata, '$.sourceUrl') IS NOT NULL ORDER BY key`,
+    ...[row.space_key, row.id],
+  )
+  return new Map(rows.map(({ url, id, sha256 }) => [url, { documentAssetId: id, sha256 }]))
+}
+
+/** Documents that could not be read, of a crawl that was cut off. */
+export function failedPages(db: Database, row: SourceRow): string[] {
+  return db
+    .all<{ id: string }>(
+      `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL
+         AND parser_status = 'failed' AND json_extract(metadata, '$.sourceUrl') IS NOT NULL`,
+      ...[row.space_key, row.id],
+    )
+    .map(({ id }) => id)
+}
+
+export function toSource(db: Database, space: SpaceRow, row: SourceRow): Source {
+  const permissionScope: string[] = JSON.parse(row.permission_scope)
+  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+  const summary: unknown = row.sync_summary === null ? undefined : JSON.parse(row.sync_summary)
+  const crawled = row.type === 'web' ? crawledPages(db, row) : new Map()
+  const state = syncState(row)
+  return {
+    id: row.id,
+    knowledgeSpaceId: space.id,
+    name: row.name,
+    type: row.type,
+    uri: row.uri,
+    status: row.status,
+    permissionScope,
+    metadata: {
+      ...metadata,
+      tenantId: row.tenant,
+      ...(state === undefined ? {} : { syncState: state }),
+      ...(summary === undefined ? {} : { sync: summary }),
+      ...(crawled.size === 0 ? {} : { crawled: Object.fromEntries(crawled) }),
+    },
+    version: row.version,
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}
+
+function syncState(row: SourceRow): Record<string, string> | undefined {
+  const { last_sync_at: last, last_sync_error: error, next_sync_at: next, sync_started_at: started } = row
+  if (last === null && next === null && started === null) return undefined
+  return {
+    ...(last === null
+      ? {}
+      : { lastSyncAt: new Date(last).toISOString(), lastSyncStatus: error === null ? 'ok' : 'error' }),
+    ...(error === null ? {} : { lastSyncError: error }),
+    ...(next === null ? {} : { nextSyncAt: new Date(next).toISOString() }),
+    ...(started === null ? {} : { syncStartedAt: new Date(started).toISOString() }),
+  }
+}

@@ -1,0 +1,80 @@
+import { KsError } from '../../contract/errors.js'
+import { LIMITS } from '../../contract/limits.js'
+
+export type SyncPolicy = { everyHours: number } | { dailyAt: string[]; utcOffset?: string }
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
+/** no place on earth is further from UTC than 14 hours */
+const OFFSET = /^[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00)$/
+
+/** Reads `metadata.syncPolicy`; undefined where there is none. @throws KsError `invalid-sync-policy` */
+export function readSyncPolicy(metadata: Readonly<Record<string, unknown>>): SyncPolicy | undefined {
+  const value = metadata.syncPolicy
+  if (value === undefined) return undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused('', 'an object', value)
+  const fields = new Map<string, unknown>(Object.entries(value))
+  const stranger = [...fields.keys()].find((key) => !['everyHours', 'dailyAt', 'utcOffset'].includes(key))
+  if (stranger !== undefined) throw refused('', `without the key ${JSON.stringify(stranger.slice(0, 100))}`, value)
+  if (fields.has('everyHours') === fields.has('dailyAt')) throw refused('', 'either everyHours or dailyAt', value)
+  return fields.has('everyHours') ? everyHours(fields) : dailyAt(fields)
+}
+
+function everyHours(fields: Map<string, unknown>): SyncPolicy {
+  const hours = fields.get('everyHours')
+  if (typeof hours !== 'number' || !Number.isInteger(hours) || hours < 1 || hours > LIMITS.syncEveryHours)
+    throw refused('.everyHours', `an integer between 1 and ${LIMITS.syncEveryHours}`, hours)
+  if (fields.has('utcOffset')) throw refused('.utcOffset', 'absent beside everyHours', fields.get('utcOffset'))
+  return { everyHours: hours }
+}
+
+function dailyAt(fields: Map<string, unknown>): SyncPolicy {
+  const times: unknown = fields.get('dailyAt')
+  const read: string[] = []
+  if (!Array.isArray(times) || times.length === 0 || times.length > LIMITS.syncTimesOfDay)
+    throw refused('.dailyAt', `1 to ${LIMITS.syncTimesOfDay} times as HH:MM`, times)
+  for (const time of times) {
+    if (typeof time !== 'string' || !TIME.test(time)) throw refused('.dailyAt', 'times as HH:MM', time)
+    read.push(time)
+  }
+  const utcOffset = fields.get('utcOffset')
+  if (utcOffset === undefined) return { dailyAt: read }
+  if (typeof utcOffset !== 'string' || !OFFSET.test(utcOffset))
+    throw refused('.utcOffset', 'a signed HH:MM of at most 14:00', utcOffset)
+  return { dailyAt: read, utcOffset }
+}
+
+function refused(key: string, rule: string, value: unknown): KsError {
+  const received = (JSON.stringify(value) ?? 'nothing').slice(0, 200)
+  return new KsError('invalid-sync-policy', `metadata.syncPolicy${key} must be ${rule}, received ${received}`)
+}
+
+/** The first run after `after`; both in milliseconds since the epoch. */
+export function nextRun(policy: SyncPolicy, after: number): number {
+  if ('everyHours' in policy) return after + policy.everyHours * HOUR_MS
+  const offset = offsetMs(policy.utcOffset)
+  const today = Math.floor((after + offset) / DAY_MS)
+  const times = [today, today + 1].flatMap((day) =>
+    policy.dailyAt.map((time) => day * DAY_MS + minutesOf(time) * MINUTE_MS - offset),
+  )
+  return Math.min(...times.filter((time) => time > after))
+}
+
+/** Where a clock was put back, a run planned by the old one would be too far off: at most one period away from now. */
+export function plannedAgain(policy: SyncPolicy, planned: number, now: number): number {
+  const period = 'everyHours' in policy ? policy.everyHours * HOUR_MS : DAY_MS
+  return planned > now + period ? nextRun(policy, now) : planned
+}
+
+function offsetMs(offset: string | undefined): number {
+  if (offset === undefined) return 0
+  const size = minutesOf(offset.slice(1)) * MINUTE_MS
+  return offset.startsWith('-') ? -size : size
+}
+
+function minutesOf(time: string): number {
+  const [hours, minutes] = time.split(':')
+  return Number(hours) * 60 + Number(minutes)
+}

@@ -1,0 +1,102 @@
+import { decodeText } from '../../compile/parse/charset.js'
+import { type Attributes, readMarkup } from '../../compile/parse/markup-events.js'
+
+/** What a crawl wants of a page. */
+export interface PageFacts {
+  title?: string
+  description?: string
+  /** as written, resolved against the page's base */
+  canonical?: URL
+  links: URL[]
+  /** the words of the page, for the answer of a crawl */
+  text: string
+}
+
+/** Links beyond this many bytes of a page are not looked for. */
+const SCANNED_BYTES = 2 * 1024 * 1024
+const MAX_LINKS = 5000
+const MAX_TEXT = 64 * 1024
+const MAX_TITLE = 1000
+const UNREAD = new Set(['script', 'style', 'template', 'noscript', 'svg'])
+
+/** Reads a page for its links and its description. The document itself is read by the parser of documents. */
+export function readPage(body: Buffer, address: URL): PageFacts {
+  const reader = new PageReader(address)
+  readMarkup(decodeText(body.subarray(0, SCANNED_BYTES)).text, reader)
+  return reader.facts()
+}
+
+/** What a plain text says; other kinds of files have no text here. */
+export function plainFacts(body: Buffer, mediaType: string): PageFacts {
+  const text = mediaType.startsWith('text/') ? decodeText(body.subarray(0, SCANNED_BYTES)).text : ''
+  return { links: [], text: text.slice(0, MAX_TEXT).toWellFormed() }
+}
+
+class PageReader {
+  #base: URL
+  #unread = ''
+  #inTitle = false
+  #title = ''
+  #description: string | undefined
+  #canonical: string | undefined
+  readonly #hrefs = new Set<string>()
+  readonly #words: string[] = []
+  #length = 0
+
+  constructor(address: URL) {
+    this.#base = address
+  }
+
+  open(name: string, attributes: Attributes): void {
+    if (this.#unread !== '') return
+    if (UNREAD.has(name)) this.#unread = name
+    else if (name === 'title') this.#inTitle = this.#title === ''
+    else if (name === 'base') this.#base = resolve(attributes.get('href'), this.#base) ?? this.#base
+    else if (name === 'link' && relations(attributes).includes('canonical')) this.#canonical ??= attributes.get('href')
+    else if (name === 'meta' && attributes.get('name')?.toLowerCase() === 'description')
+      this.#description ??= attributes.get('content')
+    else if ((name === 'a' || name === 'area') && this.#hrefs.size < MAX_LINKS) {
+      const href = attributes.get('href')
+      if (href !== undefined) this.#hrefs.add(href)
+    }
+  }
+
+  close(name: string): void {
+    if (name === this.#unread) this.#unread = ''
+    if (name === 'title') this.#inTitle = false
+  }
+
+  text(text: string): void {
+    if (this.#unread !== '') return
+    if (this.#inTitle) this.#title = `${this.#title}${text}`.slice(0, MAX_TITLE)
+    else if (this.#length < MAX_TEXT) {
+      this.#words.push(text)
+      this.#length += text.length
+    }
+  }
+
+  facts(): PageFacts {
+    const title = tidy(this.#title)
+    const description = tidy(this.#description ?? '').slice(0, MAX_TITLE)
+    const canonical = resolve(this.#canonical, this.#base)
+    return {
+      ...(title === '' ? {} : { title }),
+      ...(description === '' ? {} : { description }),
+      ...(canonical === undefined ? {} : { canonical }),
+      links: [...this.#hrefs].flatMap((href) => resolve(href, this.#base) ?? []),
+      text: tidy(this.#words.join(' ')).slice(0, MAX_TEXT).toWellFormed(),
+    }
+  }
+}
+
+function relations(attributes: Attributes): string[] {
+  return (attributes.get('rel') ?? '').toLowerCase().split(/\s+/)
+}
+
+function resolve(href: string | undefined, base: URL): URL | undefined {
+  return href !== undefined && URL.canParse(href, base.href) ? new URL(href, base) : undefined
+}
+
+function tidy(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+
+/** Longer addresses are made by scripts that go round in circles. */
+const MAX_URL = 2048
+/** Names that need no mark to be told apart: what `filenameOf` makes of them is the path itself. */
+const PLAIN = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}\/){0,8}[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}\.(?:html?|txt|md|pdf)$/
+/** names longer than these are cut where documents are named */
+const MAX_PLAIN = 500
+/** `start.html`, but not `v1.2` */
+const PAGE_NAME = /\.[a-z][a-z0-9]{1,5}$/i
+const ENDINGS: Record<string, string> = { 'application/pdf': '.pdf', 'text/plain': '.txt', 'text/markdown': '.md' }
+
+/** The pages of a source: same host, and a path below that of its address. */
+export interface Scope {
+  start: string
+  holds(url: URL): boolean
+}
+
+export function createScope(uri: string): Scope {
+  const start = new URL(uri)
+  const last = start.pathname.split('/').at(-1) ?? ''
+  // `/docs/start.html` is a page of `/docs/`; `/docs` is the folder itself
+  const folder =
+    PAGE_NAME.test(last) || last === '' ? start.pathname.slice(0, -last.length || undefined) : start.pathname
+  const below = folder.endsWith('/') ? folder : `${folder}/`
+  return {
+    start: addressOf(start) ?? start.href,
+    holds: (url) =>
+      url.host === start.host &&
+      (url.protocol === 'http:' || url.protocol === 'https:') &&
+      (url.pathname === folder || url.pathname.startsWith(below)),
+  }
+}
+
+/** The address under which a page is known: without a fragment. Undefined for one that is never fetched. */
+export function addressOf(url: URL): string | undefined {
+  if (url.username !== '' || url.password !== '') return undefined
+  const bare = new URL(url)
+  bare.hash = ''
+  return bare.href.length > MAX_URL ? undefined : bare.href
+}
+
+/** The name of a page's document. Different addresses have different names, so that no page replaces another. */
+export function filenameOf(address: string, mediaType: string): string {
+  const url = new URL(address)
+  const path = url.pathname.slice(1)
+  if (url.search === '' && path.length <= MAX_PLAIN && PLAIN.test(path)) return path
+  const mark = createHash('sha256').update(address).digest('hex').slice(0, 16)
+  const stem = (path === '' || path.endsWith('/') ? `${path}index` : path).replace(posix.extname(path), '')
+  return `${readable(stem)}~${mark}${ENDINGS[mediaType] ?? '.html'}`
+}
+
+function readable(stem: string): string {
+  let text = stem
+  try {
+    text = decodeURIComponent(stem)
+  } catch {
+    // a path that is not UTF-8 is shown as it is written
+  }
+  const parts = text.split('/').slice(-8)
+  return parts.map((part) => part.slice(0, 100)).join('/')
+}

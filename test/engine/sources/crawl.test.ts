@@ -1,0 +1,204 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { page, redirect, type Site, startSite } from '../../helpers/site.js'
+import { until } from '../../helpers/until.js'
+
+let home: TestEngine
+let spaceId = ''
+let site: Site
+let now = Date.now()
+beforeAll(async () => {
+  home = await startEngine({ sources: { egressAllow: ['127.0.0.2'], tickMs: 20 }, now: () => now })
+  spaceId = (await home.engine.spaces.create(ADA, { name: 'Web', slug: 'web' })).id
+})
+afterEach(() => site?.end())
+afterAll(() => home.end())
+
+const sources = () => home.engine.sources
+const add = async (uri: string, metadata: Record<string, unknown> = {}) =>
+  (await sources().create(ADA, spaceId, { name: 'Site', type: 'web', uri, permissionScope: [], metadata })).id
+const counts = async (id: string) => {
+  const { pages: _, ...rest } = await sources().crawl(ADA, spaceId, id)
+  return rest
+}
+const documentsOf = async (id: string) => {
+  const all = []
+  let cursor: string | undefined
+  do {
+    const found = await home.engine.documents.list(ADA, spaceId, { limit: 100, cursor })
+    all.push(...found.items)
+    cursor = found.nextCursor
+  } while (cursor !== undefined)
+  return all.filter(({ sourceId }) => sourceId === id)
+}
+const tally = (imported: number, replaced: number, skipped: number, failed: number) => {
+  const completed = imported + replaced + skipped
+  return { status: 'completed', total: completed + failed, completed, failed, imported, replaced, skipped }
+}
+
+test('a site of 300 pages is imported up to the limit, skipped when unchanged, and replaced where it changed', {
+  timeout: 120_000,
+}, async () => {
+  site = await startSite()
+  const names = Array.from({ length: 300 }, (_, n) => `/docs/p${n}.html`)
+  site.pages.set('/docs/', page('Start', 'The start of three hundred pages.', names))
+  for (const [n, name] of names.entries())
+    site.pages.set(name, page(`Page ${n}`, `Tide table number ${n} of the harbour.`, ['/docs/', './p1.html#x']))
+  const id = await add(`${site.url}/docs/`)
+  expect(await counts(id)).toEqual(tally(200, 0, 0, 0))
+  expect(await counts(id)).toEqual(tally(0, 0, 200, 0))
+  const before = await documentsOf(id)
+  expect(before).toHaveLength(200)
+  expect(before.every(({ parserStatus }) => parserStatus === 'parsed')).toBe(true)
+  for (const n of [3, 4, 5]) site.pages.set(`/docs/p${n}.html`, page(`Page ${n}`, `A new tide table ${n}.`))
+  expect(await counts(id)).toEqual(tally(0, 3, 197, 0))
+  const after = await documentsOf(id)
+  expect(after).toHaveLength(200)
+  expect(after.filter((one) => !before.some((old) => old.id === one.id))).toHaveLength(3)
+  const { metadata } = await sources().get(ADA, spaceId, id)
+  const crawled = metadata.crawled as Record<string, { documentAssetId: string; sha256: string }>
+  expect(Object.keys(crawled)).toHaveLength(200)
+  const changed = after.find(({ filename }) => filename === 'docs/p3.html')!
+  expect(crawled[`${site.url}/docs/p3.html`]).toEqual({ documentAssetId: changed.id, sha256: changed.sha256 })
+  const wide = await add(`${site.url}/docs/`, { parameters: { maxPages: 500 } })
+  expect(await counts(wide)).toEqual(tally(301, 0, 0, 0))
+})
+
+test('robots, site maps, copies, redirects, loops and broken pages are counted once each, twice alike', async () => {
+  site = await startSite()
+  const set = (path: string, links: string[] = [], head = '') =>
+    site.pages.set(path, page(path, `This is the page ${path}.`, links, head))
+  const links = [
+    'a.html',
+    'copy.html',
+    'old',
+    'loop1',
+    'gone.html',
+    'private/x.html',
+    '/elsewhere.html',
+    'pic.png',
+    'mailto:a@b.c',
+    'a.html?x=1',
+  ]
+  set('/d/', links)
+  set('/d/a.html', ['/d/', 'https://example.com/'])
+  set('/d/a.html?x=1', [], '<link rel="canonical" href="a.html">')
+  set('/d/copy.html', [], '<link rel="canonical" href="/d/original.html">')
+  set('/d/original.html')
+  set('/d/mapped.html')
+  set('/d/private/x.html')
+  set('/elsewhere.html')
+  site.pages.set('/d/old', redirect('/d/new.html', 301))
+  set('/d/new.html')
+  site.pages.set('/d/loop1', redirect('/d/loop2'))
+  site.pages.set('/d/loop2', redirect('/d/loop1'))
+  site.pages.set('/d/pic.png', (_request, response) => response.setHeader('content-type', 'image/png').end('png'))
+  site.pages.set('/robots.txt', `User-agent: *\nDisallow: /d/private/\nSitemap: ${site.url}/map.xml\n`)
+  site.pages.set(
+    '/map.xml',
+    `<urlset><url><loc>${site.url}/d/mapped.html</loc></url><url><loc>${site.url}/d/gone2.html</loc></url></urlset>`,
+  )
+  const id = await add(`${site.url}/d/`)
+  // d/, a, original, mapped, new; gone, gone2, loop1
+  expect(await counts(id)).toEqual(tally(5, 0, 0, 3))
+  expect(await counts(id)).toEqual(tally(0, 0, 5, 3))
+  expect(site.hits).not.toContain('/d/private/x.html')
+  expect(site.hits).not.toContain('/elsewhere.html')
+  const { metadata } = await sources().get(ADA, spaceId, id)
+  const { failures } = metadata.sync as { failures: { url: string; error: string }[] }
+  expect(failures.map(({ url, error }) => [url.slice(site.url.length), error]).sort()).toEqual([
+    ['/d/gone.html', 'answered 404'],
+    ['/d/gone2.html', 'answered 404'],
+    ['/d/loop1', 'more than 5 redirects'],
+  ])
+})
+
+test('a page that breaks keeps its document, and a site that is down fails the crawl', async () => {
+  site = await startSite({
+    '/': page('Start', 'Home of things.', ['/b.html']),
+    '/b.html': page('B', 'The second page.'),
+  })
+  const id = await add(`${site.url}/`)
+  expect(await counts(id)).toEqual(tally(2, 0, 0, 0))
+  site.pages.set('/b.html', (_request, response) => response.writeHead(500).end())
+  expect(await counts(id)).toEqual(tally(0, 0, 1, 1))
+  expect(await documentsOf(id)).toHaveLength(2)
+  site.pages.set('/robots.txt', (_request, response) => response.writeHead(503).end())
+  await expect(counts(id)).rejects.toMatchObject({
+    code: 'crawl-failed',
+    message: expect.stringContaining('robots.txt answered 503'),
+  })
+  expect(await sources().get(ADA, spaceId, id)).toMatchObject({
+    status: 'error',
+    metadata: { syncState: { lastSyncStatus: 'error', lastSyncError: 'robots.txt answered 503' } },
+  })
+  expect(await documentsOf(id)).toHaveLength(2)
+  site.pages.delete('/robots.txt')
+  expect(await counts(id)).toEqual(tally(0, 0, 1, 1))
+  expect((await sources().get(ADA, spaceId, id)).status).toBe('active')
+})
+
+test('two who ask at once share one crawl, and a source that is switched off is not crawled', async () => {
+  site = await startSite({ '/': page('Start', 'Home of shared things.') })
+  const id = await add(`${site.url}/`)
+  expect(await Promise.all([counts(id), counts(id)])).toEqual([tally(1, 0, 0, 0), tally(1, 0, 0, 0)])
+  await sources().update(ADA, spaceId, id, { status: 'disabled' })
+  await expect(counts(id)).rejects.toMatchObject({ code: 'invalid-request' })
+})
+
+test('switching off or deleting a source ends its crawl', async () => {
+  site = await startSite({ '/': () => undefined })
+  const id = await add(`${site.url}/`)
+  const crawl = expect(counts(id)).rejects.toMatchObject({ code: 'crawl-failed' })
+  await until(() => site.hits.includes('/'))
+  expect((await sources().get(ADA, spaceId, id)).status).toBe('syncing')
+  expect((await sources().update(ADA, spaceId, id, { status: 'disabled' })).status).toBe('disabled')
+  await crawl
+})
+
+test('a source is synced when its time has come, not before, and not when it is switched off', async () => {
+  site = await startSite({ '/': page('Start', 'Home of timely things.') })
+  const id = await add(`${site.url}/`, { syncPolicy: { everyHours: 2 } })
+  const off = await add(`${site.url}/`, { syncPolicy: { everyHours: 1 } })
+  await sources().update(ADA, spaceId, off, { status: 'disabled' })
+  const stateOf = async () => (await sources().get(ADA, spaceId, id)).metadata.syncState as Record<string, string>
+  expect(await stateOf()).toEqual({ nextSyncAt: new Date(now + 2 * 3_600_000).toISOString() })
+  now += 2 * 3_600_000 - 1000
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(site.hits).toEqual([])
+  now += 2000
+  await until(async () => (await stateOf()).lastSyncStatus === 'ok')
+  const done = await stateOf()
+  expect(Date.parse(done.nextSyncAt!) - now).toBe(2 * 3_600_000)
+  // nobody syncs again while the clock stands, nor after a restart; a clock put back by a year moves the plan back
+  await home.reopen()
+  now -= 365 * 24 * 3_600_000
+  await until(async () => Date.parse((await stateOf()).nextSyncAt!) - now === 2 * 3_600_000)
+  expect(site.hits.filter((path) => path === '/')).toHaveLength(1)
+  expect((await sources().get(ADA, spaceId, off)).metadata.syncState).not.toHaveProperty('lastSyncAt')
+})
+
+test('a deleted source takes its documents along or lets them go, and is nobody else’s to see', async () => {
+  site = await startSite({
+    '/': page('Start', 'Home of lost things.', ['/b.html']),
+    '/b.html': page('B', 'Lost page.'),
+  })
+  const id = await add(`${site.url}/`)
+  await counts(id)
+  await expect(sources().get(BOB, spaceId, id)).rejects.toMatchObject({ code: 'not-found' })
+  await expect(sources().delete(BOB, spaceId, id, 'cascade')).rejects.toMatchObject({ code: 'not-found' })
+  const kept = await documentsOf(id)
+  await sources().delete(ADA, spaceId, id, 'keep')
+  for (const one of kept) {
+    const document = await home.engine.documents.get(ADA, spaceId, one.id)
+    expect(document.sourceId).toBeUndefined()
+  }
+  const second = await add(`${site.url}/`)
+  await counts(second)
+  const gone = await documentsOf(second)
+  expect(gone).toHaveLength(2)
+  await sources().delete(ADA, spaceId, second, 'cascade')
+  await expect(sources().get(ADA, spaceId, second)).rejects.toMatchObject({ code: 'not-found' })
+  for (const one of gone)
+    await expect(home.engine.documents.get(ADA, spaceId, one.id)).rejects.toMatchObject({ code: 'not-found' })
+})

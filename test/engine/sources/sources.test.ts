@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY_MS, nextRun, plannedAgain, readSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
+import { parseRobots } from '../../../src/engine/sources/web/robots.js'
+import { createScope, filenameOf } from '../../../src/engine/sources/web/scope.js'
+import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { startSite } from '../../helpers/site.js'
+
+let home: TestEngine
+let spaceId = ''
+beforeAll(async () => {
+  home = await startEngine({ sources: { egressAllow: ['127.0.0.2'] } })
+  spaceId = (await home.engine.spaces.create(ADA, { name: 'Web', slug: 'web' })).id
+})
+afterAll(() => home.end())
+
+const create = (changes: Record<string, unknown> = {}) =>
+  home.engine.sources.create(ADA, spaceId, {
+    ...{ name: 'Site', type: 'web' as const, uri: 'https://example.com/', permissionScope: [], metadata: {} },
+    ...changes,
+  })
+
+describe('credentials', () => {
+  test('are used, kept encrypted, and shown nowhere', async () => {
+    const secret = 'canary-4f1c9b7e'
+    const seen: (string | undefined)[] = []
+    const site = await startSite({
+      '/': (request, response) => {
+        seen.push(request.headers.authorization)
+        response.end('ok')
+      },
+    })
+    const made = await create({ uri: `${site.url}/`, metadata: { credentials: { token: secret }, note: 'mine' } })
+    const { sources } = home.engine
+    expect(made.metadata).toEqual({ note: 'mine', tenantId: 'tenant-a' })
+    expect(await sources.test(ADA, spaceId, made.id)).toEqual({ valid: true })
+    await sources.update(ADA, spaceId, made.id, { metadata: { ...made.metadata, tenantId: 'tenant-b', crawled: {} } })
+    await home.reopen()
+    expect(await home.engine.sources.test(ADA, spaceId, made.id)).toEqual({ valid: true })
+    const later = await home.engine.sources.get(ADA, spaceId, made.id)
+    expect(later.metadata).toEqual({ note: 'mine', tenantId: 'tenant-a' })
+    await home.engine.sources.update(ADA, spaceId, made.id, { metadata: { credentials: null } })
+    await home.engine.sources.test(ADA, spaceId, made.id)
+    expect(seen).toEqual([`Bearer ${secret}`, `Bearer ${secret}`, undefined])
+    await site.end()
+    expect(statSync(join(home.dataDir, 'data.key')).mode & 0o777).toBe(0o600)
+    for (const entry of readdirSync(home.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      expect(readFileSync(join(entry.parentPath, entry.name)).includes(secret), entry.name).toBe(false)
+    }
+  })
+
+  test('are refused in a uri, and not repeated in the refusal', async () => {
+    const failure = await create({ uri: 'https://ada:hunter22@example.com/' }).catch((error: Error) => error.message)
+    expect(failure).toBe('uri must hold no credentials: they belong to metadata.credentials')
+    const odd = await create({ metadata: { credentials: { key: 'hunter22' } } }).catch((error: Error) => error.message)
+    expect(odd).not.toContain('hunter22')
+  })
+})
+
+describe('a source', () => {
+  test.each(['file:///etc/passwd', 'ftp://x/', 'gopher://x/', 'data:,x', 'javascript:1', 'ws://x/', 'x'])(
+    'of the web is not at %s',
+    async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
+  )
+  test.each(['http://127.0.0.1/', 'http://2130706433/', 'http://[::1]/', 'http://169.254.169.254/latest/'])(
+    'may not name %s',
+    async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
+  )
+  test('that is no web source is neither crawled nor tested', async () => {
+    const { id } = await create({ type: 'upload', uri: 'hand' })
+    await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-a-web-source' })
+    await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
+    await expect(home.engine.sources.crawl(BOB, spaceId, id)).rejects.toMatchObject({ code: 'not-found' })
+  })
+  test('is one of at most 1,000, listed page by page', async () => {
+    const other = (await home.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })).id
+    const body = { name: 'x', type: 'upload' as const, uri: 'x', permissionScope: [], metadata: {} }
+    await Promise.all(Array.from({ length: 1000 }, () => home.engine.sources.create(ADA, other, body)))
+    await expect(home.engine.sources.create(ADA, other, body)).rejects.toMatchObject({ code: 'capacity-exceeded' })
+    const seen = new Set<string>()
+    let cursor: string | undefined
+    do {
+      const page = await home.engine.sources.list(ADA, other, { limit: 200, cursor })
+      for (const { id } of page.items) seen.add(id)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(seen.size).toBe(1000)
+  })
+})
+
+describe('a sync policy', () => {
+  test.each([
+    [{ everyHours: 0 }],
+    [{ everyHours: 721 }],
+    [{ everyHours: 1.5 }],
+    [{ everyHours: '6' }],
+    [{ dailyAt: [] }],
+    [{ dailyAt: ['24:00'] }],
+    [{ dailyAt: ['2:00'] }],
+    [{ dailyAt: '02:00' }],
+    [{ dailyAt: ['02:00'], utcOffset: '02:00' }],
+    [{ dailyAt: ['02:00'], utcOffset: '+14:30' }],
+    [{ everyHours: 1, dailyAt: ['02:00'] }],
+    [{ everyHours: 1, extra: 1 }],
+    [{}],
+    [null],
+  ])('%j is refused', (syncPolicy) =>
+    expect(() => readSyncPolicy({ syncPolicy })).toThrow(/^metadata\.syncPolicy.* must be .*, received /),
+  )
+
+  test('with times of the day runs once for each of them, every day, at every offset', () => {
+    for (const utcOffset of ['-12:00', '-03:30', '+00:00', '+05:45', '+14:00']) {
+      const policy = { dailyAt: ['00:00', '23:59'], utcOffset }
+      let at = Date.UTC(2026, 0, 1, 12)
+      const times: number[] = []
+      for (let run = 0; run < 800; run++) {
+        at = nextRun(policy, at)
+        times.push(at)
+      }
+      expect(new Set(times.map((time, n) => time - (times[n - 2] ?? time - DAY_MS)))).toEqual(new Set([DAY_MS]))
+    }
+  })
+
+  test('never plans the past, nor more than a period ahead, whatever the clock did', () => {
+    const policies = fc.oneof(
+      fc.integer({ min: 1, max: 720 }).map((everyHours) => ({ everyHours })),
+      fc.constantFrom('00:00', '12:30', '23:59').map((time) => ({ dailyAt: [time], utcOffset: '-11:00' })),
+    )
+    const clock = fc.integer({ min: 0, max: 4e12 })
+    fc.assert(
+      fc.property(policies, clock, clock, (policy, now, then) => {
+        const period = 'everyHours' in policy ? policy.everyHours * 3_600_000 : DAY_MS
+        const next = nextRun(policy, now)
+        expect(next > now && next <= now + period).toBe(true)
+        expect(plannedAgain(policy, nextRun(policy, then), now) <= now + period).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what belongs to a site', () => {
+  test.each([
+    ['https://h/docs/', 'https://h/docs/a', true],
+    ['https://h/docs', 'https://h/docs', true],
+    ['https://h/docs', 'https://h/docs-old/a', false],
+    ['https://h/docs/start.html', 'https://h/docs/a', true],
+    ['https://h/v1.2', 'https://h/other', false],
+    ['https://h/', 'http://h/a', true],
+    ['https://h/', 'https://h:8443/a', false],
+    ['https://h/', 'https://www.h/a', false],
+  ])('%s holds %s: %s', (uri, url, held) => expect(createScope(uri).holds(new URL(url))).toBe(held))
+
+  test('two addresses never share the name of a document', () => {
+    const urls = [
+      '',
+      'index',
+      'index.html',
+      'a/',
+      'a',
+      'a/index.html',
+      'a?x=1',
+      'a?x=2',
+      '%2e%2e',
+      'a%2Fb.html',
+      'a/b.html',
+      'A',
+    ]
+    const names = urls.map((path) => filenameOf(`https://h/${path}`, 'text/html'))
+    expect(new Set(names).size).toBe(urls.length)
+  })
+
+  test('robots.txt: the group that names us, the longest rule, * and $', () => {
+    const robots = parseRobots(
+      'User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: Knowledge-Spaces # us\nDisallow: /a\nAllow: /a/b\nDisallow: /*.pdf$\nDisallow:\nSitemap: https://h/m.xml',
+      'knowledge-spaces',
+    )
+    const allowed = (path: string) => robots.allows(new URL(`https://h${path}`))
+    expect(['/', '/a/b/c', '/x.pdf?y', '/b'].map(allowed)).toEqual([true, true, true, true])
+    expect(['/a', '/a/c', '/x.pdf', '/q/x.pdf'].map(allowed)).toEqual([false, false, false, false])
+    expect(robots.sitemaps).toEqual(['https://h/m.xml'])
+  })
+})

@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+export interface Site {
+  url: string
+  /** paths that were asked for */
+  hits: string[]
+  /** pages by path: HTML text, or a function that answers */
+  pages: Map<string, string | Answer>
+  end(): Promise<void>
+}
+
+/** A web site on a loopback address of its own: 127.0.0.2 can be allowed where 127.0.0.1 is not. */
+export async function startSite(pages: Record<string, string | Answer> = {}, host = '127.0.0.2'): Promise<Site> {
+  const known = new Map(Object.entries(pages))
+  const hits: string[] = []
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    hits.push(path)
+    const page = known.get(path)
+    if (typeof page === 'function') return page(request, response)
+    response.statusCode = page === undefined ? 404 : 200
+    const type = path.endsWith('.txt')
+      ? 'text/plain'
+      : path.endsWith('.xml')
+        ? 'application/xml'
+        : 'text/html; charset=utf-8'
+    response.setHeader('content-type', type)
+    response.end(page ?? 'not here')
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://${host}:${port}`,
+    hits,
+    pages: known,
+    end: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+export const redirect =
+  (location: string, status = 302): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { location }).end()
+  }
+
+export function page(title: string, text: string, links: string[] = [], head = ''): string {
+  const list = links.map((link) => `<li><a href="${link}">${link}</a></li>`).join('')
+  return `<!doctype html><html><head><title>${title}</title>${head}</head><body><main><h1>${title}</h1><p>${text}</p><ul>${list}</ul></main></body></html>`
+}
