@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { main } from '../dist/kchat/program.js'
 
-main(process.argv.slice(2))
+await main(process.argv.slice(2))

@@ -106,6 +106,8 @@ export const chatEvents = {
   }),
 }
 
+export type ChatFrame = z.output<(typeof chatEvents)[keyof typeof chatEvents]>
+
 export const ResultBody = z.strictObject({ result: z.literal('success') }).meta({ id: 'ChatResult' })
 export const UserBody = z.object({ user }).meta({ id: 'ChatUser' })
 

@@ -7,10 +7,10 @@ import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import type { GenerationUsage, ModelReference } from '../models/types.js'
 import { answerQuery } from '../query/answer.js'
+import { searchedQuery } from '../query/follow-up.js'
 import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
 import { evidenceOf, merged } from './evidence.js'
-import { searchedQuestion } from './follow-up.js'
 
 export interface Asked {
   caller: Caller
@@ -42,12 +42,12 @@ export async function* answerTurn(
   signal: AbortSignal,
 ): AsyncGenerator<AnswerPiece> {
   if (asked.spaceIds.length === 0) return yield* fromModel(context, asked, signal)
-  const query = searchedQuestion(asked.query, asked.turns)
-  const holder = asked.conversationId
+  const { query, conversationId: holder } = asked
+  const searched = searchedQuery(query, asked.turns)
   const found = merged(
     await Promise.all(
       asked.spaceIds.map((knowledgeSpaceId) =>
-        evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query, holder }, signal),
+        evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query, searched, holder }, signal),
       ),
     ),
   )
@@ -59,17 +59,11 @@ export async function* answerTurn(
     ...best.admitted,
     profile: asked.app.model === null ? profile : { ...profile, reasoningModel: asked.app.model },
   }
-  // a model sees the conversation itself; the extractive generator only what was searched
-  const question = hasModel(context, admitted.profile.reasoningModel) ? asked.query : query
-  const parts = answerQuery(context, admitted, asked.turns, question, best.bundle, best.retrieved, signal)
+  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal)
   for await (const part of parts) {
     if (part.type === 'delta') yield part
     else if (part.type === 'end') yield { type: 'usage', usage: usageIn(part.metadata.providerMetadata) }
   }
-}
-
-function hasModel({ options }: EngineContext, model: ModelReference | undefined): boolean {
-  return !isBuiltin(model ?? options.defaultGenerator)
 }
 
 async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSignal): AsyncGenerator<AnswerPiece> {

@@ -34,9 +34,10 @@ export async function evidenceOf(
   context: EngineContext,
   shared: QueryShared,
   caller: Caller,
-  { knowledgeSpaceId, query, holder }: { knowledgeSpaceId: string; query: string; holder: string },
+  question: { knowledgeSpaceId: string; query: string; searched: string; holder: string },
   signal: AbortSignal,
 ): Promise<SpaceEvidence> {
+  const { knowledgeSpaceId, query, searched, holder } = question
   const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
   const admitted = admit(context, caller, body)
   const lease = context.leases.acquire({
@@ -51,7 +52,9 @@ export async function evidenceOf(
     lease.keepAlive()
     const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
     const recorder = new TraceRecorder()
-    const { retrieved } = await retrieveInMode(context, shared, { body, query, admitted, route, recorder, signal })
+    const { retrieved } = await retrieveInMode(context, shared, {
+      ...{ body, query: searched, admitted, route, recorder, signal },
+    })
     const passages = retrieved.ranked.map(({ passage }) => passage)
     const freshness = freshnessOf(context.db, passages, Date.now())
     return { admitted, retrieved, bundle: judge({ query, traceId: newId(), freshness }, retrieved) }

@@ -1,9 +1,6 @@
-import type { z } from 'zod'
 import type { ChatError } from '../../contract/chat/errors.js'
-import type { AnswerMetadata, ChatCompletion, chatEvents } from '../../contract/chat/messages.js'
+import type { AnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
 import type { Who } from './store.js'
-
-export type ChatFrame = z.output<(typeof chatEvents)[keyof typeof chatEvents]>
 
 export interface TurnIds {
   taskId: string

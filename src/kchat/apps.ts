@@ -1,0 +1,122 @@
+import { usageError } from '../cli/cli-error.js'
+import { resolveSpace } from '../cli/resolve.js'
+import { textOrStdin } from '../cli/stdin.js'
+import type { Client } from '../client/client.js'
+import { readKeys, saveKey, useKey } from './keys.js'
+import { print, printList } from './output.js'
+import { type Common, openGateway, serviceOf } from './service.js'
+
+type Gateway = Awaited<ReturnType<typeof openGateway>>
+
+async function withGateway(common: Common, work: (gateway: Gateway) => Promise<void>): Promise<void> {
+  const gateway = await openGateway(common)
+  try {
+    await work(gateway)
+  } finally {
+    gateway.client.close()
+  }
+}
+
+interface AppOptions extends Common {
+  space?: string[]
+  description?: string
+  opening?: string
+  name?: string
+  suggest?: boolean
+  enabled?: boolean
+}
+
+/** Makes an application with one key, which is kept under the application's name. */
+export async function createApp(name: string, options: AppOptions): Promise<void> {
+  await withGateway(options, async ({ client, service, dirs }) => {
+    const body = { ...(await fieldsOf(client, options)), name }
+    const app = await client.request('POST /chat-apps', { body })
+    const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+    saveKey(dirs.config, name, { service, key })
+    if (options.json === true) print(app)
+    else printList([app], ['id', 'name'], false)
+  })
+}
+
+export async function listApps(options: Common): Promise<void> {
+  await withGateway(options, async ({ client }) => {
+    const { items } = await client.request('GET /chat-apps', {})
+    printList(items, ['id', 'name', 'enabled', 'description'], options.json)
+  })
+}
+
+export async function showApp(id: string, options: Common): Promise<void> {
+  await withGateway(options, async ({ client }) =>
+    print(await client.request('GET /chat-apps/{appId}', { path: { appId: id } })),
+  )
+}
+
+export async function updateApp(id: string, options: AppOptions): Promise<void> {
+  await withGateway(options, async ({ client }) => {
+    const body = {
+      ...(await fieldsOf(client, options)),
+      ...(options.name === undefined ? {} : { name: options.name }),
+      ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
+    }
+    print(await client.request('PATCH /chat-apps/{appId}', { path: { appId: id }, body }))
+  })
+}
+
+export async function deleteApp(id: string, options: Common): Promise<void> {
+  await withGateway(options, async ({ client }) => {
+    await client.request('DELETE /chat-apps/{appId}', { path: { appId: id } })
+  })
+}
+
+/** Shows a new key: the only time that it is seen. */
+export async function createKey(id: string, options: Common): Promise<void> {
+  await withGateway(options, async ({ client }) => {
+    const made = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: id } })
+    if (options.json === true) print(made)
+    else process.stdout.write(`${made.key}\n`)
+  })
+}
+
+export async function listKeys(id: string, options: Common): Promise<void> {
+  await withGateway(options, async ({ client }) => {
+    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: { appId: id } })
+    printList(items, ['id', 'hint', 'createdAt', 'revokedAt'], options.json)
+  })
+}
+
+export async function revokeKey(id: string, keyId: string, options: Common): Promise<void> {
+  await withGateway(options, async ({ client }) => {
+    await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', { path: { appId: id, keyId } })
+  })
+}
+
+/** `kchat login NAME`: keeps the key that stdin gives. */
+export async function login(name: string, options: Common): Promise<void> {
+  const { service, dirs } = serviceOf(options)
+  const key = await textOrStdin('-', 'the key')
+  if (!/^\S+$/.test(key)) throw usageError('stdin must hold one application key')
+  saveKey(dirs.config, name, { service, key })
+}
+
+/** `kchat use [NAME]`: makes a stored key the current one, or lists them. */
+export function use(name: string | undefined, options: Common): void {
+  const { dirs } = serviceOf(options)
+  if (name !== undefined) {
+    useKey(dirs.config, name)
+    return
+  }
+  const { current, apps } = readKeys(dirs.config)
+  const rows = Object.entries(apps).map(([app, { service }]) => ({ name: app, service, current: app === current }))
+  printList(rows, ['name', 'service', 'current'], options.json)
+}
+
+async function fieldsOf(client: Client, { space, description, opening, suggest }: AppOptions) {
+  const knowledgeSpaceIds: string[] = []
+  for (const word of space ?? []) knowledgeSpaceIds.push((await resolveSpace(client, word)).id)
+  return {
+    ...(space === undefined ? {} : { knowledgeSpaceIds }),
+    ...(description === undefined ? {} : { description }),
+    ...(opening === undefined ? {} : { openingStatement: opening }),
+    ...(suggest === undefined ? {} : { suggestedQuestionsAfterAnswer: suggest }),
+  }
+}

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { CliError } from '../cli/cli-error.js'
+import { refuseShared } from '../cli/credentials.js'
+import { isObject, readJsonObject, textOf, writeJson } from '../cli/json-file.js'
+import { EXIT } from '../contract/errors.js'
+
+/** The key of an application and the service it was given for; it is sent nowhere else. */
+export interface StoredKey {
+  service: string
+  key: string
+}
+
+interface KeyFile {
+  current: string | undefined
+  apps: Record<string, StoredKey>
+}
+
+export function keysPath(configDir: string): string {
+  return join(configDir, 'chat-keys.json')
+}
+
+/** @throws CliError exit 4 when others may read the file */
+export function readKeys(configDir: string): KeyFile {
+  const path = keysPath(configDir)
+  if (existsSync(path)) refuseShared(path)
+  const raw = readJsonObject(path)
+  const apps: KeyFile['apps'] = {}
+  for (const [name, entry] of Object.entries(isObject(raw.apps) ? raw.apps : {})) {
+    if (!isObject(entry)) continue
+    const [service, key] = [textOf(entry.service), textOf(entry.key)]
+    if (service !== undefined && key !== undefined) apps[name] = { service, key }
+  }
+  return { current: textOf(raw.current), apps }
+}
+
+/** Keeps a key under a name and makes it the current one. */
+export function saveKey(configDir: string, name: string, entry: StoredKey): void {
+  const { apps } = readKeys(configDir)
+  writeJson(keysPath(configDir), { current: name, apps: { ...apps, [name]: entry } })
+}
+
+/** @throws CliError exit 5 */
+export function useKey(configDir: string, name: string): void {
+  const { apps } = readKeys(configDir)
+  if (apps[name] === undefined) throw noApp(name)
+  writeJson(keysPath(configDir), { current: name, apps })
+}
+
+/** The key of the named application, or of the current one. @throws CliError exit 4 or 5 */
+export function storedKey(configDir: string, name: string | undefined): StoredKey {
+  const { current, apps } = readKeys(configDir)
+  const wanted = name ?? current
+  if (wanted === undefined)
+    throw new CliError('no application key is stored', {
+      code: 'unauthenticated',
+      exit: EXIT.notAllowed,
+      hint: '`kchat apps create NAME --space SPACE` makes an application and keeps its key, `kchat login NAME` takes one',
+    })
+  const entry = apps[wanted]
+  if (entry === undefined) throw noApp(wanted)
+  return entry
+}
+
+function noApp(name: string): CliError {
+  return new CliError(`no application key is stored under ${JSON.stringify(name)}`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: '`kchat use` lists the names',
+  })
+}

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bodyOf, startKsd, temporaryDir } from '../../helpers/daemon.js'
+import { startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { testTokens } from '../../helpers/tokens.js'
+import { type ChatEdge, startChat } from './helpers.js'
+
+const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
+const MODEL = { ...PROVIDER, model: 'talker' }
+const WORDS = 200
+
+let server: FakeOpenAi
+let running: TestEngine
+let chat: ChatEdge
+let directAppKey: string
+
+beforeAll(async () => {
+  server = await startFakeOpenAi({ deltaMs: 20, answer: (messages) => reply(messages.at(-1)?.content ?? '') })
+  running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })
+  chat = await startChat({ suggestedQuestionsAfterAnswer: true }, { engine: running.engine })
+  directAppKey = await appWithout(chat)
+})
+afterAll(async () => {
+  await chat.end()
+  await running.end()
+  await server.close()
+})
+
+function reply(question: string): string {
+  if (question.startsWith('long')) return Array.from({ length: WORDS }, (_, n) => `word${n}`).join(' ')
+  if (question.includes('"user"')) return 'Sure: ["When?", "Where?", "Why?", "Who?"]'
+  return `<think>hm</think>short ${question.slice(0, 20)}`
+}
+
+async function appWithout({ edge, token }: ChatEdge): Promise<string> {
+  const app = await bodyOf<{ id: string }>(
+    await edge.send('POST', '/chat-apps', { token, json: { name: 'Direct', suggestedQuestionsAfterAnswer: true } }),
+  )
+  return (await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${app.id}/keys`, { token }))).key
+}
+
+test('stop ends a running answer within 100 ms, aborts the model, and keeps what was said', async () => {
+  const token = directAppKey
+  const response = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'long', user: 'u' } })
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  const events: Record<string, unknown>[] = []
+  const read = async () => {
+    const chunk = await reader?.read()
+    for (const line of decoder.decode(chunk?.value).split('\n\n'))
+      if (line !== '') events.push(JSON.parse(line.slice(6)))
+    return chunk?.done === true
+  }
+  while (events.filter(({ event }) => event === 'message').length < 5) await read()
+  const { task_id, conversation_id } = events[0] ?? {}
+  const other = await chat.edge.send('POST', `/v1/chat-messages/${task_id}/stop`, { token, json: { user: 'other' } })
+  expect(await other.json()).toEqual({ result: 'success' })
+  await read()
+  expect(events.at(-1)?.event).toBe('message')
+  const started = performance.now()
+  await chat.edge.send('POST', `/v1/chat-messages/${task_id}/stop`, { token, json: { user: 'u' } })
+  while (!(await read()));
+  expect(performance.now() - started).toBeLessThan(100)
+  expect(events.at(-1)?.event).toBe('message_end')
+  const said = events.flatMap(({ event, answer }) => (event === 'message' ? [answer] : [])).join('')
+  expect(said.split(' ').length).toBeLessThan(WORDS)
+  const page = await bodyOf<{ data: { answer: string; status: string }[] }>(
+    await chat.edge.send('GET', `/v1/messages?user=u&conversation_id=${conversation_id}`, { token }),
+  )
+  expect(page.data[0]).toMatchObject({ answer: said, status: 'normal' })
+  await expect
+    .poll(() => server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'long')?.aborted)
+    .toBe(true)
+})
+
+test('the model sees earlier turns, its tokens are counted, and it names and continues the conversation', async () => {
+  const token = directAppKey
+  const ask = async (query: string, conversation_id = '') => {
+    const json = { query, user: 'm', conversation_id, response_mode: 'blocking' }
+    return bodyOf<{ conversation_id: string; message_id: string; answer: string; metadata: { usage: object } }>(
+      await chat.edge.send('POST', '/v1/chat-messages', { token, json }),
+    )
+  }
+  const first = await ask('who am I?')
+  const second = await ask('and you?', first.conversation_id)
+  const seen = server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'and you?')
+  expect(seen?.body.messages?.map(({ content }) => content)).toEqual(['who am I?', first.answer, 'and you?'])
+  expect(second.metadata.usage).toMatchObject({ prompt_tokens: expect.any(Number), currency: 'USD' })
+  const named = async () => {
+    const page = await chat.edge.send('GET', '/v1/conversations?user=m', { token })
+    return (await bodyOf<{ data: { name: string }[] }>(page)).data[0]?.name
+  }
+  await expect.poll(named).toBe('short who am I?')
+  const suggested = await chat.edge.send('GET', `/v1/messages/${second.message_id}/suggested?user=m`, { token })
+  expect(await suggested.json()).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
+})
+
+test('a model that fails is an error event whose message stays in history, out of the next context', async () => {
+  const token = directAppKey
+  server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 400 })))
+  const failed = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'poison', user: 'e' } })
+  const text = await failed.text()
+  server.clear()
+  const last = JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')
+  expect(last).toMatchObject({ event: 'error', status: expect.any(Number), code: expect.any(String) })
+  const { conversation_id } = last
+  await chat.edge.send('POST', '/v1/chat-messages', {
+    token,
+    json: { query: 'healthy', user: 'e', conversation_id, response_mode: 'blocking' },
+  })
+  const page = await bodyOf<{ data: { query: string; status: string }[] }>(
+    await chat.edge.send('GET', `/v1/messages?user=e&conversation_id=${conversation_id}`, { token }),
+  )
+  expect(page.data.map(({ query, status }) => [query, status])).toEqual([
+    ['poison', 'error'],
+    ['healthy', 'normal'],
+  ])
+  const seen = server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'healthy')
+  expect(seen?.body.messages).toHaveLength(1)
+})
+
+test('applications belong to a tenant; a key is shown once, refused when revoked, and disabled with its application', async () => {
+  const { edge, token } = chat
+  const app = await bodyOf<{ id: string }>(await edge.send('POST', '/chat-apps', { token, json: { name: 'Mine' } }))
+  const path = `/chat-apps/${app.id}`
+  for (const [method, target] of [
+    ['GET', path],
+    ['PATCH', path],
+    ['DELETE', path],
+    ['POST', `${path}/keys`],
+    ['GET', `${path}/keys`],
+  ] as const) {
+    const sent = { token: edge.tokens.bob, ...(method === 'PATCH' ? { json: {} } : {}) }
+    expect((await edge.send(method, target, sent)).status).toBe(404)
+  }
+  expect((await edge.send('POST', '/chat-apps', { token: edge.tokens.readOnly, json: { name: 'x' } })).status).toBe(403)
+  expect((await edge.send('GET', '/chat-apps/x/y/z')).status).toBe(401)
+  const foreign = { name: 'x', knowledgeSpaceIds: [chat.spaceId] }
+  expect((await edge.send('POST', '/chat-apps', { token: edge.tokens.bob, json: foreign })).status).toBe(404)
+  const made = await bodyOf<{ id: string; key: string }>(await edge.send('POST', `${path}/keys`, { token }))
+  const list = await (await edge.send('GET', `${path}/keys`, { token })).text()
+  expect(list).toContain(made.id)
+  expect(list).not.toContain(made.key)
+  const status = async () => (await edge.send('GET', '/v1/info', { token: made.key })).status
+  expect(await status()).toBe(200)
+  await edge.send('PATCH', path, { token, json: { enabled: false } })
+  expect(await status()).toBe(403)
+  await edge.send('PATCH', path, { token, json: { enabled: true } })
+  expect((await edge.send('DELETE', `${path}/keys/${made.id}`, { token })).status).toBe(204)
+  expect(await status()).toBe(401)
+  expect((await edge.send('DELETE', path, { token })).status).toBe(204)
+  expect((await edge.send('GET', path, { token })).status).toBe(404)
+})
+
+test('a daemon that is killed in the middle of an answer leaves a whole message that says it failed', async () => {
+  const dir = temporaryDir()
+  const provider = [{ ...PROVIDER, baseUrl: `${server.url}/v1` }]
+  const env = { KS_DAEMON_PROVIDERS: JSON.stringify(provider) }
+  const first = await startKsd(dir.path, [], env)
+  const { ada } = await testTokens(dir.path)
+  const send = (url: string, method: string, path: string, key: string, json?: object) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    })
+  const app = await bodyOf<{ id: string }>(
+    await send(first.ready.url, 'POST', '/chat-apps', ada, { name: 'A', model: MODEL }),
+  )
+  const made = await send(first.ready.url, 'POST', `/chat-apps/${app.id}/keys`, ada)
+  const { key } = await bodyOf<{ key: string }>(made)
+  const stream = await send(first.ready.url, 'POST', '/v1/chat-messages', key, { query: 'long', user: 'k' })
+  const chunk = await stream.body?.getReader().read()
+  const { conversation_id } = JSON.parse(new TextDecoder().decode(chunk?.value).split('\n\n')[0]?.slice(6) ?? '')
+  await first.end('SIGKILL')
+  const second = await startKsd(dir.path, [], env)
+  const page = await bodyOf<{ data: object[] }>(
+    await send(second.ready.url, 'GET', `/v1/messages?user=k&conversation_id=${conversation_id}`, key),
+  )
+  expect(page.data).toHaveLength(1)
+  expect(page.data[0]).toMatchObject({
+    query: 'long',
+    answer: '',
+    status: 'error',
+    error: expect.stringContaining('stopped'),
+  })
+  await second.end('SIGTERM')
+  dir.remove()
+})
