@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome, KS, plainEnv, runKs, type TestServer, testServer } from '../helpers/cli.js'
+import { cliHome, KS, plainEnv, type TestServer, testServer } from '../helpers/cli.js'
 
 const home = cliHome()
 let server: TestServer
@@ -86,14 +86,5 @@ describe('a reader that leaves early', () => {
     child.stdout.destroy()
     const [code] = await once(child, 'exit')
     expect([code, stderr]).toEqual([0, ''])
-  })
-})
-
-describe('kchat', () => {
-  it('says that the chat service is not there, and pretends nothing', async () => {
-    const child = spawn(process.execPath, [KS.replace(/ks\.js$/, 'kchat.js'), 'send', 'hello'], { stdio: 'pipe' })
-    const [code] = await once(child, 'exit')
-    expect(code).toBe(9)
-    expect((await runKs(['kchat'])).code).toBe(2)
   })
 })

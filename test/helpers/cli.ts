@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
+const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 
 export interface CliResult {
   stdout: string
@@ -24,12 +25,13 @@ export interface CliRun {
   timeoutMs?: number
 }
 
-/** Folders of one imaginary user, and `ks` as that user runs it: the compiled program, in a process of its own. */
+/** Folders of one imaginary user, and the programs as that user runs them: compiled, in processes of their own. */
 export interface CliHome {
   dir: string
   dataDir: string
   env: Record<string, string>
   ks(args: string[], run?: CliRun): Promise<CliResult>
+  kchat(args: string[], run?: CliRun): Promise<CliResult>
   /** Writes a file below the home. @returns its path */
   file(path: string, content: string | Uint8Array): string
   /** Stops the daemon if one was started, and removes everything. */
@@ -51,7 +53,8 @@ export function cliHome(): CliHome {
     dir,
     dataDir,
     env,
-    ks: async (args, run = {}) => await runKs(args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
+    ks: (args, run = {}) => runProgram(KS, args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
+    kchat: (args, run = {}) => runProgram(KCHAT, args, { cwd: dir, ...run, env: { ...env, ...run.env } }),
     file: (path, content) => {
       const full = join(dir, path)
       mkdirSync(dirname(full), { recursive: true })
@@ -65,8 +68,12 @@ export function cliHome(): CliHome {
   }
 }
 
-export async function runKs(args: string[], run: CliRun = {}): Promise<CliResult> {
-  const child = spawn(process.execPath, [KS, ...args], {
+export function runKs(args: string[], run: CliRun = {}): Promise<CliResult> {
+  return runProgram(KS, args, run)
+}
+
+async function runProgram(program: string, args: string[], run: CliRun): Promise<CliResult> {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: run.cwd ?? process.cwd(),
     env: { ...plainEnv(), ...run.env },
     stdio: ['pipe', 'pipe', 'pipe'],

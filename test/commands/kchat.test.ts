@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome } from '../helpers/cli.js'
+
+const home = cliHome()
+const text = '# Shop\n\nThe shop opens at nine in the morning on weekdays.\n\nOn Sundays the shop stays closed.\n'
+let app = ''
+
+beforeAll(async () => {
+  home.file('handbook/shop.md', text)
+  expect((await home.ks(['ingest', 'handbook', '--wait'])).code).toBe(0)
+  const made = await home.kchat(['apps', 'create', 'Handbook', '--space', 'handbook', '--json'])
+  expect(made.code).toBe(0)
+  app = JSON.parse(made.stdout).id
+})
+afterAll(() => home.end())
+
+describe('kchat', () => {
+  it('without a key says how to get one', async () => {
+    const other = cliHome()
+    const { code, stdout, stderr } = await other.kchat(['send', 'hello'])
+    await other.end()
+    expect([code, stdout]).toEqual([4, ''])
+    expect(stderr).toMatch(/^kchat: no application key is stored\nhint: .*kchat apps create/)
+  })
+
+  it('streams an answer that cites what it rests on', async () => {
+    const { code, stdout, stderr } = await home.kchat(['send', 'When does the shop open?'])
+    expect([code, stdout, stderr]).toEqual([0, 'The shop opens at nine in the morning on weekdays. [1]\n', ''])
+  })
+
+  it('goes on with the last conversation, and answers in JSON what is in its history', async () => {
+    const { stdout } = await home.kchat(['send', 'And on Sundays?', '--conversation', 'last', '--json'])
+    const turn = JSON.parse(stdout)
+    expect(turn).toMatchObject({ answer: 'On Sundays the shop stays closed. [1]' })
+    expect(turn.metadata.retriever_resources[0]).toMatchObject({ position: 1, document_name: 'handbook/shop.md' })
+    const history = await home.kchat(['history', turn.conversation_id, '--json'])
+    expect(JSON.parse(history.stdout).map(({ query }: { query: string }) => query)).toEqual([
+      'When does the shop open?',
+      'And on Sundays?',
+    ])
+  })
+
+  it('takes the message from stdin, and answers blocking just the same', async () => {
+    const piped = await home.kchat(['send', '-', '--blocking'], { stdin: 'Is it open on Sundays?\n' })
+    expect(piped.stdout).toContain('On Sundays the shop stays closed.')
+  })
+
+  it('renames, rates, and deletes', async () => {
+    const { message_id, conversation_id } = JSON.parse((await home.kchat(['send', 'Sundays?', '--json'])).stdout)
+    const rename = await home.kchat(['conversations', 'rename', conversation_id, 'Opening hours'])
+    expect(rename.code).toBe(0)
+    expect((await home.kchat(['feedback', message_id, 'like', '--note', 'short'])).code).toBe(0)
+    expect((await home.kchat(['feedbacks'])).stdout).toContain('like')
+    const listed = async () => (await home.kchat(['conversations', 'list'])).stdout
+    expect(await listed()).toContain('Opening hours')
+    expect((await home.kchat(['conversations', 'delete', conversation_id])).code).toBe(0)
+    expect(await listed()).not.toContain('Opening hours')
+  })
+
+  it('refuses another end user what is not theirs, as if it never was', async () => {
+    const { conversation_id } = JSON.parse((await home.kchat(['send', 'Sundays?', '--json'])).stdout)
+    const { code, stderr } = await home.kchat(['history', conversation_id, '--user', 'somebody-else'])
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/^kchat: /)])
+  })
+
+  it('has a usage error for every wrong word', async () => {
+    for (const words of [
+      [],
+      ['send'],
+      ['nothing'],
+      ['feedback', 'x', 'perhaps'],
+      ['send', 'hello', '--input', 'novalue'],
+    ])
+      expect((await home.kchat(words)).code, words.join(' ')).toBe(2)
+  })
+
+  it('loses its key when the key is revoked', async () => {
+    const { stdout } = await home.kchat(['apps', 'keys', 'list', app, '--json'])
+    const keys: { id: string }[] = JSON.parse(stdout)
+    for (const { id } of keys) expect((await home.kchat(['apps', 'keys', 'revoke', app, id])).code).toBe(0)
+    const { code, stderr } = await home.kchat(['send', 'hello'])
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/^kchat: /)])
+  })
+})
