@@ -68,10 +68,6 @@ export function cliHome(): CliHome {
   }
 }
 
-export function runKs(args: string[], run: CliRun = {}): Promise<CliResult> {
-  return runProgram(KS, args, run)
-}
-
 async function runProgram(program: string, args: string[], run: CliRun): Promise<CliResult> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: run.cwd ?? process.cwd(),
