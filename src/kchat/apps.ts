@@ -2,7 +2,7 @@ import { usageError } from '../cli/cli-error.js'
 import { resolveSpace } from '../cli/resolve.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
-import { readKeys, saveKey, useKey } from './keys.js'
+import { chooseKey, readKeys, saveKey } from './keys.js'
 import { print, printList } from './output.js'
 import { type Common, openGateway, serviceOf } from './service.js'
 
@@ -102,7 +102,7 @@ export async function login(name: string, options: Common): Promise<void> {
 export function use(name: string | undefined, options: Common): void {
   const { dirs } = serviceOf(options)
   if (name !== undefined) {
-    useKey(dirs.config, name)
+    chooseKey(dirs.config, name)
     return
   }
   const { current, apps } = readKeys(dirs.config)

@@ -41,7 +41,7 @@ export function saveKey(configDir: string, name: string, entry: StoredKey): void
 }
 
 /** @throws CliError exit 5 */
-export function useKey(configDir: string, name: string): void {
+export function chooseKey(configDir: string, name: string): void {
   const { apps } = readKeys(configDir)
   if (apps[name] === undefined) throw noApp(name)
   writeJson(keysPath(configDir), { current: name, apps })
