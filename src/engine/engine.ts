@@ -182,7 +182,7 @@ function wire(
       return {
         activeJobs,
         waitingJobs,
-        runningQueries: gate.running,
+        runningQueries: gate.running + chat.running(),
         backgroundTasks: training + context.indexes.builds() + derivations.running + sources.sync.running,
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),

@@ -3,17 +3,24 @@ import { type AddressInfo, connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { encodeFrame, type Frame, type OpenEventStream, openEventStream } from '../../src/daemon/http/event-stream.js'
+import {
+  encodeFrame,
+  type Frame,
+  type Framing,
+  type OpenEventStream,
+  openEventStream,
+} from '../../src/daemon/http/event-stream.js'
 import { until } from '../helpers/until.js'
 
 const interrupted = (reason: string): Frame => ({ event: 'answer.error', data: { error: reason } })
 
-function open(frames: AsyncIterable<Frame>, check?: (frame: Frame) => void) {
+function open(frames: AsyncIterable<Frame>, check?: (frame: Frame) => void, framing?: Framing) {
   const told = { abandoned: 0, closed: 0, error: undefined as unknown }
   const stream = openEventStream(
     { headers: {}, frames, interrupted },
     {
       ...(check === undefined ? {} : { check }),
+      ...(framing === undefined ? {} : { framing }),
       abandon: () => {
         told.abandoned++
       },
@@ -161,6 +168,36 @@ describe('over time', () => {
     vi.advanceTimersByTime(15_000)
     expect(Buffer.from((await second).value ?? []).toString()).toBe(': ping\n\n')
     await reader.cancel()
+  })
+
+  test('steady pings come by the clock, also between frames', async () => {
+    let next = () => {}
+    async function* busy(): AsyncGenerator<Frame> {
+      for (;;) {
+        await new Promise<void>((resolve) => {
+          next = resolve
+        })
+        yield { event: 'message', data: 1 }
+      }
+    }
+    const bytes = (text: string) => new TextEncoder().encode(text)
+    const framing: Framing = { encode: () => bytes('m'), ping: () => bytes('p'), pingMs: 10_000, steady: true }
+    const { stream } = open(busy(), undefined, framing)
+    const reader = stream.body.getReader()
+    let seen = ''
+    const reading = (async () => {
+      for (let read = await reader.read(); !read.done; read = await reader.read())
+        seen += Buffer.from(read.value).toString()
+    })()
+    for (let second = 0; second < 41; second++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      next()
+      await new Promise((resolve) => setImmediate(resolve))
+      vi.advanceTimersByTime(1000)
+    }
+    expect(seen.replace(/m+/g, 'm')).toBe('mpmpmpmpm')
+    await reader.cancel()
+    await reading
   })
 
   test('a client that does not read for a minute is let go', async () => {

@@ -21,6 +21,8 @@ const fields = {
   suggestedQuestionsAfterAnswer: z.boolean(),
   /** whether answers say which passages they come from */
   retrieverResource: z.boolean(),
+  /** answers that may be under way at once; 0 is no limit */
+  maxConcurrentRequests: z.int().min(0).max(CHAT_LIMITS.concurrentRequests),
   userInputForm: z.array(InputControl).max(CHAT_LIMITS.inputControls),
   site: Site.partial(),
 }

@@ -14,7 +14,10 @@ export const CHAT_ERRORS = {
   method_not_allowed: 405,
   too_large: 413,
   unsupported_media_type: 415,
+  /** more answers of an application at once than it may have */
   too_many_requests: 429,
+  /** more requests a minute than a key may make */
+  rate_limit_error: 429,
   internal_server_error: 500,
   service_unavailable: 503,
 } as const
@@ -28,13 +31,20 @@ export class ChatError extends Error {
   readonly params?: string
   /** what may have gone wrong, beside the sentence that clients match on */
   readonly hint?: string
+  /** seconds after which the same may succeed */
+  readonly retryAfter?: number
 
-  constructor(code: ChatErrorCode, message: string, options: { params?: string; hint?: string } = {}) {
+  constructor(
+    code: ChatErrorCode,
+    message: string,
+    options: { params?: string; hint?: string; retryAfter?: number } = {},
+  ) {
     super(message)
     this.name = 'ChatError'
     this.code = code
     if (options.params !== undefined) this.params = options.params
     if (options.hint !== undefined) this.hint = options.hint
+    if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter
   }
 }
 

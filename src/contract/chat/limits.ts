@@ -10,6 +10,7 @@ export const CHAT_LIMITS = {
   text: 4000,
   inputControls: 50,
   tags: 20,
+  concurrentRequests: 10_000,
   user: 1000,
   query: 16_000,
   page: { default: 20, max: 100 },

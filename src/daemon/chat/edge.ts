@@ -16,6 +16,7 @@ import {
   emptyReply,
   eventsReply,
   jsonReply,
+  type Reply,
   toResponse,
   traceIdOf,
 } from '../http/reply.js'
@@ -43,9 +44,12 @@ interface Exchange {
 
 const PING_MS = 10_000
 
+/** What clients ask for, without a key, to see whether the service is there; they compare no field but the version. */
+const WELCOME = jsonReply(200, { welcome: 'Dify OpenAPI', api_version: 'v1', server_version: '1.0.0' })
+
 /** Answers one request below `/v1`; never throws. `path` is undefined where no route has the path. */
 export function createChatEdge(options: EdgeOptions) {
-  return async (context: ChatContext, path: ChatPath | undefined): Promise<Response> => {
+  return async (context: ChatContext, path: ChatPath | 'root' | undefined): Promise<Response> => {
     const request = context.req.raw
     const base = baseHeaders(traceIdOf(request.headers, newId), options.identification)
     openToBrowsers(base, options.identification.version)
@@ -61,7 +65,7 @@ export function createChatEdge(options: EdgeOptions) {
   }
 }
 
-async function answer(exchange: Exchange, context: ChatContext, path: ChatPath | undefined): Promise<Response> {
+async function answer(exchange: Exchange, context: ChatContext, path: ChatPath | 'root' | undefined) {
   const { options, request, incoming, base } = exchange
   // Host keeps DNS rebinding out; the origin does not matter, since a key is never sent by a browser on its own.
   const headers = new Headers(request.headers)
@@ -70,11 +74,10 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if (request.method === 'OPTIONS') return toResponse(chatPreflight(), base)
   if (options.work.stopping()) throw new ChatError('service_unavailable', 'the service is stopping')
   if (path === undefined) throw new ChatError('not_found', 'The requested URL was not found.')
+  if (path === 'root') return toResponse(request.method === 'GET' ? WELCOME : wrongMethod('GET'), base)
   const operation = path.get(request.method)
   if (operation === undefined) {
-    const allow = [...path.keys()].sort().join(', ')
-    const error = new ChatError('method_not_allowed', `the method must be one of ${allow}`)
-    return toResponse(chatErrorReply(error, { allow }), base)
+    return toResponse(wrongMethod([...path.keys()].sort().join(', ')), base)
   }
   const session = sessionOf(exchange, request.headers.get('authorization'))
   const input = await readChatInput(operation.route, context.req.param(), request, incoming)
@@ -83,6 +86,10 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if ('stream' in reply) return streamed(exchange, reply.stream)
   if (options.checkResponses) assertShape(operation.route, reply.json)
   return toResponse(jsonReply(200, reply.json), base)
+}
+
+function wrongMethod(allow: string): Reply {
+  return chatErrorReply(new ChatError('method_not_allowed', `the method must be one of ${allow}`), { allow })
 }
 
 /** The application whose key the request carries. @throws ChatError `unauthorized`, `forbidden`, `too_many_requests` */
@@ -121,6 +128,7 @@ function streamed(exchange: Exchange, turn: ChatTurn): Response {
         encode: ({ data }) => encodeChatFrame(data),
         ping: () => encodeChatFrame(turn.ping()),
         pingMs: PING_MS,
+        steady: true,
       },
     },
   )

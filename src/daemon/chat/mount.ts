@@ -20,5 +20,6 @@ export function mountChat(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOp
     const path: ChatPath = methods
     app.all(pattern, (context) => edge(context, path))
   }
+  for (const pattern of ['/v1', '/v1/']) app.all(pattern, (context) => edge(context, 'root'))
   app.all('/v1/*', (context) => edge(context, undefined))
 }

@@ -68,5 +68,7 @@ function checked(schema: z.ZodType, input: object): unknown {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   const field = String(result.error.issues[0]?.path[0] ?? 'body')
+  // the one sentence of this kind that clients know
+  if (field === 'user' && !('user' in input)) throw invalidParam(field, 'Arg user must be provided.')
   throw invalidParam(field, refusal(result.error, schema, input, 'the body'))
 }

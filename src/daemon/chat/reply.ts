@@ -3,7 +3,7 @@ import { ERRORS, KsError } from '../../contract/errors.js'
 import { jsonReply, type Reply } from '../http/reply.js'
 
 const ENCODER = new TextEncoder()
-/** seconds after which a client that is one too many may try again */
+/** seconds after which a client that is one too many may try again, where nothing better is known */
 const RETRY_SECONDS = 1
 
 /** One event of a streamed answer: a single line, with the space that clients look for. */
@@ -21,7 +21,7 @@ export function chatErrorReply(error: ChatError, headers: Record<string, string>
   }
   return jsonReply(status, body, {
     ...(status === 401 ? { 'www-authenticate': 'Bearer realm="api"' } : {}),
-    ...(status === 429 || status === 503 ? { 'retry-after': String(RETRY_SECONDS) } : {}),
+    ...(status === 429 || status === 503 ? { 'retry-after': String(error.retryAfter ?? RETRY_SECONDS) } : {}),
     ...headers,
   })
 }
@@ -41,7 +41,9 @@ const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
 export function chatErrorOf(error: unknown): ChatError | undefined {
   if (error instanceof ChatError) return error
   if (!(error instanceof KsError)) return undefined
-  return new ChatError(BY_STATUS[ERRORS[error.code].status] ?? 'internal_server_error', error.message)
+  const retry = error.retryAfter === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(error.retryAfter)) }
+  const code = error.code === 'rate-limited' ? 'rate_limit_error' : BY_STATUS[ERRORS[error.code].status]
+  return new ChatError(code ?? 'internal_server_error', error.message, retry)
 }
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -54,6 +56,8 @@ export function openToBrowsers(base: Record<string, string>, version: string): v
   base['access-control-expose-headers'] = RESPONSE_HEADERS
   base['x-version'] = version
   base['x-env'] = 'PRODUCTION'
+  // some clients put this one into their error messages
+  if (base['x-trace-id'] !== undefined) base['x-request-id'] = base['x-trace-id']
 }
 
 export function chatPreflight(): Reply {

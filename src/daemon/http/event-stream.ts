@@ -36,6 +36,8 @@ export interface Framing {
   encode(frame: Frame): Uint8Array
   ping(): Uint8Array
   pingMs: number
+  /** pings go out by the clock, also between frames; only into silence where absent */
+  steady?: true
 }
 
 const PING_MS = 15_000
@@ -63,6 +65,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
   let lastWrite = performance.now()
+  let lastPing = lastWrite
 
   const end = (error?: unknown) => {
     if (ended) return
@@ -90,11 +93,11 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
     options.abandon()
   }
   const tick = () => {
-    const silence = performance.now() - lastWrite
+    const now = performance.now()
     if ((controller?.desiredSize ?? 0) <= 0) {
-      if (silence > STALL_MS) drop()
-    } else if (silence > framing.pingMs - TICK_MS / 2) {
-      lastWrite = performance.now()
+      if (now - lastWrite > STALL_MS) drop()
+    } else if (now - (framing.steady ? lastPing : lastWrite) > framing.pingMs - TICK_MS / 2) {
+      lastPing = lastWrite = now
       controller?.enqueue(framing.ping())
     }
   }

@@ -6,6 +6,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import type { GenerationUsage, ModelReference } from '../models/types.js'
+import type { QueryGate } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { SessionTurn } from '../query/sessions.js'
@@ -20,6 +21,8 @@ export interface Asked {
   query: string
   turns: SessionTurn[]
 }
+
+export type ChatShared = QueryShared & { gate: QueryGate }
 
 export type AnswerPiece =
   | { type: 'resources'; resources: RetrieverResource[] }
@@ -37,20 +40,16 @@ export function chatModel({ models, options }: EngineContext, app: ChatApp): Mod
 /** Answers from the application's spaces, or, where it has none, from its model alone. */
 export async function* answerTurn(
   context: EngineContext,
-  shared: QueryShared,
+  shared: ChatShared,
   asked: Asked,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerPiece> {
   if (asked.spaceIds.length === 0) return yield* fromModel(context, asked, signal)
   const { query, conversationId: holder } = asked
   const searched = searchedQuery(query, asked.turns)
-  const found = merged(
-    await Promise.all(
-      asked.spaceIds.map((knowledgeSpaceId) =>
-        evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query, searched, holder }, signal),
-      ),
-    ),
-  )
+  const search = (knowledgeSpaceId: string) =>
+    evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query, searched, holder }, signal)
+  const found = merged(await atItsTurn(shared.gate, signal, () => Promise.all(asked.spaceIds.map(search))))
   if (found === undefined) return
   const { best, resources } = found
   yield { type: 'resources', resources }
@@ -63,6 +62,16 @@ export async function* answerTurn(
   for await (const part of parts) {
     if (part.type === 'delta') yield part
     else if (part.type === 'end') yield { type: 'usage', usage: usageIn(part.metadata.providerMetadata) }
+  }
+}
+
+/** Searches beside the queries of the gateway, as many at once as the daemon allows; models have queues of their own. */
+export async function atItsTurn<T>(gate: QueryGate, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const leave = await gate.enter(signal)
+  try {
+    return await work()
+  } finally {
+    leave()
   }
 }
 

@@ -46,6 +46,7 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
   suggestedQuestions: [],
   suggestedQuestionsAfterAnswer: false,
   retrieverResource: true,
+  maxConcurrentRequests: 0,
   userInputForm: [],
   site: {},
 }
@@ -162,7 +163,8 @@ function assertUsable(context: EngineContext, caller: Caller, { knowledgeSpaceId
 }
 
 function toApp(row: AppRow): ChatApp {
-  const fields: AppFields = JSON.parse(row.body)
+  // an application that was made by an older version lacks the newer fields
+  const fields: AppFields = { ...DEFAULTS, ...JSON.parse(row.body) }
   const times = { createdAt: new Date(row.created_at).toISOString(), updatedAt: new Date(row.updated_at).toISOString() }
   return { id: row.id, ...fields, ...times }
 }

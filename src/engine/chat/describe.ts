@@ -32,7 +32,7 @@ export function describeParameters({ app }: AppSession): ChatParameters {
     system_parameters: {
       file_size_limit: 15,
       image_file_size_limit: 10,
-      audio_file_size_limit: 15,
+      audio_file_size_limit: 50,
       video_file_size_limit: 100,
       workflow_file_upload_limit: 10,
     },

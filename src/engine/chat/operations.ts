@@ -11,6 +11,7 @@ import type {
 } from '../../contract/chat/messages.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import type { ChatShared } from './answer.js'
 import * as apps from './apps.js'
 import {
   type ChatPage,
@@ -26,7 +27,7 @@ import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './me
 import { type Sent, sendMessage } from './send.js'
 import { failOrphans } from './store.js'
 import type { ChatTurn } from './turn.js'
-import { type ChatShared, ChatTurns } from './turns.js'
+import { ChatTurns } from './turns.js'
 
 /** What `Engine.chat` can do. Operations of the service fail with `ChatError`, those on applications with `KsError`. */
 export interface ChatOperations {
@@ -71,7 +72,7 @@ export interface ChatOperations {
 export function createChat(
   context: EngineContext,
   shared: ChatShared,
-): { operations: ChatOperations; close(): Promise<void> } {
+): { operations: ChatOperations; running(): number; close(): Promise<void> } {
   const { db, log } = context
   const orphans = db.writeNow(() => failOrphans(db))
   if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
@@ -144,6 +145,7 @@ export function createChat(
   }
   return {
     operations,
+    running: () => turns.running(),
     close: async () => {
       await turns.close()
       ending.abort()

@@ -40,6 +40,11 @@ export async function sendMessage(
   const spaceIds = livingSpaces(context, tenant, app)
   if (spaceIds.length === 0 && chatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
+  if (app.maxConcurrentRequests > 0 && turns.running(app.id) >= app.maxConcurrentRequests)
+    throw new ChatError(
+      'too_many_requests',
+      `Too many requests. The application answers at most ${app.maxConcurrentRequests} at once, please try again later.`,
+    )
   if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
   const now = Date.now()
   const admitted = await db.write(() => admit(context, session, request, now))

@@ -2,14 +2,11 @@ import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
 import type { EngineContext } from '../context.js'
 import type { GenerationUsage } from '../models/types.js'
-import type { QueryGate } from '../query/admission.js'
 import type { SessionTurn } from '../query/sessions.js'
-import type { QueryShared } from '../query/stages.js'
-import { type AnswerPiece, type Asked, answerTurn, asChatError } from './answer.js'
+import { type AnswerPiece, type Asked, answerTurn, asChatError, type ChatShared } from './answer.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type TurnIds } from './turn.js'
 
-export type ChatShared = QueryShared & { gate: QueryGate }
 export type TurnRequest = Omit<Asked, 'turns'>
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
@@ -46,6 +43,13 @@ export class ChatTurns {
     const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
     this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, before) })
     return turn
+  }
+
+  /** Turns that have no whole answer yet, of one application or of all. */
+  running(appId?: string): number {
+    let count = 0
+    for (const turn of this.#turns.values()) if (!turn.over && (appId ?? turn.who.appId) === turn.who.appId) count++
+    return count
   }
 
   /** The turn of a task of this end user, running or just finished. */
@@ -103,14 +107,9 @@ export class ChatTurns {
     const { signal } = turn
     await Promise.race([before, aborted(signal)])
     if (signal.aborted) return
-    const leave = await this.#shared.gate.enter(signal)
-    try {
-      const asked = { ...request, turns: this.#earlier(turn) }
-      for await (const piece of untilAborted(answerTurn(this.#context, this.#shared, asked, signal), signal))
-        take(turn, said, piece, request.app.retrieverResource)
-    } finally {
-      leave()
-    }
+    const asked = { ...request, turns: this.#earlier(turn) }
+    for await (const piece of untilAborted(answerTurn(this.#context, this.#shared, asked, signal), signal))
+      take(turn, said, piece, request.app.retrieverResource)
   }
 
   async #store(turn: RunningTurn, said: Said, error: ChatError | undefined): Promise<void> {

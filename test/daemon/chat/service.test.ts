@@ -115,7 +115,7 @@ describe('sending', () => {
   test.each([
     [{ user: 'u1', inputs }, 'invalid_param', 'query is required'],
     [{ query: '  ', user: 'u1', inputs }, 'invalid_param', 'query is required'],
-    [{ query: 'q', inputs }, 'invalid_param', 'user is required'],
+    [{ query: 'q', inputs }, 'invalid_param', 'Arg user must be provided.'],
     [{ query: 'q', user: 'u1' }, 'invalid_param', 'city is required in input form'],
     [{ query: 'q', user: 'u1', inputs: { city: 'x'.repeat(11) } }, 'invalid_param', '10 characters'],
     [{ query: 'q', user: 'u1', inputs: { city: 'Oslo', tone: 'rude' } }, 'invalid_param', 'one of the following'],
@@ -291,6 +291,17 @@ describe('history and feedback', () => {
 })
 
 describe('the application', () => {
+  test('a key that asks too often is told so in the words of a quota', async () => {
+    const small = await startChat({}, { settings: { rateLimit: 2 } })
+    const statuses: number[] = []
+    for (let n = 0; n < 3; n++) statuses.push((await small.chat('GET', '/info')).status)
+    expect(statuses).toEqual([200, 200, 429])
+    const refusal = await small.chat('GET', '/info')
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(1)
+    expect(await refusal.json()).toMatchObject({ code: 'rate_limit_error', status: 429 })
+    await small.end()
+  })
+
   test('info, parameters, meta and site', async () => {
     const read = async (path: string) => await (await chat.chat('GET', path)).json()
     expect(await read('/info')).toMatchObject({ name: 'Shop assistant', mode: 'chat', tags: [] })
@@ -313,6 +324,16 @@ describe('the application', () => {
     const response = await chat.edge.send('GET', '/v1/info', { headers })
     expect(response.headers.get('www-authenticate')).toBe('Bearer realm="api"')
     expect(await response.json()).toEqual({ code: 'unauthorized', message, status: 401 })
+  })
+
+  test('the root says what is there, without a key', async () => {
+    for (const path of ['/v1', '/v1/']) {
+      const response = await chat.edge.send('GET', path)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-request-id')).toBe(response.headers.get('x-trace-id'))
+      expect(await response.json()).toEqual({ welcome: expect.any(String), api_version: 'v1', server_version: '1.0.0' })
+    }
+    expect((await chat.edge.send('POST', '/v1/')).status).toBe(405)
   })
 
   test('what is not served is 404 and a wrong method 405, in the same shape', async () => {

@@ -119,6 +119,29 @@ test('a model that fails is an error event whose message stays in history, out o
   expect(seen?.body.messages).toHaveLength(1)
 })
 
+test('an application takes no more answers at once than it may, and says when to come again', async () => {
+  const { edge, token } = chat
+  const app = await bodyOf<{ id: string }>(
+    await edge.send('POST', '/chat-apps', { token, json: { name: 'Small', maxConcurrentRequests: 1 } }),
+  )
+  const { key } = await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${app.id}/keys`, { token }))
+  const send = () => edge.send('POST', '/v1/chat-messages', { token: key, json: { query: 'long', user: 'c' } })
+  const first = await send()
+  const second = await send()
+  expect(second.status).toBe(429)
+  expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await second.json()).toMatchObject({ code: 'too_many_requests', status: 429 })
+  const chunk = await first.body?.getReader().read()
+  const { task_id } = JSON.parse(new TextDecoder().decode(chunk?.value).split('\n\n')[0]?.slice(6) ?? '')
+  await edge.send('POST', `/v1/chat-messages/${task_id}/stop`, { token: key, json: { user: 'c' } })
+  const third = async () => {
+    const response = await send()
+    await response.body?.cancel()
+    return response.status
+  }
+  await expect.poll(third).toBe(200)
+})
+
 test('applications belong to a tenant; a key is shown once, refused when revoked, and disabled with its application', async () => {
   const { edge, token } = chat
   const app = await bodyOf<{ id: string }>(await edge.send('POST', '/chat-apps', { token, json: { name: 'Mine' } }))
