@@ -44,6 +44,11 @@ const PERSON_BEFORE =
 const PERSON_AFTER =
   /^(?: (?:said|wrote|leads|led|founded|invented|works|joined|was born|lives|manages|heads)\b|, (?:the |our |its )?(?:chief|president|director|author|engineer|founder|chair|manager|head)\b)/u
 const PERSON_NAME = /^\p{Lu}[\p{Ll}'’-]+(?: (?:(?:von|van|de|der) )?\p{Lu}[\p{L}'’-]+){1,2}$/u
+/** One capitalised word is a name where it follows another word of its sentence. */
+const SINGLE = /^\p{Lu}[\p{Ll}\p{M}’'-]{3,}$/u
+const WITHIN = /[\p{Ll}\p{N},;][ \u00a0]$/u
+const WORD_WITHIN = /(?<=[\p{Ll},] )\p{L}+/gu
+const MOST_CAPITALS = 0.28
 /** Words that begin a sentence or a reference and are no part of a name. */
 const LEADING =
   /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof)[ \u00a0]+/iu
@@ -63,15 +68,14 @@ export function findEntities(text: string): FoundEntity[] {
     for (const match of text.matchAll(pattern)) keep(match[0], 'date', match.index, 0.95, keyOf(match))
   for (const match of text.matchAll(METRIC)) keep(match[1] ?? '', 'metric', match.index, 0.7)
   for (const match of text.matchAll(QUOTED)) keep((match[1] ?? '').replace(/[,.]$/, ''), 'term', match.index, 0.6)
+  const singles = namesByCapitals(text)
   for (const match of text.matchAll(NAME)) {
     const name = nameOf(match[0])
     if (name === undefined) continue
     const at = match.index + match[0].indexOf(name)
-    const { type, confidence } = typeOf(
-      name,
-      text.slice(Math.max(0, at - 30), at),
-      text.slice(at + name.length).slice(0, 30),
-    )
+    const before = text.slice(Math.max(0, at - 30), at)
+    if (!/[ \u00a0]/u.test(name) && !isAcronym(name) && !(singles && WITHIN.test(before))) continue
+    const { type, confidence } = typeOf(name, before, text.slice(at + name.length).slice(0, 30))
     keep(name, type, at, confidence)
   }
   const typed = [...places.values()].map((mention): FoundEntity => {
@@ -95,7 +99,22 @@ export function canonicalKey(name: string): string {
     .replace(/ (?:inc|corp|corporation|ltd|limited|llc|plc|gmbh|ag|se)$/, '')
 }
 
-/** The name in a run of capitalised words, or nothing where there is none: one word alone has to be an acronym. */
+function isAcronym(name: string): boolean {
+  return name.length <= 8 && /^\p{Lu}{2}[\p{Lu}\p{N}-]*$/u.test(name)
+}
+
+/** Whether a capital within a sentence makes a name here: not in German, where every noun has one. */
+function namesByCapitals(text: string): boolean {
+  let words = 0
+  let capitals = 0
+  for (const [word] of text.matchAll(WORD_WITHIN)) {
+    words++
+    if (/^\p{Lu}/u.test(word)) capitals++
+  }
+  return capitals <= words * MOST_CAPITALS
+}
+
+/** The name in a run of capitalised words, or nothing where there is none. */
 function nameOf(run: string): string | undefined {
   let name = run.replace(/['’]s$/u, '')
   for (let stripped = name.replace(LEADING, ''); stripped !== name; stripped = name.replace(LEADING, ''))
@@ -103,7 +122,7 @@ function nameOf(run: string): string | undefined {
   name = name.replace(/[ \u00a0]+\d+$/u, (number) => (/^[ \u00a0]\d{1,3}$/u.test(number) ? number : ''))
   const words = name.split(/[ \u00a0]+/u)
   if (words.length > MAX_WORDS || name.length > MAX_NAME) return undefined
-  if (words.length === 1) return /^\p{Lu}{2}[\p{Lu}\p{N}-]*$/u.test(name) && name.length <= 8 ? name : undefined
+  if (words.length === 1) return isAcronym(name) || SINGLE.test(name) ? name : undefined
   return ALL_MONTHS.includes((words[0] ?? '').toLowerCase()) ? undefined : name
 }
 

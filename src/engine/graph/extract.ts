@@ -13,7 +13,7 @@ export interface Extraction {
 }
 
 /** A text names more than it is about: the rest of a node's names is left out. */
-const NODE_ENTITIES = 12
+const NODE_ENTITIES = 24
 const DOCUMENT_ENTITIES = 2000
 /** Longer headings are sentences. */
 const HEADING_CHARACTERS = 80

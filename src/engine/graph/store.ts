@@ -4,7 +4,7 @@ import type { EntityType } from './entities.js'
 import type { Extraction } from './extract.js'
 
 /** Raised when the rules change: documents read by others are read again. */
-export const EXTRACTION_VERSION = 1
+export const EXTRACTION_VERSION = 3
 
 /** A row of `graph_entities`. */
 interface EntityRow {

@@ -2,14 +2,16 @@ import type { EngineContext } from '../context.js'
 import { expandFromGraph } from '../graph/expand.js'
 import type { SearchHit } from '../search/ports.js'
 import type { Admitted } from './admission.js'
+import { type Bridge, findBridges } from './bridges.js'
 import type { Derivations } from './derivation.js'
-import { type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
+import { type AskedTerms, type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
 import { fuse } from './fuse.js'
 import type { PassageCache } from './passage.js'
+import { deniedNodes } from './permissions.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
-import { visibleKeys } from './store.js'
+import { loadPassages, visibleKeys } from './store.js'
 
-export const DEEP_STRATEGY_VERSION = 'deep-1'
+export const DEEP_STRATEGY_VERSION = 'deep-2'
 
 /** How long a query waits for the graph of what was published since. */
 const CATCH_UP_MILLISECONDS = 2500
@@ -20,6 +22,11 @@ const SEED_NODES = 8
 const EXPANDED_NODES = 12
 /** Nodes of the graph that are looked up in the database, since some may not be visible any more. */
 const LOOKED_UP = 100
+/** Passages that a second hop starts at. */
+const BRIDGE_SEEDS = 4
+/** Places of the evidence that bridges may take, and the share of it. */
+const BRIDGE_PLACES = 3
+const BRIDGE_SHARE = 0.3
 /** What a passage gains that mentions an entity the caller works with. */
 const ACTIVE_GAIN = 1.35
 
@@ -32,17 +39,22 @@ export async function retrieveDeep(
   signal: AbortSignal,
 ): Promise<Retrieved> {
   const pending = await shared.derivations.catchUp(admitted.space, CATCH_UP_MILLISECONDS)
-  const expand = (hits: SearchHit[]): GraphStage => expandHits(context, admitted, request, hits, pending)
+  const expand = (hits: SearchHit[], asked: AskedTerms): GraphStage =>
+    expandHits(context, shared.cache, admitted, { ...request, ...asked }, hits, pending)
   return retrieveFast(context, shared.cache, admitted, request.query, request.embedding, signal, undefined, expand)
 }
 
 function expandHits(
   { db }: EngineContext,
-  { space, snapshot, docs }: Admitted,
-  request: { query: string; activeEntityIds: readonly string[] },
+  cache: PassageCache,
+  admitted: Admitted,
+  request: { query: string; activeEntityIds: readonly string[] } & AskedTerms,
   hits: SearchHit[],
   pending: number,
 ): GraphStage {
+  const { space } = admitted
+  const started = performance.now()
+  const late = (): boolean => performance.now() - started > GRAPH_TIMEOUT_MILLISECONDS
   const fused = fuse(hits)
   const expansion = expandFromGraph(db, space.key, {
     query: request.query,
@@ -50,27 +62,48 @@ function expandHits(
     active: request.activeEntityIds,
     timeoutMilliseconds: GRAPH_TIMEOUT_MILLISECONDS,
   })
+  const bridges = findBridges(db, {
+    ...{ terms: request.terms, idf: request.idf, cache, late },
+    seeds: fused.slice(0, BRIDGE_SEEDS).map(({ key }) => key),
+    load: (keys) => loadPassages(db, space.key, [...shownOf(db, admitted, keys)]),
+  })
   const ahead = new Set(fused.slice(0, RERANK_LIMIT - EXPANDED_NODES).map(({ key }) => key))
   const reached = expansion.nodes.filter(({ key }) => !ahead.has(key)).slice(0, LOOKED_UP)
-  const visible = visibleKeys(
-    db,
-    space.key,
-    snapshot,
-    reached.map(({ key }) => key),
-  )
-  const allowed = docs === undefined ? visible : ofDocuments(db, visible, docs)
-  const added = reached.filter(({ key }) => allowed.has(key)).slice(0, EXPANDED_NODES)
+  const keys = reached.map(({ key }) => key)
+  const allowed = shownOf(db, admitted, keys)
+  const joined = new Set([
+    ...bridges.slice(0, EXPANDED_NODES).map(({ key }) => key),
+    ...keys.filter((key) => allowed.has(key)),
+  ])
+  const added = [...joined].filter((key) => !ahead.has(key)).slice(0, EXPANDED_NODES)
   const activeNodes = expansion.activeNodes
   return {
-    hits: raise(hits, new Set(added.map(({ key }) => key)), fused[RERANK_LIMIT - EXPANDED_NODES - 1]),
-    reorder: (ranked) => (activeNodes.size === 0 ? ranked : favour(ranked, activeNodes)),
+    hits: raise(hits, new Set(added), fused[RERANK_LIMIT - EXPANDED_NODES - 1]),
+    reorder: (ranked) => favour(lift(ranked, bridges, admitted.profile.topK), activeNodes),
     metrics: {
       ...expansion.metrics,
       graphAddedCandidates: added.length,
-      graphProjectionFilteredCount: reached.length - visible.size,
+      graphBridgeCount: bridges.length,
+      graphProjectionFilteredCount: reached.length - allowed.size,
       graphPendingDocuments: pending,
     },
   }
+}
+
+/**
+ * Gives the last places to the best bridges that rank further down. A bridge is compared with the question like every
+ * candidate, but a passage that answers the second half of a question looks weak to a comparison with the whole of it.
+ */
+function lift(ranked: Ranked[], bridges: readonly Bridge[], topK: number): Ranked[] {
+  const places = Math.min(BRIDGE_PLACES, Math.floor(topK * BRIDGE_SHARE))
+  const head = ranked.slice(0, topK - places)
+  const above = new Set(head.map(({ key }) => key))
+  const rank = new Map(bridges.slice(0, places).map(({ key }, place) => [key, place]))
+  const rest = ranked.slice(head.length)
+  const lifted = rest.filter(({ key }) => rank.has(key) && !above.has(key))
+  lifted.sort((a, b) => (rank.get(a.key) ?? 0) - (rank.get(b.key) ?? 0))
+  const floor = rest[0]?.final ?? 0
+  return [...head, ...lifted.map((one) => ({ ...one, final: floor })), ...rest.filter(({ key }) => !rank.has(key))]
 }
 
 /**
@@ -90,6 +123,12 @@ function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | u
   return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
 }
 
+function shownOf(db: EngineContext['db'], { space, snapshot, docs, subject }: Admitted, keys: number[]): Set<number> {
+  const visible = visibleKeys(db, space.key, snapshot, keys)
+  for (const key of deniedNodes(db, space.key, subject, [...visible])) visible.delete(key)
+  return docs === undefined ? visible : ofDocuments(db, visible, docs)
+}
+
 function ofDocuments(db: EngineContext['db'], keys: ReadonlySet<number>, docs: readonly number[]): Set<number> {
   const rows = db.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
@@ -100,6 +139,7 @@ function ofDocuments(db: EngineContext['db'], keys: ReadonlySet<number>, docs: r
 }
 
 function favour(ranked: Ranked[], active: ReadonlySet<number>): Ranked[] {
+  if (active.size === 0) return ranked
   return ranked
     .map((one) => (active.has(one.key) ? { ...one, final: Math.min(1, one.final * ACTIVE_GAIN) } : one))
     .sort((a, b) => b.final - a.final || a.key - b.key)

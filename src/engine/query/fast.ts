@@ -64,6 +64,12 @@ export interface FastRecord {
   ranked: readonly Ranked[]
 }
 
+export interface AskedTerms {
+  terms: readonly string[]
+  /** how telling a term is in the space */
+  idf: (term: string) => number
+}
+
 /** What mode deep adds to hybrid recall, before the one rerank and after it. */
 export interface GraphStage {
   hits: SearchHit[]
@@ -85,7 +91,7 @@ export async function retrieveFast(
   embedding: QueryEmbedding,
   signal: AbortSignal,
   observe?: (record: FastRecord) => void,
-  expand?: (hits: SearchHit[]) => GraphStage,
+  expand?: (hits: SearchHit[], asked: AskedTerms) => GraphStage,
 ): Promise<Retrieved> {
   const { db } = context
   const { space, profile, snapshot, docs } = admitted
@@ -115,15 +121,14 @@ export async function retrieveFast(
     found.hits.map((hit) => hit.key),
   )
   const recalled = found.hits.filter((hit) => visible.has(hit.key))
-  const graph = expand?.(recalled)
-  const candidates = graph?.hits ?? recalled
-  const permitted = withoutDenied(context, admitted, candidates)
-  const { hits } = permitted
+  const permitted = withoutDenied(context, admitted, recalled)
   const load = (keys: number[]) => loadPassages(db, space.key, keys)
   const idf =
     weights === undefined
-      ? candidateIdf({ terms, hits, load, cache, documents: nodeCount(db, space.key) })
+      ? candidateIdf({ terms, hits: permitted.hits, load, cache, documents: nodeCount(db, space.key) })
       : (term: string) => weights.get(term) ?? 1
+  const graph = expand?.(permitted.hits, { terms, idf })
+  const hits = graph?.hits ?? permitted.hits
   let loaded = new Map<number, PassageRow>()
   let compared: readonly Compared[] = []
   const reranking = rankCandidates({
@@ -165,7 +170,7 @@ export async function retrieveFast(
       ...legMetrics(found, embedding),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
-      permissionFilteredCount: candidates.length - hits.length,
+      permissionFilteredCount: recalled.length - permitted.hits.length,
       metadataFilteredCount: 0,
       projectionFilteredCount: found.hits.length - recalled.length,
       scoreThresholdFilteredCount: ranked.length - kept.length,

@@ -29,6 +29,12 @@ describe('extraction', () => {
     })
   })
 
+  it('takes a single capitalised word for a name within a sentence, but not in German', () => {
+    const names = (text: string) => findEntities(text).map(({ name }) => name)
+    expect(names('Later the fleet went to Cyprus. Many people stayed there for years.')).toEqual(['Cyprus'])
+    expect(names('Heute jagt der Hund die Katze durch den Garten, bis die Sonne hinter dem Haus versinkt.')).toEqual([])
+  })
+
   it('gives spellings of one name one key', () => {
     expect(canonicalKey('The Northern Yard Ltd.')).toBe(canonicalKey('NORTHERN YARD'))
     expect(canonicalKey('Café Müller’s')).toBe('cafe muller')

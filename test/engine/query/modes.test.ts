@@ -140,6 +140,25 @@ describe('mode deep', () => {
     expect(filesOf(deep)).toEqual(['project.md', 'people.md'])
   })
 
+  it('keeps a place for a passage that answers the second half of a question', async () => {
+    const keepers = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [
+        `${i}.md`,
+        `Keeper ${i} of the north quay was born beside the lighthouse.\n`,
+      ]),
+    )
+    const clue = 'The lighthouse lamp of the north quay was made by Orlando Fink.\n'
+    const answer = 'Orlando Fink was born in Utrecht.\n'
+    await ingest(test.engine, ADA, spaceId, { 'lamp.md': clue, 'fink.md': answer, ...keepers })
+    const question = 'Where was the maker of the lighthouse lamp of the north quay born?'
+    const fast = filesOf(await ask(test.engine, ADA, spaceId, question, { mode: 'fast' }))
+    const deep = filesOf(await ask(test.engine, ADA, spaceId, question, { mode: 'deep' }))
+    expect(fast).toContain('lamp.md')
+    expect(fast).not.toContain('fink.md')
+    expect(deep.slice(0, 7)).toEqual(fast.slice(0, 7))
+    expect(deep).toContain('fink.md')
+  })
+
   it('forgets what only a deleted document said', async () => {
     const [project] = await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE })
     await ask(test.engine, ADA, spaceId, 'Who leads Project Falcon?', { mode: 'deep' })

@@ -1,0 +1,104 @@
+import type { Database } from '../storage/database.js'
+import { type AnalysedPassage, analysePassage, type PassageCache, termHash } from './passage.js'
+
+/** A passage that shares a name with one that was found, and says more of what is asked. */
+export interface Bridge {
+  key: number
+  /** 0 to 1: how much of the question it adds, how telling the shared name is, how well the other passage stands */
+  score: number
+}
+
+export interface BridgeRequest {
+  /** passages that recall ranks first, best first */
+  seeds: readonly number[]
+  /** analysed question */
+  terms: readonly string[]
+  idf: (term: string) => number
+  cache: PassageCache
+  /** texts of nodes that the reader may see */
+  load: (keys: number[]) => ReadonlyMap<number, { title: string; body: string }>
+  late: () => boolean
+}
+
+/** Names followed of one passage, and passages looked at of one name: one that stands in more leads nowhere. */
+const NAMES = 24
+const MENTIONS = 24
+/** Passages whose texts are compared. */
+const MOST_PASSAGES = 160
+/** What a seed counts by its rank. */
+const RANK_LOSS = 0.5
+/** A passage that adds no term of the question may still be what it is about. */
+const LEAST_ADDED = 0.1
+
+interface Link {
+  seed: number
+  strength: number
+}
+
+/**
+ * The second hop of a question that no passage answers alone: from the passages found over the names they mention to
+ * passages that mention them too. A bridge counts by the share of the question's terms that the first passage lacks.
+ */
+export function findBridges(db: Database, request: BridgeRequest): Bridge[] {
+  const { seeds, terms, idf, cache } = request
+  const links = linksOf(db, request)
+  const nearest = [...links].sort((a, b) => strongest(b[1]) - strongest(a[1]) || a[0] - b[0]).slice(0, MOST_PASSAGES)
+  const weights = new Map([...new Set(terms)].map((term) => [termHash(term), Math.max(0, idf(term))]))
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
+  const keys = [...new Set([...seeds, ...nearest.map(([key]) => key)])]
+  const held = new Map<number, Set<number>>()
+  for (const [key, passage] of request.load(keys)) {
+    const analysed = cache.get(key) ?? analysePassage({ key, ...passage })
+    cache.set(key, analysed)
+    held.set(key, termsIn(analysed, weights))
+  }
+  const bridges = nearest.flatMap(([key, of]): Bridge[] => {
+    const found = held.get(key)
+    if (found === undefined || total === 0) return []
+    const score = Math.max(
+      ...of.map(({ seed, strength }) => {
+        const known = held.get(seeds[seed] ?? 0)
+        const added = [...found].reduce((sum, hash) => sum + (known?.has(hash) ? 0 : (weights.get(hash) ?? 0)), 0)
+        return (strength * (LEAST_ADDED + added / total)) / (1 + RANK_LOSS * seed)
+      }),
+    )
+    return score > 0 ? [{ key, score }] : []
+  })
+  return bridges.sort((a, b) => b.score - a.score || a.key - b.key)
+}
+
+function strongest(links: readonly Link[]): number {
+  return Math.max(...links.map(({ seed, strength }) => strength / (1 + RANK_LOSS * seed)))
+}
+
+function linksOf(db: Database, { seeds, late }: BridgeRequest): Map<number, Link[]> {
+  const links = new Map<number, Link[]>()
+  for (const [seed, node] of seeds.entries()) {
+    if (late()) break
+    for (const { entity } of db.all<{ entity: number }>(
+      'SELECT entity_key entity FROM graph_mentions WHERE node_key = ? LIMIT +?',
+      ...[node, NAMES],
+    )) {
+      const mentions = db.all<{ node: number }>(
+        'SELECT node_key node FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
+        ...[entity, MENTIONS + 1],
+      )
+      if (mentions.length > MENTIONS) continue
+      const strength = 1 / Math.log2(1 + mentions.length)
+      for (const { node: other } of mentions) {
+        if (seeds[seed] === other) continue
+        const known = links.get(other) ?? []
+        known.push({ seed, strength })
+        links.set(other, known)
+      }
+    }
+  }
+  return links
+}
+
+function termsIn({ title, body }: AnalysedPassage, weights: ReadonlyMap<number, number>): Set<number> {
+  const found = new Set<number>()
+  for (const hash of title) if (weights.has(hash)) found.add(hash)
+  for (const hash of body) if (weights.has(hash)) found.add(hash)
+  return found
+}
