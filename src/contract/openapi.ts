@@ -143,8 +143,7 @@ function successes(route: RouteDefinition, components: Record<string, JsonSchema
   return Object.fromEntries(
     Object.entries(route.ok).map(([status, body]) => {
       if (body === 'empty') return [status, { description: 'done' }]
-      if (body === 'binary')
-        return [status, { description: 'bytes', content: { 'application/octet-stream': { schema: {} } } }]
+      if (body === 'binary') return [status, { description: 'bytes', content: binaryContent(route.binary) }]
       if (body === 'event-stream') return [status, eventStream(route, components)]
       return [
         status,
@@ -152,6 +151,10 @@ function successes(route: RouteDefinition, components: Record<string, JsonSchema
       ]
     }),
   )
+}
+
+function binaryContent(types: readonly string[] = ['application/octet-stream']): Json {
+  return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 }
 
 /** Frames `event: name`, `data: json`; OpenAPI has no words for them, so the payloads stand in `x-events`. */

@@ -17,6 +17,8 @@ export interface RouteDefinition {
   multipart?: MultipartDefinition
   /** success statuses and their bodies */
   ok: Record<number, z.ZodType | 'empty' | 'binary' | 'event-stream'>
+  /** media types of a binary body; application/octet-stream where absent */
+  binary?: readonly string[]
   /** payloads of the frames of an event stream */
   events?: Record<string, z.ZodType>
   /** statuses beside 401, 403 and 500 */

@@ -6,6 +6,7 @@ import { allRoutes } from '../contract/routes.js'
 import type { Engine, EngineOptions } from '../engine/api.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
+import { createPreviewLinks } from './chat/previews.js'
 import { createGuard } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import type { OpenWork } from './open-work.js'
@@ -41,6 +42,7 @@ export function assembleApp({ settings, identity, engine, work, status, log, sig
     tokens: tokenVerifier(settings, signingKey, engine),
     rateLimit: createRateLimit(settings.rateLimit),
     uploads: settings,
+    previews: createPreviewLinks(signingKey, settings.publicUrl),
     work,
     log,
     checkResponses: process.env.KS_CHECK_RESPONSES === '1',

@@ -9,6 +9,7 @@ import { newId } from '../lib/ids.js'
 import { plainReply, streamedResponse } from './answer.js'
 import { requireScope } from './auth/scopes.js'
 import type { Session, TokenVerifier } from './auth/tokens.js'
+import type { PreviewLinks } from './chat/previews.js'
 import { readJson } from './http/body.js'
 import { type Guard, type Listener, repeatedHeader } from './http/guard.js'
 import { isGuardedPath } from './http/guarded-path.js'
@@ -36,6 +37,7 @@ export interface EdgeOptions {
   tokens: TokenVerifier
   rateLimit: RateLimit
   uploads: UploadLimits
+  previews: PreviewLinks
   work: OpenWork
   log: Logger
   /** parse every answer with the schema of its route */

@@ -23,6 +23,8 @@ interface AppOptions extends Common {
   opening?: string
   name?: string
   suggest?: boolean
+  vision?: boolean
+  images?: string
   enabled?: boolean
 }
 
@@ -110,7 +112,8 @@ export function use(name: string | undefined, options: Common): void {
   printList(rows, ['name', 'service', 'current'], options.json)
 }
 
-async function fieldsOf(client: Client, { space, description, opening, suggest }: AppOptions) {
+async function fieldsOf(client: Client, options: AppOptions) {
+  const { space, description, opening, suggest, vision, images } = options
   const knowledgeSpaceIds: string[] = []
   for (const word of space ?? []) knowledgeSpaceIds.push((await resolveSpace(client, word)).id)
   return {
@@ -118,5 +121,13 @@ async function fieldsOf(client: Client, { space, description, opening, suggest }
     ...(description === undefined ? {} : { description }),
     ...(opening === undefined ? {} : { openingStatement: opening }),
     ...(suggest === undefined ? {} : { suggestedQuestionsAfterAnswer: suggest }),
+    ...(vision === undefined && images === undefined
+      ? {}
+      : {
+          vision: {
+            ...(vision === undefined ? {} : { enabled: vision }),
+            ...(images === undefined ? {} : { numberLimits: Number(images) }),
+          },
+        }),
   }
 }

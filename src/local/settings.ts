@@ -66,6 +66,12 @@ export const SETTINGS = {
     texts,
     'browser origins that may call the API, as https://name',
   ),
+  publicUrl: setting<Optional<string>>(
+    'PUBLIC_URL',
+    undefined,
+    webAddress,
+    'address under which clients reach the daemon, for links in its answers; default that of each request',
+  ),
   tlsCert: setting<Optional<string>>('TLS_CERT', undefined, text, 'PEM file with the certificate chain; needs tlsKey'),
   tlsKey: setting<Optional<string>>('TLS_KEY', undefined, text, 'PEM file with the private key; needs tlsCert'),
   insecureListen: setting('INSECURE_LISTEN', false, flag, 'allow an address that is not loopback without TLS'),
@@ -119,7 +125,7 @@ export const SETTINGS = {
     'EGRESS_ALLOW',
     none<string>(),
     ranges,
-    'addresses and CIDR ranges outside the public internet that sources may reach',
+    'addresses and CIDR ranges outside the public internet that sources and images of chat messages may be fetched from',
   ),
   rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests a minute for each token; 0 is no limit'),
   providers: setting(

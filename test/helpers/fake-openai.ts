@@ -55,7 +55,8 @@ export interface RequestBody {
   model?: string
   input?: string | string[]
   encoding_format?: string
-  messages?: { role: string; content: string }[]
+  /** the text of each message; its images beside it, as data URLs */
+  messages?: { role: string; content: string; images?: string[] }[]
   stream?: boolean
   stream_options?: { include_usage?: boolean }
   max_tokens?: number
@@ -175,7 +176,14 @@ async function readBody(incoming: IncomingMessage): Promise<RequestBody> {
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk)
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    for (const message of body.messages ?? []) {
+      if (!Array.isArray(message.content)) continue
+      const parts: { type: string; text?: string; image_url?: { url: string } }[] = message.content
+      message.images = parts.flatMap(({ image_url }) => (image_url === undefined ? [] : [image_url.url]))
+      message.content = parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join('')
+    }
+    return body
   } catch {
     return {}
   }

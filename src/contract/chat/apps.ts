@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isoDateTime, ModelReference, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { InputControl, Site } from './application.js'
+import { Vision } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
 
 const text = z.string().max(CHAT_LIMITS.text)
@@ -25,10 +26,14 @@ const fields = {
   maxConcurrentRequests: z.int().min(0).max(CHAT_LIMITS.concurrentRequests),
   userInputForm: z.array(InputControl).max(CHAT_LIMITS.inputControls),
   site: Site.partial(),
+  vision: Vision,
 }
 
+/** Of a feature, what is not named stays too. */
+const changes = { ...fields, vision: Vision.partial().meta({ id: 'ChatVisionChange' }) }
+
 export const ChatAppBody = z
-  .strictObject(fields)
+  .strictObject(changes)
   .partial()
   .required({ name: true })
   .refine(distinctVariables, 'two controls may not fill the same variable')
@@ -36,7 +41,7 @@ export const ChatAppBody = z
 export type ChatAppBody = z.output<typeof ChatAppBody>
 
 export const ChatAppUpdate = z
-  .strictObject(fields)
+  .strictObject(changes)
   .partial()
   .refine(distinctVariables, 'two controls may not fill the same variable')
   .meta({ id: 'ChatAppUpdate' })

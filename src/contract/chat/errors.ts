@@ -7,19 +7,33 @@ export const CHAT_ERRORS = {
   provider_quota_exceeded: 400,
   model_currently_not_support: 400,
   completion_request_error: 400,
+  no_file_uploaded: 400,
+  too_many_files: 400,
+  filename_not_exists_error: 400,
+  no_audio_uploaded: 400,
+  provider_not_support_speech_to_text: 400,
   unauthorized: 401,
   forbidden: 403,
+  file_access_denied: 403,
   not_found: 404,
   conversation_not_exists: 404,
+  file_not_found: 404,
   method_not_allowed: 405,
   too_large: 413,
+  file_too_large: 413,
+  audio_too_large: 413,
   unsupported_media_type: 415,
+  unsupported_file_type: 415,
+  unsupported_audio_type: 415,
   /** more answers of an application at once than it may have */
   too_many_requests: 429,
   /** more requests a minute than a key may make */
   rate_limit_error: 429,
   internal_server_error: 500,
   service_unavailable: 503,
+  storage_connection_failed: 503,
+  storage_permission_denied: 503,
+  storage_file_too_large: 503,
 } as const
 
 export type ChatErrorCode = keyof typeof CHAT_ERRORS

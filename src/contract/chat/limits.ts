@@ -17,4 +17,14 @@ export const CHAT_LIMITS = {
   feedbacksPage: { default: 20, max: 101 },
   conversationName: 255,
   variableName: 255,
+  /** of one image; the documents say it in MB */
+  imageBytes: 10 * 1024 * 1024,
+  /** images of one message, whatever its application allows, and their bytes together */
+  imagesPerMessage: 10,
+  messageImageBytes: 20 * 1024 * 1024,
+  imageUrl: 2048,
+  /** longer names are cut */
+  filename: 200,
+  audioBytes: 15 * 1024 * 1024,
+  voice: 100,
 } as const

@@ -12,9 +12,11 @@ export const chatLimit = (page: { default: number; max: number }) =>
 const InputFile = z.object({
   type: z.literal('image'),
   transfer_method: z.enum(['remote_url', 'local_file']),
-  url: z.string().nullish(),
-  upload_file_id: z.string().nullish(),
+  // a blank one is absent: clients send both, one of them empty
+  url: z.string().trim().max(CHAT_LIMITS.imageUrl).nullish(),
+  upload_file_id: z.string().trim().nullish(),
 })
+export type InputFile = z.output<typeof InputFile>
 
 /** Unknown keys are ignored; top-level keys that are null or blank count as absent before this is asked. */
 export const ChatRequest = z
@@ -137,6 +139,22 @@ export const FeedbackItem = z
   .meta({ id: 'FeedbackItem' })
 export type FeedbackItem = z.output<typeof FeedbackItem>
 
+export const MessageFile = z
+  .strictObject({
+    /** of the file as part of this message, not of the upload */
+    id: uuid,
+    type: z.literal('image'),
+    url: z.string(),
+    belongs_to: z.enum(['user', 'assistant']),
+    filename: z.string(),
+    mime_type: z.string(),
+    size: count,
+    transfer_method: z.enum(['remote_url', 'local_file']),
+    upload_file_id: uuid.nullable(),
+  })
+  .meta({ id: 'MessageFileItem' })
+export type MessageFile = z.output<typeof MessageFile>
+
 export const ConversationMessage = z
   .strictObject({
     id: uuid,
@@ -144,7 +162,7 @@ export const ConversationMessage = z
     inputs,
     query: z.string(),
     answer: z.string(),
-    message_files: z.array(z.never()),
+    message_files: z.array(MessageFile),
     feedback: z.strictObject({ rating: z.enum(['like', 'dislike']) }).nullable(),
     retriever_resources: z.array(RetrieverResource),
     agent_thoughts: z.array(z.never()),

@@ -20,8 +20,10 @@ import {
   toResponse,
   traceIdOf,
 } from '../http/reply.js'
+import { fileResponse } from './file-response.js'
+import { type FormRules, readForm } from './form.js'
 import type { ChatAnswer } from './handlers.js'
-import { readChatInput } from './read.js'
+import { checked, readChatInput, withoutBlanks } from './read.js'
 import { chatErrorOf, chatErrorReply, chatPreflight, encodeChatFrame, openToBrowsers } from './reply.js'
 
 type ChatContext = Context<{ Bindings: EdgeBindings }>
@@ -79,11 +81,23 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if (operation === undefined) {
     return toResponse(wrongMethod([...path.keys()].sort().join(', ')), base)
   }
-  const session = sessionOf(exchange, request.headers.get('authorization'))
-  const input = await readChatInput(operation.route, context.req.param(), request, incoming)
+  const session = sessionOf(exchange, operation.route, context.req.param('file_id'))
+  const { multipart } = operation.route as RouteDefinition
+  const input = {
+    ...(await readChatInput(operation.route, context.req.param(), request, incoming)),
+    receive: async (rules: FormRules) => {
+      const fields = withoutBlanks(await readForm(request, incoming, rules))
+      return multipart === undefined ? fields : checked(multipart.fields, fields)
+    },
+    linkTo: (fileId: string) => options.previews.link(new URL(request.url).origin, fileId),
+  }
   const reply = await operation.handler(session, input as never) // the schemas of its own route made the input
   if (reply === 'empty') return toResponse(emptyReply(204), base)
   if ('stream' in reply) return streamed(exchange, reply.stream)
+  if ('file' in reply) {
+    exchange.streaming = true
+    return fileResponse(reply.file, reply.asAttachment, base, exchange.release)
+  }
   if (options.checkResponses) assertShape(operation.route, reply.json)
   return toResponse(jsonReply(200, reply.json), base)
 }
@@ -93,15 +107,34 @@ function wrongMethod(allow: string): Reply {
 }
 
 /** The application whose key the request carries. @throws ChatError `unauthorized`, `forbidden`, `too_many_requests` */
-function sessionOf({ options }: Exchange, header: string | null): AppSession {
+function sessionOf({ options, request }: Exchange, route: ChatRoute, fileId: string | undefined): AppSession {
+  const header = request.headers.get('authorization')
+  if (header === null && route.id === 'previewChatFile' && fileId !== undefined) {
+    const signed = sessionOfLink(options, request, fileId)
+    if (signed !== undefined) return admitted(options, signed)
+  }
   const [scheme, key, ...more] = header?.trim().split(/\s+/) ?? []
   if (scheme === undefined || key === undefined)
     throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
   if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
   const session = more.length > 0 ? undefined : options.deps.engine.chat.authenticate(key)
   if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
+  return admitted(options, session)
+}
+
+function admitted(options: EdgeOptions, session: AppSession): AppSession {
   if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
   options.rateLimit(`chat:${session.app.id}`)
+  return session
+}
+
+/** The application of a file whose address is signed. @throws ChatError `file_access_denied`, `file_not_found` */
+function sessionOfLink({ deps, previews }: EdgeOptions, request: Request, fileId: string): AppSession | undefined {
+  const holds = previews.holds(new URL(request.url).searchParams, fileId)
+  if (holds === undefined) return undefined
+  if (!holds) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
+  const session = deps.engine.chat.files.sessionOf(fileId.toLowerCase())
+  if (session === undefined) throw new ChatError('file_not_found', 'The file does not exist.')
   return session
 }
 

@@ -1,13 +1,31 @@
+import type { z } from 'zod'
+import { ChatError } from '../../contract/chat/errors.js'
+import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
 import type { Engine } from '../../engine/api.js'
 import type { AppSession } from '../../engine/chat/apps.js'
+import type { OpenFile } from '../../engine/chat/files/preview.js'
 import type { ChatTurn } from '../../engine/chat/turn.js'
+import type { FormFile, FormRules } from './form.js'
 
 /** What a chat operation answers with: a JSON value, nothing, or an answer that streams. */
-export type ChatAnswer = { json: unknown } | { stream: ChatTurn } | 'empty'
+export type ChatAnswer = { json: unknown } | { stream: ChatTurn } | { file: OpenFile; asAttachment: boolean } | 'empty'
 
-type ChatHandler<R extends ChatRoute> = (session: AppSession, input: RouteInput<R>) => ChatAnswer | Promise<ChatAnswer>
+type ChatHandler<R extends ChatRoute> = (
+  session: AppSession,
+  input: RouteInput<R> & CallTools<FormFields<R>>,
+) => ChatAnswer | Promise<ChatAnswer>
+
+type FormFields<R> = R extends { multipart: { fields: infer F extends z.ZodObject } } ? z.output<F> : never
+
+/** What a handler is given beside the route's own input. */
+export interface CallTools<Fields> {
+  /** Reads the form of a multipart route. @returns its fields, checked */
+  receive(rules: FormRules): Promise<Fields>
+  /** the address that opens a file of a message without a key */
+  linkTo(fileId: string): string
+}
 
 type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
 
@@ -34,7 +52,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     suggestQuestions: async (session, { params, query }) => ({
       json: { result: 'success', data: await chat.suggest(session, params.message_id, query.user) },
     }),
-    listMessages: (session, { query }) => ({ json: chat.messages(session, query) }),
+    listMessages: (session, { query, linkTo }) => ({ json: chat.messages(session, query, linkTo) }),
     listConversations: (session, { query }) => ({ json: chat.conversations(session, query) }),
     deleteConversation: async (session, { params, body }) => {
       await chat.deleteConversation(session, params.conversation_id, body.user)
@@ -46,9 +64,35 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     listConversationVariables: (session, { params, query }) => ({
       json: chat.variables(session, params.conversation_id, query),
     }),
+    uploadChatFile: async (session, { receive }) => {
+      const upload = chat.files.upload(session)
+      try {
+        const { user } = await receive(imageForm((file) => upload.receive(file)))
+        return { json: await upload.commit(user) }
+      } catch (error) {
+        await upload.abort()
+        throw error
+      }
+    },
+    previewChatFile: async (session, { params, query }) => ({
+      file: await chat.files.open(session, params.file_id),
+      asAttachment: query.as_attachment,
+    }),
     getChatInfo: (session) => ({ json: chat.info(session) }),
     getChatParameters: (session) => ({ json: chat.parameters(session) }),
     getChatMeta: () => ({ json: chat.meta() }),
     getChatSite: (session) => ({ json: chat.site(session) }),
+  }
+}
+
+const MAX_FIELD_BYTES = 8192
+
+function imageForm(accept: (file: FormFile) => Promise<void>): FormRules {
+  return {
+    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept },
+    maxFieldBytes: MAX_FIELD_BYTES,
+    missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
+    tooLarge: () =>
+      new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`),
   }
 }

@@ -56,7 +56,8 @@ async function jsonOf(request: Request, incoming: IncomingMessage | undefined): 
   }
 }
 
-function withoutBlanks(value: object): Record<string, unknown> {
+/** What is null or blank counts as absent. */
+export function withoutBlanks(value: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).filter(
       ([, entry]) => entry !== null && entry !== undefined && !(typeof entry === 'string' && entry.trim() === ''),
@@ -64,7 +65,8 @@ function withoutBlanks(value: object): Record<string, unknown> {
   )
 }
 
-function checked(schema: z.ZodType, input: object): unknown {
+/** @throws ChatError `invalid_param` that names the first field that is not valid */
+export function checked(schema: z.ZodType, input: object): unknown {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   const field = String(result.error.issues[0]?.path[0] ?? 'body')

@@ -5,7 +5,7 @@ import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
-import type { GenerationUsage, ModelReference } from '../models/types.js'
+import type { ChatImage, GenerationUsage, ModelReference } from '../models/types.js'
 import type { QueryGate } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
@@ -20,6 +20,8 @@ export interface Asked {
   conversationId: string
   query: string
   turns: SessionTurn[]
+  /** what the model is shown with the question */
+  images: ChatImage[]
 }
 
 export type ChatShared = QueryShared & { gate: QueryGate }
@@ -52,13 +54,17 @@ export async function* answerTurn(
   const found = merged(await atItsTurn(shared.gate, signal, () => Promise.all(asked.spaceIds.map(search))))
   if (found === undefined) return
   const { best, resources } = found
+  // a picture may answer what no passage does
+  if (asked.images.length > 0 && best.bundle.state === 'not-enough-evidence')
+    return yield* fromModel(context, asked, signal)
   yield { type: 'resources', resources }
   const { profile } = best.admitted
+  const model = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
   const admitted = {
     ...best.admitted,
-    profile: asked.app.model === null ? profile : { ...profile, reasoningModel: asked.app.model },
+    profile: model === undefined ? profile : { ...profile, reasoningModel: model },
   }
-  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal)
+  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, asked.images)
   for await (const part of parts) {
     if (part.type === 'delta') yield part
     else if (part.type === 'end') yield { type: 'usage', usage: usageIn(part.metadata.providerMetadata) }
@@ -84,7 +90,7 @@ async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSig
       { role: 'user' as const, content: turn.query },
       { role: 'assistant' as const, content: turn.answer },
     ]),
-    { role: 'user' as const, content: asked.query },
+    { role: 'user' as const, content: asked.query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
   ]
   const generator = context.models.generator(model)
   for await (const event of generator.generate(messages, { maxTokens: MAX_ANSWER_TOKENS, signal })) {

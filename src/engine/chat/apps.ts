@@ -49,6 +49,7 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
   maxConcurrentRequests: 0,
   userInputForm: [],
   site: {},
+  vision: { enabled: false, numberLimits: 3, detail: 'high', transferMethods: ['remote_url', 'local_file'] },
 }
 
 const KEY_BYTES = 32
@@ -61,7 +62,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
     const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', caller.tenant)
     if ((held?.n ?? 0) >= CHAT_LIMITS.appsPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
-    const fields: AppFields = { ...DEFAULTS, ...given(body), name: body.name }
+    const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
     assertUsable(context, caller, body)
     const id = newId()
     const now = Date.now()
@@ -96,7 +97,7 @@ export async function updateApp(
     assertUsable(context, caller, body)
     db.run(
       'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND id = ?',
-      ...[JSON.stringify({ ...fields, ...given(body) }), Date.now(), caller.tenant, id],
+      ...[JSON.stringify(changed(fields, body)), Date.now(), caller.tenant, id],
     )
     return findApp(db, caller.tenant, id)
   })
@@ -149,7 +150,23 @@ export function authenticate(db: Database, key: string): AppSession | undefined 
     `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
     hashOf(key),
   )
-  return row === undefined ? undefined : { tenant: row.tenant, owner: row.owner, app: toApp(row) }
+  return row === undefined ? undefined : toSession(row)
+}
+
+/** The application by its id, for whoever needs no key any more. */
+export function sessionOf(db: Database, appId: string): AppSession | undefined {
+  const row = db.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', appId)
+  return row === undefined ? undefined : toSession(row)
+}
+
+function toSession(row: AppRow): AppSession {
+  return { tenant: row.tenant, owner: row.owner, app: toApp(row) }
+}
+
+/** Of a feature, too, what is not named stays. */
+function changed(fields: AppFields, body: ChatAppUpdate): AppFields {
+  const { vision, ...plain } = body
+  return { ...fields, ...given(plain), vision: { ...fields.vision, ...given(vision ?? {}) } }
 }
 
 function hashOf(key: string): Uint8Array {

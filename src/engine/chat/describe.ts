@@ -1,4 +1,6 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
+import type { EngineContext } from '../context.js'
+import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { given } from './given.js'
 
@@ -9,7 +11,9 @@ export function describeInfo({ app, owner }: AppSession): ChatInfo {
 }
 
 /** Features that this service does not have are off, so that clients do not offer them. */
-export function describeParameters({ app }: AppSession): ChatParameters {
+export function describeParameters(context: EngineContext, { app }: AppSession): ChatParameters {
+  // images are of use only to a model
+  const vision = { ...app.vision, enabled: app.vision.enabled && chatModel(context, app) !== undefined }
   return {
     opening_statement: app.openingStatement,
     suggested_questions: app.suggestedQuestions,
@@ -22,12 +26,17 @@ export function describeParameters({ app }: AppSession): ChatParameters {
     sensitive_word_avoidance: OFF,
     user_input_form: app.userInputForm,
     file_upload: {
-      enabled: false,
-      allowed_file_types: [],
+      enabled: vision.enabled,
+      allowed_file_types: vision.enabled ? ['image'] : [],
       allowed_file_extensions: [],
-      allowed_file_upload_methods: [],
-      number_limits: 0,
-      image: { enabled: false, number_limits: 0, detail: 'high', transfer_methods: [] },
+      allowed_file_upload_methods: vision.enabled ? vision.transferMethods : [],
+      number_limits: vision.numberLimits,
+      image: {
+        enabled: vision.enabled,
+        number_limits: vision.numberLimits,
+        detail: vision.detail,
+        transfer_methods: vision.transferMethods,
+      },
     },
     system_parameters: {
       file_size_limit: 15,

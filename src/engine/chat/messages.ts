@@ -11,6 +11,7 @@ import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
 import type { AppSession } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
+import { filesOfMessage, toMessageFile } from './files/store.js'
 import { findMessage, type MessageRow, messagesBefore, type Who } from './store.js'
 import { modelQuestions } from './text-model.js'
 
@@ -21,17 +22,18 @@ export function listMessages(
   db: Database,
   session: AppSession,
   { conversation_id, user, first_id, limit, order }: MessagesQuery,
+  linkTo: (fileId: string) => string,
 ): ChatPage<ConversationMessage> {
   const { who } = requireConversation(db, session, user, conversation_id)
   const first = first_id === undefined ? undefined : findMessage(db, who, first_id)
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
   const rows = messagesBefore(db, who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
-  const page = rows.slice(0, limit).map((row) => toMessage(db, who, row))
+  const page = rows.slice(0, limit).map((row) => toMessage(db, who, row, linkTo))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }
 
-function toMessage(db: Database, who: Who, row: MessageRow): ConversationMessage {
+function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: string) => string): ConversationMessage {
   const inputs: Record<string, unknown> = JSON.parse(row.inputs)
   const resources: RetrieverResource[] = JSON.parse(row.resources)
   const feedback = db.get<{ rating: 'like' | 'dislike' }>(
@@ -44,7 +46,7 @@ function toMessage(db: Database, who: Who, row: MessageRow): ConversationMessage
     inputs,
     query: row.query,
     answer: row.answer,
-    message_files: [],
+    message_files: filesOfMessage(db, row.id).map((file) => toMessageFile(file, linkTo)),
     feedback: feedback === undefined ? null : { rating: feedback.rating },
     retriever_resources: resources,
     agent_thoughts: [],

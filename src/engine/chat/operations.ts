@@ -11,6 +11,8 @@ import type {
 } from '../../contract/chat/messages.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import { createAddressRule } from '../egress/addresses.js'
+import { createSafeFetch } from '../egress/safe-fetch.js'
 import type { ChatShared } from './answer.js'
 import * as apps from './apps.js'
 import {
@@ -23,6 +25,8 @@ import {
   whoIs,
 } from './conversations.js'
 import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
+import { type OpenFile, openFile, sessionOfFile } from './files/preview.js'
+import { beginUpload, type ChatUpload } from './files/upload.js'
 import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './messages.js'
 import { type Sent, sendMessage } from './send.js'
 import { failOrphans } from './store.js'
@@ -53,10 +57,22 @@ export interface ChatOperations {
   replay(session: apps.AppSession, taskId: string, user: string): ChatTurn
   /** Stops an answer of this user; without effect for any other task. */
   stop(session: apps.AppSession, taskId: string, user: string): void
+  files: {
+    upload(session: apps.AppSession): ChatUpload
+    /** A file of a message of the application. @throws ChatError `file_not_found`, `file_access_denied` */
+    open(session: apps.AppSession, id: string): Promise<OpenFile>
+    /** The application of a file, for a signed address. */
+    sessionOf(id: string): apps.AppSession | undefined
+  }
   rate(session: apps.AppSession, messageId: string, body: FeedbackBody): Promise<void>
   feedbacks(session: apps.AppSession, page: { page: number; limit: number }): { data: FeedbackItem[] }
   suggest(session: apps.AppSession, messageId: string, user: string): Promise<string[]>
-  messages(session: apps.AppSession, query: MessagesQuery): ChatPage<ConversationMessage>
+  /** @param linkTo the address that opens a file without a key */
+  messages(
+    session: apps.AppSession,
+    query: MessagesQuery,
+    linkTo: (fileId: string) => string,
+  ): ChatPage<ConversationMessage>
   conversations(session: apps.AppSession, query: ConversationsQuery): ChatPage<ChatConversation>
   deleteConversation(session: apps.AppSession, id: string, user: string): Promise<void>
   renameConversation(session: apps.AppSession, id: string, body: RenameBody): Promise<ChatConversation>
@@ -77,6 +93,7 @@ export function createChat(
   const orphans = db.writeNow(() => failOrphans(db))
   if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
   const turns = new ChatTurns(context, shared)
+  const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const ending = new AbortController()
   const naming = new Set<Promise<void>>()
 
@@ -100,6 +117,7 @@ export function createChat(
       delete: async (caller, id) => {
         await apps.deleteApp(db, caller, id)
         turns.cut((turn) => turn.who.appId === id)
+        context.wake()
       },
       createKey: (caller, id) => apps.createKey(db, caller, id),
       listKeys: (caller, id) => apps.listKeys(db, caller, id),
@@ -107,11 +125,11 @@ export function createChat(
     },
     authenticate: (key) => apps.authenticate(db, key),
     info: describeInfo,
-    parameters: describeParameters,
+    parameters: (session) => describeParameters(context, session),
     meta: describeMeta,
     site: describeSite,
     send: async (session, request) => {
-      const sent = await sendMessage(context, turns, session, request)
+      const sent = await sendMessage(context, turns, fetcher, session, request)
       nameLater(session, sent, request)
       return sent.turn
     },
@@ -126,14 +144,20 @@ export function createChat(
       const turn = who === undefined ? undefined : turns.find(who, taskId)
       if (turn?.over === false) turn.cut('stopped')
     },
+    files: {
+      upload: (session) => beginUpload(context, session),
+      open: (session, id) => openFile(context, session, id),
+      sessionOf: (id) => sessionOfFile(context, id),
+    },
     rate: (session, id, body) => rateMessage(db, session, id, body),
     feedbacks: (session, page) => listFeedbacks(db, session, page),
     suggest: (session, id, user) => suggestQuestions(context, session, id, user, ending.signal),
-    messages: (session, query) => listMessages(db, session, query),
+    messages: (session, query, linkTo) => listMessages(db, session, query, linkTo),
     conversations: (session, query) => listConversations(db, session, query),
     deleteConversation: async (session, id, user) => {
       await deleteConversation(db, session, user, id)
       turns.cut((turn) => turn.ids.conversationId === id)
+      context.wake()
     },
     renameConversation: (session, id, body) => renameConversation(context, session, id, body, ending.signal),
     variables: (session, id, { user, limit, last_id }) => {
@@ -149,7 +173,7 @@ export function createChat(
     close: async () => {
       await turns.close()
       ending.abort()
-      await Promise.all(naming)
+      await Promise.all([...naming, fetcher.close()])
     },
   }
 }

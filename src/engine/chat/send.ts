@@ -1,10 +1,13 @@
-import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
+import { ChatError, conversationMissing } from '../../contract/chat/errors.js'
 import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
+import type { SafeFetch } from '../egress/safe-fetch.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { livingSpaces } from './evidence.js'
+import { expired, takeFiles } from './files/attach.js'
+import { type Attachment, attachFiles } from './files/store.js'
 import { type Inputs, readInputs } from './form.js'
 import { ensureUser, findConversation, insertConversation, insertMessage, type Who } from './store.js'
 import { plainTitle } from './text-model.js'
@@ -30,13 +33,12 @@ export interface Sent {
 export async function sendMessage(
   context: EngineContext,
   turns: ChatTurns,
+  fetcher: SafeFetch,
   session: AppSession,
   request: ChatRequest,
 ): Promise<Sent> {
   const { db } = context
   const { app, tenant, owner } = session
-  if (request.files.length > 0)
-    throw invalidParam('files', 'the application does not take images, since its vision is off')
   const spaceIds = livingSpaces(context, tenant, app)
   if (spaceIds.length === 0 && chatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
@@ -46,8 +48,9 @@ export async function sendMessage(
       `Too many requests. The application answers at most ${app.maxConcurrentRequests} at once, please try again later.`,
     )
   if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
+  const files = await takeFiles(context, fetcher, session, request)
   const now = Date.now()
-  const admitted = await db.write(() => admit(context, session, request, now))
+  const admitted = await db.write(() => admit(context, session, request, files, now))
   const { who, conversationId, messageId, taskId } = admitted
   const ids = { taskId, messageId, conversationId, createdAt: Math.floor(now / 1000) }
   // an application reads with the rights of whoever made it
@@ -56,7 +59,8 @@ export async function sendMessage(
   return { turn, who, isNew: admitted.isNew }
 }
 
-function admit({ db }: EngineContext, { app }: AppSession, request: ChatRequest, now: number) {
+function admit(context: EngineContext, { app }: AppSession, request: ChatRequest, files: Attachment[], now: number) {
+  const { db } = context
   const who = { appId: app.id, userId: ensureUser(db, app.id, request.user, now) }
   const known = request.conversation_id === undefined ? undefined : findConversation(db, who, request.conversation_id)
   if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
@@ -69,5 +73,7 @@ function admit({ db }: EngineContext, { app }: AppSession, request: ChatRequest,
   }
   const ids = { messageId: newId(), taskId: newId() }
   insertMessage(db, who, { id: ids.messageId, taskId: ids.taskId, conversationId, query: request.query, inputs, now })
+  const lost = attachFiles(db, who, ids.messageId, files, context.now())
+  if (lost !== undefined) throw expired(lost)
   return { ...ids, who, conversationId, isNew: known === undefined }
 }

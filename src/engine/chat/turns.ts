@@ -4,10 +4,11 @@ import type { EngineContext } from '../context.js'
 import type { GenerationUsage } from '../models/types.js'
 import type { SessionTurn } from '../query/sessions.js'
 import { type AnswerPiece, type Asked, answerTurn, asChatError, type ChatShared } from './answer.js'
+import { imagesOf } from './files/attach.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type TurnIds } from './turn.js'
 
-export type TurnRequest = Omit<Asked, 'turns'>
+export type TurnRequest = Omit<Asked, 'turns' | 'images'>
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
 const LONGEST_MS = 1200_000
@@ -107,7 +108,8 @@ export class ChatTurns {
     const { signal } = turn
     await Promise.race([before, aborted(signal)])
     if (signal.aborted) return
-    const asked = { ...request, turns: this.#earlier(turn) }
+    const images = await imagesOf(this.#context, request, turn)
+    const asked = { ...request, images, turns: this.#earlier(turn) }
     for await (const piece of untilAborted(answerTurn(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }

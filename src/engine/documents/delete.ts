@@ -146,14 +146,14 @@ function keysOf({ first, last }: NodeRange): number[] {
   return Array.from({ length: last - first + 1 }, (_, place) => first + place)
 }
 
-/** Whether an object is named by a live document or by a commit that may still become one. */
+/** Whether an object is named by a live document, by a commit that may still become one, or by a file of a chat. */
 export function isReferenced(db: Database, objectKey: string): boolean {
   const row = db.get<{ held: number }>(
     `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
-                  AND status IN ('received', 'object-staged', 'object-verified')) held`,
-    objectKey,
-    objectKey,
+                  AND status IN ('received', 'object-staged', 'object-verified'))
+       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) held`,
+    ...[objectKey, objectKey, objectKey],
   )
   return row?.held === 1
 }

@@ -3,6 +3,7 @@ import type { FsckCheck } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { artifactPhases } from './artifacts.js'
+import { chatFiles } from './chat-files.js'
 import { deepPhases } from './deep.js'
 import type { Finding, Scan } from './findings.js'
 import { type Phase, type Place, SLICE_FINDINGS } from './phase.js'
@@ -20,7 +21,7 @@ const BUDGET_MS = 2000
 const MAX_SCANNED = 50_000
 
 function phasesOf(check: FsckCheck, deep: boolean): Phase[] {
-  if (check === 'raw-objects') return rawObjectPhases
+  if (check === 'raw-objects') return [...rawObjectPhases, chatFiles]
   if (check === 'artifact-segments') return artifactPhases
   return deep ? [...referencePhases, ...deepPhases] : referencePhases
 }

@@ -1,5 +1,7 @@
+import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { Database } from '../storage/database.js'
+import type { ObjectStore } from '../storage/objects.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 
@@ -36,14 +38,33 @@ const documents: Phase = async (scan, after) => {
   return { scanned: taken.length, findings, ...(more && last !== undefined ? { next: last.id } : {}) }
 }
 
-async function checkRaw({ context, space }: Scan, row: RawRow): Promise<Finding | undefined> {
+function checkRaw({ context, space }: Scan, row: RawRow): Promise<Finding | undefined> {
   const { db, objects } = context
-  const target = { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id } as const
-  const name = JSON.stringify(row.filename)
+  return checkBytes(objects, {
+    ...row,
+    name: row.filename,
+    target: { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id },
+    stillThere: () => isLive(db, space.key, row.id),
+  })
+}
+
+interface Held {
+  name: string
+  object_key: string
+  sha256: string
+  size_bytes: number
+  target: IntegrityTarget
+  stillThere(): boolean
+}
+
+/** Reads the bytes of an object again and compares them with what was received. */
+export async function checkBytes(objects: ObjectStore, held: Held): Promise<Finding | undefined> {
+  const { target } = held
+  const name = JSON.stringify(held.name)
   const remedy = { by: 'person', advice: `upload ${name} again: the same bytes take their place` } as const
-  const read = await objects.measure(row.object_key).catch((error: unknown) => ({ error: String(error) }))
+  const read = await objects.measure(held.object_key).catch((error: unknown) => ({ error: String(error) }))
   // it may have been deleted while it was read
-  if (!isLive(db, space.key, row.id)) return undefined
+  if (!held.stillThere()) return undefined
   if (read === undefined)
     return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are not there`, target, remedy)
   if ('error' in read)
@@ -54,11 +75,11 @@ async function checkRaw({ context, space }: Scan, row: RawRow): Promise<Finding 
       target,
       remedy,
     )
-  if (read.size !== row.size_bytes) {
-    const message = `${name} has ${read.size} bytes on disk, ${row.size_bytes} were received`
+  if (read.size !== held.size_bytes) {
+    const message = `${name} has ${read.size} bytes on disk, ${held.size_bytes} were received`
     return finding('size-mismatch', 'raw-object-size', message, target, remedy)
   }
-  if (read.sha256 === row.sha256) return undefined
+  if (read.sha256 === held.sha256) return undefined
   const message = `the bytes of ${name} are not those that were received: their hash differs`
   return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
 }
@@ -91,7 +112,7 @@ const strangers: Phase = async (scan, after) => {
   return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
 }
 
-/** Whether an object is older than the grace and named by no document, live or being purged, and by no open commit. */
+/** Whether an object is older than the grace and named by no document, live or being purged, no open commit, no chat. */
 export function isOrphan(db: Database, file: { key: string; modifiedAt: number }, now: number): boolean {
   if (now - file.modifiedAt < GRACE_MS) return false
   return !isNamed(db, file.key, now)
@@ -104,8 +125,9 @@ export function isNamed(db: Database, objectKey: string, now: number): boolean {
       `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ?)
          OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
                     AND (status IN ('received', 'object-staged', 'object-verified')
-                         OR status = 'failed-retryable' AND expires_at >= ?)) named`,
-      ...[objectKey, objectKey, now],
+                         OR status = 'failed-retryable' AND expires_at >= ?))
+         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) named`,
+      ...[objectKey, objectKey, now, objectKey],
     )?.named === 1
   )
 }

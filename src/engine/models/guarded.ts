@@ -8,6 +8,8 @@ import type { Embedder, Generator, ModelReference, RerankModel } from './types.j
 
 /** What an answer is taken to cost while it is being written, where the caller set no length. */
 const USUAL_ANSWER_TOKENS = 1024
+/** what an image is taken to cost until the provider has counted */
+const IMAGE_TOKENS = 1000
 
 /** A model together with what stands guard over it and who pays. */
 export interface Guarded<T> {
@@ -56,7 +58,10 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
   return {
     reference: model.reference,
     async *generate(messages, { maxTokens, signal }) {
-      const asked = messages.reduce((sum, message) => sum + estimateTokens(message.content), 0)
+      const asked = messages.reduce(
+        (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
+        0,
+      )
       const reserved = model.budget.reserve('llmTokens', asked + (maxTokens ?? USUAL_ANSWER_TOKENS))
       let answered = 0
       try {

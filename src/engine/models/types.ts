@@ -18,9 +18,18 @@ export interface Embedder {
   embed(texts: string[], purpose: 'query' | 'document', signal?: AbortSignal): Promise<Float32Array[]>
 }
 
+/** A picture that a model is shown with a message. */
+export interface ChatImage {
+  mimeType: string
+  base64: string
+  /** how closely the model is asked to look */
+  detail: 'low' | 'high' | 'auto'
+}
+
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant'
   content: string
+  images?: ChatImage[]
 }
 
 export interface GenerationUsage {

@@ -1,3 +1,4 @@
+import { takeExpired } from '../chat/files/store.js'
 import type { EngineContext } from '../context.js'
 import { isReferenced } from '../documents/delete.js'
 import { policiesOf } from '../spaces/manifest.js'
@@ -19,7 +20,8 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
     (await purgeDocument(context)) ||
     (await purgeVersion(context)) ||
     (await purgeSpace(context)) ||
-    (await purgeSessions(context))
+    (await purgeSessions(context)) ||
+    (await purgeChatFile(context))
   )
 }
 
@@ -33,6 +35,16 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
       db.run('DELETE FROM sessions WHERE id = ?', id)
     }
   })
+  return true
+}
+
+/** A file of a chat that was never sent, or whose messages are gone. */
+async function purgeChatFile({ db, objects, now }: EngineContext): Promise<boolean> {
+  if (db.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', now()) === undefined)
+    return false
+  const row = await db.write(() => takeExpired(db, now()))
+  if (row === undefined) return false
+  await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
   return true
 }
 

@@ -1,4 +1,5 @@
 import { CHAT_SCHEMA } from './schema-chat.js'
+import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
@@ -337,4 +338,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   QUALITY_SCHEMA,
   CHAT_SCHEMA,
   SOURCES_SCHEMA,
+  CHAT_FILES_SCHEMA,
 ]

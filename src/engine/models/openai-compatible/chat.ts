@@ -53,12 +53,24 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
 function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMessage[], maxTokens?: number) {
   return {
     model: model.name,
-    messages: messages.map(({ role, content }) => ({ role, content })),
+    messages: messages.map((message) => ({ role: message.role, content: contentOf(message) })),
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
     ...(maxTokens === undefined ? {} : { [dialect.lengthField]: maxTokens }),
     ...(dialect.stream ? { stream: true } : {}),
     ...(dialect.stream && dialect.streamUsage ? { stream_options: { include_usage: true } } : {}),
   }
+}
+
+/** Plain text stays plain: servers without vision take nothing else. */
+function contentOf({ content, images = [] }: ChatMessage) {
+  if (images.length === 0) return content
+  return [
+    { type: 'text', text: content },
+    ...images.map(({ mimeType, base64, detail }) => ({
+      type: 'image_url',
+      image_url: { url: `data:${mimeType};base64,${base64}`, detail },
+    })),
+  ]
 }
 
 /** The dialect without the field that a refusal complains about; undefined where it is about something else. */

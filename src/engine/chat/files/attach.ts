@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises'
+import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
+import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
+import type { ChatRequest, InputFile } from '../../../contract/chat/messages.js'
+import type { EngineContext } from '../../context.js'
+import type { SafeFetch } from '../../egress/safe-fetch.js'
+import type { ChatImage } from '../../models/types.js'
+import { chatModel } from '../answer.js'
+import type { AppSession } from '../apps.js'
+import { whoIs } from '../conversations.js'
+import type { RunningTurn } from '../turn.js'
+import { type Attachment, newestFiles, ownFile } from './store.js'
+import { keepImage } from './upload.js'
+
+const FETCH_MS = 10_000
+/** a question about images that were sent this many messages ago still shows them to the model */
+const IMAGE_TURNS = 4
+
+/**
+ * The images of a message as files of its sender: uploads are looked up, addresses are fetched.
+ *
+ * @throws ChatError `invalid_param` that names the file and the reason, `model_currently_not_support`
+ */
+export async function takeFiles(
+  context: EngineContext,
+  fetcher: SafeFetch,
+  session: AppSession,
+  { files, user }: ChatRequest,
+): Promise<Attachment[]> {
+  if (files.length === 0) return []
+  const { vision } = session.app
+  if (!vision.enabled) throw invalid('the application does not take images, since its vision is off')
+  if (chatModel(context, session.app) === undefined)
+    throw new ChatError('model_currently_not_support', 'the application has no model that could look at images')
+  if (files.length > vision.numberLimits)
+    throw invalid(`a message has at most ${vision.numberLimits} images here, received ${files.length}`)
+  const refs = files.map((file) => referenceOf(file, vision.transferMethods))
+  const taken: (Attachment & { size: number })[] = []
+  for (const ref of refs)
+    taken.push(
+      'id' in ref
+        ? localFile(context, session, user, ref.id)
+        : await remoteFile(context, fetcher, session, user, ref.url),
+    )
+  if (taken.reduce((sum, { size }) => sum + size, 0) > CHAT_LIMITS.messageImageBytes)
+    throw invalid(`the images of a message have at most ${CHAT_LIMITS.messageImageBytes} bytes together`)
+  return taken.map(({ size: _, ...attachment }) => attachment)
+}
+
+function referenceOf(file: InputFile, allowed: readonly string[]): { id: string } | { url: string } {
+  const { transfer_method: method, url, upload_file_id: id } = file
+  if (!allowed.includes(method)) throw invalid(`the application takes no files by ${method}`)
+  if (url && id) throw invalid('a file has either url or upload_file_id, not both')
+  if (method === 'local_file') {
+    if (id) return { id: id.toLowerCase() }
+    throw invalid('upload_file_id is required for a local_file')
+  }
+  if (url) return { url }
+  throw invalid('url is required for a remote_url')
+}
+
+function localFile(context: EngineContext, session: AppSession, user: string, id: string) {
+  const who = whoIs(context.db, session, user)
+  const row = who === undefined ? undefined : ownFile(context.db, who, id, context.now())
+  if (row === undefined) throw expired(id)
+  return { fileId: row.id, size: row.size_bytes }
+}
+
+async function remoteFile(context: EngineContext, fetcher: SafeFetch, session: AppSession, user: string, url: string) {
+  const because = (reason: string) => invalid(`the image at ${JSON.stringify(url.slice(0, 200))} ${reason}`)
+  const options = { maxBytes: CHAT_LIMITS.imageBytes, timeoutMs: FETCH_MS }
+  const fetched = await fetcher.get(url, options).catch((error: Error) => {
+    throw because(`cannot be fetched: ${error.message}`)
+  })
+  if (fetched.status !== 200) throw because(`cannot be fetched: status ${fetched.status}`)
+  const name = nameIn(fetched.url)
+  const row = await keepImage(context, session, user, { name, bytes: fetched.body }).catch((error: unknown) => {
+    throw error instanceof ChatError && error.code === 'unsupported_file_type'
+      ? because('is not a PNG, JPEG, WebP or GIF image')
+      : error
+  })
+  return { fileId: row.id, size: row.size_bytes, url }
+}
+
+/** The last part of an address as the name of a file. */
+function nameIn(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? ''
+  return last.replace(/[^\w.-]/g, '_').slice(-CHAT_LIMITS.filename) || 'image'
+}
+
+/** The refusal of an upload that is not there for this user. */
+export function expired(id: string): ChatError {
+  return invalid(
+    `Invalid upload file: ${JSON.stringify(id.slice(0, 100))} is not an image that this user uploaded, or it has expired`,
+  )
+}
+
+function invalid(sentence: string): ChatError {
+  return invalidParam('files', sentence)
+}
+
+/** The images that the model is shown with a turn: its own, or those that were sent a few messages before. */
+export async function imagesOf(
+  context: EngineContext,
+  session: Pick<AppSession, 'app'>,
+  turn: RunningTurn,
+): Promise<ChatImage[]> {
+  const { db, objects } = context
+  const { vision } = session.app
+  if (!vision.enabled) return []
+  const own = db.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', turn.ids.messageId)
+  if (own === undefined) return []
+  const places = { after: own.place - IMAGE_TURNS, to: own.place }
+  const images: ChatImage[] = []
+  for (const row of newestFiles(db, turn.who, turn.ids.conversationId, places)) {
+    const bytes = await readFile(objects.path(row.object_key))
+    images.push({ mimeType: row.mime_type, base64: bytes.toString('base64'), detail: vision.detail })
+  }
+  return images
+}

@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream'
+
+/** What an image is, by its bytes. */
+export interface ImageType {
+  mimeType: string
+  /** lower case, without a dot */
+  extension: string
+}
+
+/** as much as the recognition of a type looks at */
+export const HEAD_BYTES = 4100
+
+const TYPES: Readonly<Record<string, readonly string[]>> = {
+  'image/png': ['png'],
+  'image/jpeg': ['jpg', 'jpeg'],
+  'image/webp': ['webp'],
+  'image/gif': ['gif'],
+}
+
+/** The type of an image that this service takes; undefined for anything else. Neither name nor declared type count. */
+export async function imageTypeOf(head: Uint8Array, name: string): Promise<ImageType | undefined> {
+  const { fileTypeFromBuffer } = await import('file-type')
+  const found = await fileTypeFromBuffer(head)
+  const mimeType = found?.mime === 'image/apng' ? 'image/png' : found?.mime
+  const extensions = TYPES[mimeType ?? '']
+  if (mimeType === undefined || extensions === undefined) return undefined
+  const own = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
+  const extension = extensions.find((one) => one === own) ?? extensions[0] ?? ''
+  return { mimeType, extension }
+}
+
+/** The same bytes, whose first ones are kept in `head` as they pass. */
+export async function* withHead(content: Readable, head: Buffer[]): AsyncGenerator<Buffer> {
+  let kept = 0
+  for await (const part of content) {
+    const chunk: Buffer = Buffer.isBuffer(part) ? part : Buffer.from(part)
+    if (kept < HEAD_BYTES) head.push(chunk.subarray(0, HEAD_BYTES - kept))
+    kept += chunk.length
+    yield chunk
+  }
+}

@@ -1,0 +1,47 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { ChatError } from '../../../contract/chat/errors.js'
+import type { EngineContext } from '../../context.js'
+import { type AppSession, sessionOf } from '../apps.js'
+import { fileNamed } from './store.js'
+
+/** A file that is ready to be read; whoever has it closes it. */
+export interface OpenFile {
+  name: string
+  mimeType: string
+  size: number
+  handle: FileHandle
+}
+
+/**
+ * Opens a file of a message of the application, by the id of the upload or by its id in the message.
+ *
+ * @throws ChatError `file_not_found`, `file_access_denied`
+ */
+export async function openFile(
+  { db, objects, log }: EngineContext,
+  session: AppSession,
+  id: string,
+): Promise<OpenFile> {
+  const row = fileNamed(db, id)
+  if (row === undefined) throw missing()
+  if (row.app_id !== session.app.id)
+    throw new ChatError('file_access_denied', 'The file does not belong to this application.')
+  if (row.attached === 0) throw missing('the file is not part of a message yet')
+  try {
+    const handle = await open(objects.path(row.object_key), 'r')
+    return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, handle }
+  } catch (error) {
+    log.error({ error: String(error), file: row.id }, 'the bytes of a chat file cannot be read')
+    throw missing()
+  }
+}
+
+/** The application of a file, for a request that proved itself by a signed address. */
+export function sessionOfFile({ db }: EngineContext, id: string): AppSession | undefined {
+  const row = fileNamed(db, id)
+  return row === undefined ? undefined : sessionOf(db, row.app_id)
+}
+
+function missing(hint?: string): ChatError {
+  return new ChatError('file_not_found', 'The file does not exist.', hint === undefined ? {} : { hint })
+}

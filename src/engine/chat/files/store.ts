@@ -1,0 +1,132 @@
+import type { MessageFile } from '../../../contract/chat/messages.js'
+import { newId } from '../../../lib/ids.js'
+import type { Database } from '../../storage/database.js'
+import type { Who } from '../store.js'
+
+export interface FileRow {
+  id: string
+  tenant: string
+  app_id: string
+  end_user_id: string
+  name: string
+  extension: string
+  mime_type: string
+  size_bytes: number
+  sha256: string
+  object_key: string
+  created_at: number
+}
+
+/** A file as part of a message. */
+export interface AttachedRow extends FileRow {
+  link_id: string
+  belongs_to: 'user' | 'assistant'
+  transfer_method: 'remote_url' | 'local_file'
+  url: string | null
+}
+
+/** What a message is sent with. */
+export interface Attachment {
+  fileId: string
+  /** where it was fetched from; of an upload none */
+  url?: string
+}
+
+const FILE_COLUMNS = `f.id, f.tenant, f.app_id, f.end_user_id, f.name, f.extension, f.mime_type, f.size_bytes, f.sha256,
+  f.object_key, f.created_at`
+
+/** A file whose bytes are still to get their name; it is gone at `expiresAt` unless it becomes ready. */
+export function insertFile(db: Database, row: FileRow, expiresAt: number): void {
+  db.run(
+    `INSERT INTO chat_files (id, tenant, app_id, end_user_id, name, extension, mime_type, size_bytes, sha256, object_key,
+       expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[row.id, row.tenant, row.app_id, row.end_user_id, row.name, row.extension, row.mime_type, row.size_bytes],
+    ...[row.sha256, row.object_key, expiresAt, row.created_at],
+  )
+}
+
+export function readyFile(db: Database, id: string, expiresAt: number): void {
+  db.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE id = ?', expiresAt, id)
+}
+
+/** A file that this end user of the application uploaded and that has not expired. */
+export function ownFile(db: Database, who: Who, id: string, now: number): FileRow | undefined {
+  return db.get<FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
+       AND (expires_at IS NULL OR expires_at > ?)`,
+    ...[id, who.appId, who.userId, now],
+  )
+}
+
+/** Binds files to a message, inside the caller's transaction. @returns the file that has expired meanwhile */
+export function attachFiles(
+  db: Database,
+  who: Who,
+  messageId: string,
+  attachments: Attachment[],
+  now: number,
+): string | undefined {
+  for (const [place, { fileId, url }] of attachments.entries()) {
+    if (ownFile(db, who, fileId, now) === undefined) return fileId
+    db.run('UPDATE chat_files SET expires_at = NULL WHERE id = ?', fileId)
+    db.run(
+      `INSERT INTO chat_message_files (id, message_id, place, file_id, belongs_to, transfer_method, url)
+       VALUES (?, ?, ?, ?, 'user', ?, ?)`,
+      ...[newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
+    )
+  }
+  return undefined
+}
+
+/** The files of a message, in the order they were sent. */
+export function filesOfMessage(db: Database, messageId: string): AttachedRow[] {
+  return db.all<AttachedRow>(
+    `SELECT ${FILE_COLUMNS}, m.id link_id, m.belongs_to, m.transfer_method, m.url
+     FROM chat_message_files m JOIN chat_files f ON f.id = m.file_id WHERE m.message_id = ? ORDER BY m.place`,
+    messageId,
+  )
+}
+
+/** The files of the newest of some messages that has any. */
+export function newestFiles(db: Database, who: Who, conversationId: string, places: { after: number; to: number }) {
+  const message = db.get<{ id: string }>(
+    `SELECT id FROM chat_messages c WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
+       AND EXISTS (SELECT 1 FROM chat_message_files WHERE message_id = c.id) ORDER BY place DESC LIMIT 1`,
+    ...[who.appId, who.userId, conversationId, places.after, places.to],
+  )
+  return message === undefined ? [] : filesOfMessage(db, message.id)
+}
+
+/** A file by its own id or by its id in a message, and whether a message has it. */
+export function fileNamed(db: Database, id: string): (FileRow & { attached: 0 | 1 }) | undefined {
+  return db.get<FileRow & { attached: 0 | 1 }>(
+    `SELECT ${FILE_COLUMNS}, EXISTS (SELECT 1 FROM chat_message_files WHERE file_id = f.id) attached FROM chat_files f
+     WHERE f.id = coalesce((SELECT file_id FROM chat_message_files WHERE id = ?), ?) AND f.ready = 1`,
+    ...[id, id],
+  )
+}
+
+/** Takes the next file that has expired, inside the caller's transaction. */
+export function takeExpired(db: Database, now: number): FileRow | undefined {
+  const row = db.get<FileRow>(
+    `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? ORDER BY expires_at LIMIT 1`,
+    now,
+  )
+  if (row !== undefined) db.run('DELETE FROM chat_files WHERE id = ?', row.id)
+  return row
+}
+
+/** @param linkTo the address that opens a file without a key */
+export function toMessageFile(row: AttachedRow, linkTo: (id: string) => string): MessageFile {
+  return {
+    id: row.link_id,
+    type: 'image',
+    url: row.url ?? linkTo(row.link_id),
+    belongs_to: row.belongs_to,
+    filename: row.name,
+    mime_type: row.mime_type,
+    size: row.size_bytes,
+    transfer_method: row.transfer_method,
+    upload_file_id: row.transfer_method === 'local_file' ? row.id : null,
+  }
+}

@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream'
+import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
+import type { FileUpload } from '../../../contract/chat/files.js'
+import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
+import { KsError } from '../../../contract/errors.js'
+import { newId } from '../../../lib/ids.js'
+import type { EngineContext } from '../../context.js'
+import { ObjectStore, type StagedObject } from '../../storage/objects.js'
+import type { AppSession } from '../apps.js'
+import { ensureUser } from '../store.js'
+import { type ImageType, imageTypeOf, withHead } from './image-type.js'
+import { type FileRow, insertFile, readyFile } from './store.js'
+
+/** what was uploaded and never sent is kept this long */
+const UNUSED_MS = 24 * 60 * 60 * 1000
+/** a file that did not get its bytes within this time never will */
+const UNREADY_MS = 60 * 60 * 1000
+
+export interface ReceivedFile {
+  filename: string
+  content: Readable
+}
+
+/** One upload under way: the file first, then whose it is, since forms name the user last. */
+export interface ChatUpload {
+  /** @throws ChatError */
+  receive(file: ReceivedFile): Promise<void>
+  /** @throws ChatError `no_file_uploaded`, `storage_…` */
+  commit(user: string): Promise<FileUpload>
+  /** Lets go of what was received. */
+  abort(): Promise<void>
+}
+
+interface Staged {
+  staged: StagedObject
+  name: string
+  type: ImageType
+}
+
+/**
+ * Receives an image. Order: bytes into a temporary file → fsync → a row that holds them → their name, synced → the row is
+ * ready. A crash in between leaves a row that expires, never one without bytes.
+ */
+export function beginUpload(context: EngineContext, session: AppSession): ChatUpload {
+  let received: Staged | undefined
+  return {
+    async receive(file) {
+      if (received !== undefined) throw new ChatError('too_many_files', 'Only one file is allowed.')
+      const name = nameOf(file.filename)
+      received = await stored(() => stageImage(context, name, file.content))
+    },
+    async commit(user) {
+      if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
+      const { staged, name, type } = received
+      const row = await stored(() => keepFile(context, session, user, { staged, name, type }))
+      return {
+        id: row.id,
+        name: row.name,
+        size: row.size_bytes,
+        extension: row.extension,
+        mime_type: row.mime_type,
+        created_by: row.end_user_id,
+        created_at: Math.floor(row.created_at / 1000),
+      }
+    },
+    async abort() {
+      if (received !== undefined) await context.objects.discard(received.staged.id)
+    },
+  }
+}
+
+/** Keeps bytes that the daemon itself fetched, as a file of the end user. @throws ChatError */
+export async function keepImage(
+  context: EngineContext,
+  session: AppSession,
+  user: string,
+  image: { name: string; bytes: Buffer },
+): Promise<FileRow> {
+  return stored(async () => {
+    const staged = await stageImage(context, image.name, Readable.from([image.bytes]))
+    return keepFile(context, session, user, staged)
+  })
+}
+
+async function stageImage({ objects }: EngineContext, name: string, content: Readable): Promise<Staged> {
+  const id = newId()
+  const head: Buffer[] = []
+  const staged = await objects.stage(id, Readable.from(withHead(content, head)), CHAT_LIMITS.imageBytes, name)
+  const type = await imageTypeOf(Buffer.concat(head), name)
+  if (type !== undefined) return { staged, name, type }
+  await objects.discard(id)
+  const message = `File type not allowed: ${JSON.stringify(name)} is not a PNG, JPEG, WebP or GIF image.`
+  throw new ChatError('unsupported_file_type', message)
+}
+
+async function keepFile(
+  { db, objects, now }: EngineContext,
+  { app, tenant }: AppSession,
+  user: string,
+  { staged, name, type }: Staged,
+): Promise<FileRow> {
+  await objects.syncStaged([staged])
+  const key = ObjectStore.key(tenant, staged.sha256)
+  const createdAt = Date.now()
+  const row = await db.write(() => {
+    const made: FileRow = {
+      id: newId(),
+      tenant,
+      app_id: app.id,
+      end_user_id: ensureUser(db, app.id, user, createdAt),
+      name,
+      extension: type.extension,
+      mime_type: type.mimeType,
+      size_bytes: staged.size,
+      sha256: staged.sha256,
+      object_key: key,
+      created_at: createdAt,
+    }
+    insertFile(db, made, now() + UNREADY_MS)
+    return made
+  })
+  await objects.publish([{ staged, key }])
+  await db.write(() => readyFile(db, row.id, now() + UNUSED_MS))
+  return row
+}
+
+/** @throws ChatError `filename_not_exists_error`, `invalid_param` */
+function nameOf(filename: string): string {
+  const name = filename.replace(/\p{Cc}/gu, '').trim()
+  if (name === '') throw new ChatError('filename_not_exists_error', 'The specified filename does not exist.')
+  if (/[/\\]/.test(name)) throw invalidParam('file', 'the name of a file must hold neither / nor \\')
+  return cut(name)
+}
+
+/** A long name loses its middle end, and keeps its ending. */
+function cut(name: string): string {
+  const characters = [...name]
+  if (characters.length <= CHAT_LIMITS.filename) return name
+  const ending = /\.[^.]{1,10}$/.exec(name)?.[0] ?? ''
+  return characters.slice(0, CHAT_LIMITS.filename - ending.length).join('') + ending
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS'])
+
+/** What went wrong with the disk, in the codes of this service. */
+async function stored<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asStorageError(error)
+  }
+}
+
+function asStorageError(error: unknown): unknown {
+  if (error instanceof KsError && error.code === 'upload-too-large')
+    return new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`)
+  if (error instanceof KsError && error.code === 'storage-full')
+    return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')
+  const code = error instanceof Error && 'code' in error && 'syscall' in error ? String(error.code) : ''
+  if (code === '') return error
+  if (FULL.has(code)) return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')
+  if (FORBIDDEN.has(code)) return new ChatError('storage_permission_denied', 'The storage cannot be written.')
+  return new ChatError('storage_connection_failed', 'The storage does not answer.')
+}
