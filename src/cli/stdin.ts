@@ -19,3 +19,16 @@ export async function readList(what: string, nul: boolean): Promise<string[]> {
   const text = await readStdin(what)
   return text.split(nul ? '\0' : /\r?\n/).filter((entry) => entry !== '')
 }
+
+/** A file as text. @throws CliError exit 2 when it cannot be read or is not UTF-8 */
+export async function readTextFile(path: string, what: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises')
+  const bytes = await readFile(path).catch((error: unknown) => {
+    throw usageError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw usageError(`${JSON.stringify(path)} is not UTF-8 text`)
+  }
+}

@@ -15,6 +15,7 @@ export const ERRORS = {
   'not-found': { status: 404, exit: 5, retryable: false },
   'method-not-allowed': { status: 405, exit: 1, retryable: false },
   'slug-taken': { status: 409, exit: 6, retryable: false },
+  'path-taken': { status: 409, exit: 6, retryable: false },
   'embedding-frozen': { status: 409, exit: 6, retryable: false },
   'version-mismatch': { status: 409, exit: 6, retryable: false },
   'already-terminal': { status: 409, exit: 6, retryable: false },

@@ -67,4 +67,19 @@ export const LIMITS = {
   /** candidates of one gc execute call */
   gcCandidates: 100,
   gcReason: 1000,
+  /** one file of an agent's workspace; what JSON escapes makes it longer, and a body ends at `jsonBody` */
+  workspaceFileBytes: 1024 * 1024,
+  /** of one space, all its workspaces together */
+  workspaceFiles: 10_000,
+  workspaceBytes: 256 * 1024 * 1024,
+  /** overwritten versions that listings under way may still show; the oldest go first */
+  workspaceHistoryBytes: 64 * 1024 * 1024,
+  workspaceName: 255,
+  snapshotName: 200,
+  snapshotsPerSpace: 1000,
+  /** files that all snapshots of a space hold, each counted as often as it is frozen */
+  snapshotBytes: 1024 * 1024 * 1024,
+  /** last queries of a session that a snapshot keeps */
+  snapshotQueries: 100,
+  snapshotsPage: { default: 50, max: 200 },
 } as const

@@ -18,10 +18,16 @@ import type {
   FsFindQuery,
   FsGrepQuery,
   FsLsQuery,
+  FsMvBody,
+  FsRmQuery,
   FsTreeQuery,
+  FsWriteBody,
   GrepListing,
   Listing,
+  Moved,
+  Removed,
   TreeListing,
+  VirtualItem,
 } from '../contract/gateway/fs.js'
 import type { BulkJob, DocumentCompilationJob } from '../contract/gateway/jobs.js'
 import type {
@@ -51,6 +57,7 @@ import type { IntegrityOperations } from './integrity/integrity.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
 import type { SourceOperations } from './sources/operations.js'
+import type { SnapshotOperations } from './workspaces/operations.js'
 
 /** Who asks: tenant and subject come from the token, never from a body. */
 export interface Caller {
@@ -181,7 +188,11 @@ export interface Engine {
     grep(caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing>
     find(caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing>
     cat(caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult>
+    write(caller: Caller, spaceId: string, body: FsWriteBody): Promise<VirtualItem>
+    mv(caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved>
+    rm(caller: Caller, spaceId: string, query: FsRmQuery): Promise<Removed>
   }
+  snapshots: SnapshotOperations
   retention: {
     ofTenant(caller: Caller): Promise<RetentionPolicy>
     setTenant(caller: Caller, body: RetentionPolicyBody): Promise<RetentionPolicy>

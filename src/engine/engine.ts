@@ -46,6 +46,8 @@ import { Database } from './storage/database.js'
 import { ObjectStore } from './storage/objects.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
+import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
+import { createSnapshots } from './workspaces/operations.js'
 
 /**
  * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
@@ -149,7 +151,13 @@ function wire(
     },
     quality: createQuality(context),
     sources: sources.operations,
-    fs: createFileSystem({ db }),
+    fs: {
+      ...createFileSystem({ db, objects: context.objects }),
+      write: (caller, id, body) => writeFile(context, caller, id, body),
+      mv: (caller, id, body) => moveFiles(context, caller, id, body),
+      rm: (caller, id, query) => removeFiles(context, caller, id, query),
+    },
+    snapshots: createSnapshots(context, { gate, cache, derivations }),
     retention: {
       ofTenant: (caller) => tenantPolicy(context, caller),
       setTenant: (caller, body) => setTenantPolicy(context, caller, body),

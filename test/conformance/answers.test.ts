@@ -250,6 +250,45 @@ describe('answers have the documented shape', () => {
     expect((await call('fsCat', id, { query: { path: found.items[0].path } })).content).toContain('moon')
   })
 
+  test('of workspaces and their snapshots', async () => {
+    const id = { id: made.space }
+    const session = { knowledgeSpaceId: made.space, query: 'What pulls the highest tides?' }
+    await call('query', {}, { json: session })
+    const path = '/workspaces/audit/notes.md'
+    const json = { path, content: '# Notes\n\nAsk about the moon.' }
+    expect(await call('fsWrite', id, { json })).toMatchObject({ path, version: 1, resourceType: 'workspace' })
+    const query = { path: '/workspaces', limit: '10' }
+    expect((await call('fsGrep', id, { query: { ...query, q: 'moon' } })).matches).toMatchObject([{ path }])
+    const body = { knowledgeSpaceId: made.space, workspace: 'audit', name: 'first' }
+    const snapshot = await call('createWorkspaceSnapshot', {}, { json: body })
+    expect(snapshot).toMatchObject({ workspace: 'audit', name: 'first', fileCount: 1, createdBy: 'ada' })
+    const one = { snapshotId: snapshot.id }
+    expect((await call('listWorkspaceSnapshots', {}, { query: { knowledgeSpaceId: made.space } })).items).toEqual([
+      snapshot,
+    ])
+    const detail = await call('getWorkspaceSnapshot', one)
+    expect(detail).toMatchObject({ files: [{ path: 'notes.md' }], queries: expect.arrayContaining([]) })
+    expect(detail.queries.at(-1)?.query).toBe(session.query)
+    const replay = await call('replayWorkspaceSnapshot', one)
+    expect(replay).toMatchObject({ summary: { queries: detail.queries.length, added: 0, lost: 0 } })
+    const moved = { oldPath: '/workspaces/audit', newPath: '/workspaces/done' }
+    expect(await call('fsMv', id, { json: moved })).toEqual({ ...moved, files: 1 })
+    expect(await call('fsRm', id, { query: { path: '/workspaces/done', recursive: 'true' } })).toMatchObject({
+      files: 1,
+    })
+    expect((await call('readWorkspaceSnapshotFile', one, { query: { path: 'notes.md' } })).content).toBe(json.content)
+    for (const token of [edge.tokens.bob, edge.tokens.carol])
+      for (const part of ['', '/file?path=notes.md', '/replay'])
+        expect(
+          (
+            await edge.send(part === '/replay' ? 'POST' : 'GET', `/agent-workspace-snapshots/${snapshot.id}${part}`, {
+              token,
+            })
+          ).status,
+        ).toBe(404)
+    await call('deleteWorkspaceSnapshot', one)
+  })
+
   test('of sources', async () => {
     const id = { id: made.space }
     const site = await startSite({ '/': page('Start', 'The start of a small site.') })

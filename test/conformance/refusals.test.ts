@@ -14,11 +14,13 @@ const BEYOND_SHAPE = [
   /must be one of modes/,
   /must not repeat/,
   /must name a resource/,
+  /must be in \/workspaces/,
 ]
 /** Bodies whose rules a schema cannot say. */
 const BODIES: Record<string, unknown> = {
   reindexDocuments: { documentIds: [SOME_UUID] },
   createSource: { name: 'x', type: 'upload', uri: 'https://example.com/' },
+  fsWrite: { path: '/workspaces/a/b', content: 'x' },
   explainQuery: { query: 'x', documentId: SOME_UUID },
 }
 /** Values of path parts that are not ids. */

@@ -8,6 +8,8 @@ export const SOME_UUID = '018f0000-0000-7000-8000-000000000001'
 /** Values of strings that a pattern rules; by the name of the key. */
 const PATTERNED: Record<string, string> = {
   path: '/sources',
+  oldPath: '/workspaces/a',
+  newPath: '/workspaces/b',
   slug: 'a-slug',
   sha256: 'a'.repeat(64),
   variant: 'thumb',

@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.js'
-import { ConsistencyClass, count, isoDateTime, metadata, opaqueCursor, queryInt, SpaceParams } from '../primitives.js'
+import {
+  ConsistencyClass,
+  count,
+  isoDateTime,
+  metadata,
+  opaqueCursor,
+  positive,
+  queryInt,
+  SpaceParams,
+} from '../primitives.js'
 import { route } from '../route.js'
 
 export const ResourceType = z.enum(['source', 'document', 'node', 'artifact', 'evidence', 'workspace'])
@@ -140,6 +149,20 @@ export const FsCatQuery = z.strictObject({
 })
 export type FsCatQuery = z.output<typeof FsCatQuery>
 
+export const FsWriteBody = z.strictObject({ path, content: z.string() })
+export type FsWriteBody = z.output<typeof FsWriteBody>
+export const FsMvBody = z.strictObject({ oldPath: path, newPath: path })
+export type FsMvBody = z.output<typeof FsMvBody>
+export const FsRmQuery = z.strictObject({ path, recursive: z.enum(['true', 'false']).default('false') })
+export type FsRmQuery = z.output<typeof FsRmQuery>
+
+export const Moved = z
+  .strictObject({ oldPath: z.string(), newPath: z.string(), files: positive })
+  .meta({ id: 'WorkspaceMove' })
+export type Moved = z.output<typeof Moved>
+export const Removed = z.strictObject({ path: z.string(), files: positive }).meta({ id: 'WorkspaceRemoval' })
+export type Removed = z.output<typeof Removed>
+
 export const fsRoutes = [
   route({
     id: 'fsLs',
@@ -195,6 +218,42 @@ export const fsRoutes = [
     query: FsCatQuery,
     ok: { 200: CatResult },
     errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'fsWrite',
+    method: 'PUT',
+    path: '/knowledge-spaces/{id}/fs/write',
+    scope: 'write',
+    summary: "Write a file of an agent's workspace, in place of the one that was there.",
+    params: SpaceParams,
+    body: FsWriteBody,
+    ok: { 200: VirtualItem },
+    errors: [400, 404, 409, 413, 429, 503],
+    extension: true,
+  }),
+  route({
+    id: 'fsMv',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/fs/mv',
+    scope: 'write',
+    summary: 'Rename or move a file or folder within the workspaces.',
+    params: SpaceParams,
+    body: FsMvBody,
+    ok: { 200: Moved },
+    errors: [400, 404, 409, 503],
+    extension: true,
+  }),
+  route({
+    id: 'fsRm',
+    method: 'DELETE',
+    path: '/knowledge-spaces/{id}/fs/rm',
+    scope: 'write',
+    summary: 'Remove a file of a workspace, or a folder with all it holds.',
+    params: SpaceParams,
+    query: FsRmQuery,
+    ok: { 200: Removed },
+    errors: [400, 404, 503],
     extension: true,
   }),
 ] as const

@@ -6,6 +6,7 @@ import { jobsRoutes } from './jobs.js'
 import { qualityRoutes } from './quality.js'
 import { queriesRoutes } from './queries.js'
 import { retentionRoutes } from './retention.js'
+import { snapshotsRoutes } from './snapshots.js'
 import { sourcesRoutes } from './sources.js'
 import { spacesRoutes } from './spaces.js'
 import { systemRoutes } from './system.js'
@@ -23,6 +24,7 @@ export const gatewayRoutes = [
   ...systemRoutes,
   ...retentionRoutes,
   ...fsRoutes,
+  ...snapshotsRoutes,
 ] as const
 
 export type GatewayRoute = (typeof gatewayRoutes)[number]

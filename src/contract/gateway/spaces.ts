@@ -175,7 +175,12 @@ export const KnowledgeSpaceStats = z
     tenantId: z.string(),
     generatedAt: isoDateTime,
     window: z.strictObject({ start: isoDateTime, end: isoDateTime, minutes: positive }),
-    storage: z.strictObject({ documentCount: count, rawDocumentBytes: count }),
+    storage: z.strictObject({
+      documentCount: count,
+      rawDocumentBytes: count,
+      workspaceFileCount: count.optional(),
+      workspaceBytes: count.optional(),
+    }),
     projections: z.strictObject({
       denseVector: projectionSummary,
       fts: projectionSummary,

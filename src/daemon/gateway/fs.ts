@@ -7,6 +7,9 @@ export function fsHandlers({ engine: { fs } }: HandlerDeps) {
     fsTree: ({ caller, params, query }) => fs.tree(caller, params.id, query),
     fsGrep: ({ caller, params, query }) => fs.grep(caller, params.id, query),
     fsFind: ({ caller, params, query }) => fs.find(caller, params.id, query),
+    fsWrite: ({ caller, params, body }) => fs.write(caller, params.id, body),
+    fsMv: ({ caller, params, body }) => fs.mv(caller, params.id, body),
+    fsRm: ({ caller, params, query }) => fs.rm(caller, params.id, query),
     fsCat: ({ caller, params, query }) => fs.cat(caller, params.id, query),
   } satisfies Handlers<typeof fsRoutes>
 }

@@ -8,6 +8,7 @@ import { jobsHandlers } from './jobs.js'
 import { qualityHandlers } from './quality.js'
 import { queriesHandlers } from './queries.js'
 import { retentionHandlers } from './retention.js'
+import { snapshotsHandlers } from './snapshots.js'
 import { sourcesHandlers } from './sources.js'
 import { spacesHandlers } from './spaces.js'
 import { systemHandlers } from './system.js'
@@ -26,5 +27,6 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...systemHandlers(deps),
     ...retentionHandlers(deps),
     ...fsHandlers(deps),
+    ...snapshotsHandlers(deps),
   } satisfies Handlers<typeof gatewayRoutes>
 }

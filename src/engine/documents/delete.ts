@@ -7,6 +7,7 @@ import { policiesOf } from '../spaces/manifest.js'
 import { publishNext } from '../spaces/publication.js'
 import { findSpace, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
 import { endCommit } from './staged-commits.js'
 import { type DocumentRow, lookupDocument } from './store.js'
 
@@ -146,14 +147,14 @@ function keysOf({ first, last }: NodeRange): number[] {
   return Array.from({ length: last - first + 1 }, (_, place) => first + place)
 }
 
-/** Whether an object is named by a live document, by a commit that may still become one, or by a file of a chat. */
+/** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */
 export function isReferenced(db: Database, objectKey: string): boolean {
   const row = db.get<{ held: number }>(
     `SELECT EXISTS (SELECT 1 FROM documents WHERE object_key = ? AND deleted_at IS NULL)
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
                   AND status IN ('received', 'object-staged', 'object-verified'))
-       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) held`,
-    ...[objectKey, objectKey, objectKey],
+       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
+    ...[objectKey, objectKey, objectKey, objectKey, objectKey],
   )
   return row?.held === 1
 }

@@ -2,8 +2,10 @@ import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { Database } from '../storage/database.js'
 import type { ObjectStore } from '../storage/objects.js'
+import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
+import { workspaceObjectPhases } from './workspace-objects.js'
 
 /** Bytes that one slice hashes, and documents and files that it looks at. */
 const SLICE_BYTES = 256 * 1024 * 1024
@@ -126,8 +128,8 @@ export function isNamed(db: Database, objectKey: string, now: number): boolean {
          OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
                     AND (status IN ('received', 'object-staged', 'object-verified')
                          OR status = 'failed-retryable' AND expires_at >= ?))
-         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) named`,
-      ...[objectKey, objectKey, now, objectKey],
+         OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
+      ...[objectKey, objectKey, now, objectKey, objectKey, objectKey],
     )?.named === 1
   )
 }
@@ -211,4 +213,4 @@ export function expiredCommitRows(
   )
 }
 
-export const rawObjectPhases: Phase[] = [documents, strangers, leftovers, expiredCommits]
+export const rawObjectPhases: Phase[] = [documents, ...workspaceObjectPhases, strangers, leftovers, expiredCommits]

@@ -160,6 +160,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       requestedMode: route.requestedMode,
       completed: true,
       steps: recorder.steps,
+      sessionId: session.id,
       bundle,
     })
     recordTurn(context, caller, admitted.space.key, session.id, { traceId, query: body.query, answer })

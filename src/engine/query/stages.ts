@@ -57,8 +57,9 @@ export async function retrieveInMode(
       projectionSnapshot: admitted.snapshot,
       retrievalProfile: admitted.profile,
       plan,
-      // an explanation of the trace asks the same documents
+      // an explanation or a replay of the trace asks the same
       ...(request.body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: request.body.activeDocumentIds }),
+      ...(request.body.activeEntityIds.length === 0 ? {} : { activeEntityIds: request.body.activeEntityIds }),
       metrics: result.metrics,
     }),
   )

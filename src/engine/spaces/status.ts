@@ -3,6 +3,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { workspaceUsage } from '../workspaces/store.js'
 import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from './manifest.js'
 import { projectionSummaries } from './projections.js'
 import { usageOf } from './quota.js'
@@ -76,12 +77,17 @@ export async function spaceStats(
   const failedTerminal = commits.get('failed-terminal') ?? 0
   const sessions = sessionCount(db, space.key, end)
   const leases = context.leases.of(space.key).length
+  const workspaces = workspaceUsage(db, space.key)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
     generatedAt: new Date(end).toISOString(),
     window: { start: new Date(start).toISOString(), end: new Date(end).toISOString(), minutes: windowMinutes },
-    storage: { documentCount: held.documents, rawDocumentBytes: held.rawBytes },
+    storage: {
+      ...{ documentCount: held.documents, rawDocumentBytes: held.rawBytes },
+      // only where agents have written something: the documents know nothing of it
+      ...(workspaces.workspaceFileCount + workspaces.workspaceBytes === 0 ? {} : workspaces),
+    },
     projections: { ...(await projectionSummaries(db, space)), projectionVersion: space.head_revision },
     // all of them are counted: nothing is left out of the sample
     commits: { failedRetryable, failedTerminal, sampled: failedRetryable + failedTerminal, truncated: false },

@@ -42,6 +42,7 @@ export interface StoredFile {
 export class ObjectStore {
   readonly #root: string
   readonly #removing = new Map<string, Promise<void>>()
+  readonly #held = new Map<string, number>()
 
   private constructor(root: string) {
     this.#root = root
@@ -140,6 +141,16 @@ export class ObjectStore {
     await Promise.all([...directories].map(syncPath))
   }
 
+  /** Keeps an object from being removed until a row names it: its bytes may be there already, and named by nothing. */
+  hold(key: string): () => void {
+    this.#held.set(key, (this.#held.get(key) ?? 0) + 1)
+    return () => {
+      const left = (this.#held.get(key) ?? 1) - 1
+      if (left === 0) this.#held.delete(key)
+      else this.#held.set(key, left)
+    }
+  }
+
   path(key: string): string {
     if (!OBJECT_KEY.test(key)) throw new KsError('internal', 'an object key does not have the form of one')
     return join(this.#root, key)
@@ -201,7 +212,7 @@ export class ObjectStore {
   async remove(key: string, isReferenced: () => boolean): Promise<boolean> {
     const path = this.path(key)
     await this.#removing.get(key)
-    if (isReferenced()) return false
+    if (this.#held.has(key) || isReferenced()) return false
     const removal = unlink(path).then(() => syncPath(dirname(path)))
     this.#removing.set(key, removal.catch(ignoreMissing))
     try {

@@ -3,6 +3,7 @@ import type { EngineContext } from '../context.js'
 import { isReferenced } from '../documents/delete.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
+import { purgeWorkspaces, purgeWorkspacesOf } from '../workspaces/purge.js'
 import type { Database } from './database.js'
 
 /** a trace and its bundle are some thirty kilobytes */
@@ -19,6 +20,7 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
   return (
     (await purgeDocument(context)) ||
     (await purgeVersion(context)) ||
+    (await purgeWorkspaces(context)) ||
     (await purgeSpace(context)) ||
     (await purgeSessions(context)) ||
     (await purgeChatFile(context))
@@ -129,7 +131,7 @@ async function purgeSpace(context: EngineContext): Promise<boolean> {
         ...[space.deleted_at, space.key, ROWS],
       ).changes,
   )
-  if (marked > 0 || (await purgeLong(db, space.key))) return true
+  if (marked > 0 || (await purgeLong(db, space.key)) || (await purgeWorkspacesOf(context, space.key))) return true
   await indexes.drop(space.id)
   await db.write(() => {
     for (const statement of OF_A_SPACE) db.run(statement, space.key)
@@ -188,5 +190,8 @@ const OF_A_SPACE = [
   'DELETE FROM retention_policies WHERE space_key = ?',
   'DELETE FROM space_usage WHERE space_key = ?',
   'DELETE FROM sources WHERE space_key = ?',
+  'DELETE FROM snapshot_queries WHERE space_key = ?',
+  'DELETE FROM workspace_snapshots WHERE space_key = ?',
+  'DELETE FROM workspace_changes WHERE space_key = ?',
   'DELETE FROM spaces WHERE key = ?',
 ]

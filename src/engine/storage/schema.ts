@@ -5,6 +5,7 @@ import { INTEGRITY_SCHEMA } from './schema-integrity.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
 import { SOURCES_SCHEMA } from './schema-sources.js'
+import { WORKSPACES_SCHEMA } from './schema-workspaces.js'
 
 /**
  * The schema, as numbered forward-only migrations. Times are milliseconds since the epoch, ids are UUIDv7 text, `key`
@@ -339,4 +340,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   CHAT_SCHEMA,
   SOURCES_SCHEMA,
   CHAT_FILES_SCHEMA,
+  WORKSPACES_SCHEMA,
 ]

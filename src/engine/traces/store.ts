@@ -30,6 +30,7 @@ export interface NewTrace {
   requestedMode: string
   completed: boolean
   steps: TraceStep[]
+  sessionId?: string
   /** absent for a run that failed */
   bundle?: EvidenceBundle
 }
@@ -44,10 +45,17 @@ export function insertTrace(db: Database, trace: NewTrace): void {
       ...[bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(bundle), now],
     )
   db.run(
-    `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, evidence_state, steps, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, evidence_state, steps, created_at, session_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[trace.id, trace.tenant, trace.spaceKey, trace.subject, trace.query, trace.mode, trace.requestedMode],
-    ...[trace.completed ? 1 : 0, bundle?.id ?? null, bundle?.state ?? null, JSON.stringify(trace.steps), now],
+    ...[
+      trace.completed ? 1 : 0,
+      bundle?.id ?? null,
+      bundle?.state ?? null,
+      JSON.stringify(trace.steps),
+      now,
+      trace.sessionId ?? null,
+    ],
   )
 }
 

@@ -9,13 +9,16 @@ import { Evidence } from './evidence.js'
 import { FIND_MILLISECONDS, find } from './find.js'
 import { grep } from './grep.js'
 import { Knowledge } from './knowledge.js'
-import { type Place, placeOf } from './namespace.js'
-import { joinPath, parsePath, type VirtualPath } from './paths.js'
+import type { Place } from './namespace.js'
+import { parsePath, type VirtualPath } from './paths.js'
 import { compilePattern } from './pattern.js'
 import { Sources } from './sources.js'
 import { StoredTexts } from './stored-text.js'
 import { DEFAULT_DEPTH, tree } from './tree.js'
 import { type PagedView, type View, Views } from './view.js'
+import { type ObjectPaths, Workspaces } from './workspaces.js'
+
+export type FileSystemReader = Pick<Engine['fs'], 'ls' | 'tree' | 'grep' | 'find' | 'cat'>
 
 type Paged = Pick<FsLsQuery, 'path' | 'limit' | 'cursor' | 'consistencyClass'>
 
@@ -23,14 +26,15 @@ interface Readers {
   views: Views
   texts: StoredTexts
   trees: DocumentTrees
+  objects: ObjectPaths
 }
 
 /**
- * The virtual file system: what a space holds, as folders and files. It only reads. Every answer is of one revision of
- * the space, and never of a deleted document.
+ * What reads the virtual file system: what a space holds, as folders and files. Every answer is of one revision of the
+ * space and of its workspaces, and never of a deleted document.
  */
-export function createFileSystem({ db }: { db: Database }): Engine['fs'] {
-  const readers: Readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db) }
+export function createFileSystem({ db, objects }: { db: Database; objects: ObjectPaths }): FileSystemReader {
+  const readers: Readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db), objects }
   return {
     ls: (caller, spaceId, query) => ls(readers, caller, spaceId, query),
     tree: (caller, spaceId, query) => treeOf(readers, caller, spaceId, query),
@@ -137,7 +141,7 @@ async function existing(readers: Readers, view: View, path: VirtualPath): Promis
   return place
 }
 
-function resolve({ texts, trees }: Readers, view: View, path: VirtualPath): Promise<Place | undefined> {
+function resolve({ texts, trees, objects }: Readers, view: View, path: VirtualPath): Promise<Place | undefined> {
   const { namespace, segments } = path
   switch (namespace) {
     case 'sources':
@@ -147,15 +151,10 @@ function resolve({ texts, trees }: Readers, view: View, path: VirtualPath): Prom
     case 'evidence':
       return new Evidence(view).resolve(segments)
     case 'workspaces':
-      return Promise.resolve(segments.length === 0 ? workspaces() : undefined)
+      return Promise.resolve(new Workspaces(view, objects).resolve(segments))
     default:
       return namespace satisfies never
   }
-}
-
-/** No workspace can be made yet, so the folder is there and empty. */
-function workspaces(): Place {
-  return placeOf({ kind: 'directory', name: 'workspaces', path: joinPath('workspaces', []), metadata: {} })
 }
 
 function pageSize({ limit }: Paged): number {

@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { lastChange } from '../workspaces/store.js'
 import { Clock } from './clock.js'
 import { type After, brokenCursor, integerAt } from './namespace.js'
 import { openJobCount, publicationById, publicationOf } from './store.js'
@@ -19,6 +20,8 @@ export interface View {
   space: SpaceRow
   /** versions visible at this revision are read */
   revision: number
+  /** files of workspaces are read as they were after this change of theirs */
+  change: number
   /** whether documents without a visible version are shown too */
   preview: boolean
   clock: Clock
@@ -59,7 +62,10 @@ export class Views {
   /** The published head. @throws KsError `not-found` */
   head(caller: Caller, spaceId: string): View {
     const space = findSpace(this.#db, caller.tenant, spaceId)
-    return { db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() }
+    return {
+      ...{ db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() },
+      change: lastChange(this.#db, space.key),
+    }
   }
 
   /** @throws KsError `not-found`, `invalid-cursor` also for a snapshot that expired */
@@ -75,12 +81,14 @@ export class Views {
     const base = { ...view, clock: new Clock(request.milliseconds), preview: kind === 'eventual-preview' }
     const consistency = this.#consistency(base, request.consistencyClass)
     if (kind === 'snapshot-consistent') {
-      const pin = state === undefined ? newPin(view.space) : this.#pinned(view.space, state, policy.snapshotTtlSeconds)
+      const pin = state === undefined ? newPin(view) : this.#pinned(view.space, state, policy.snapshotTtlSeconds)
       return {
         ...base,
         revision: pin.revision,
-        after: state?.after.slice(1),
-        cursorAt: (after) => encodeCursor({ after: [pin.at, ...after], publication: pin.publication }, filter),
+        change: pin.change,
+        after: state?.after.slice(2),
+        cursorAt: (after) =>
+          encodeCursor({ after: [pin.at, pin.change, ...after], publication: pin.publication }, filter),
         consistency,
       }
     }
@@ -117,28 +125,30 @@ export class Views {
   #pinned(space: SpaceRow, state: { after: After; publication?: string }, ttlSeconds: number): Pin {
     if (state.publication === undefined) throw brokenCursor()
     const at = integerAt(state.after, 0)
+    const change = integerAt(state.after, 1)
     const oldest = Date.now() - ttlSeconds * 1000
     if (at < oldest) throw expired(ttlSeconds)
     if (state.publication === space.publication_id)
-      return { publication: space.publication_id, revision: space.head_revision, at }
+      return { publication: space.publication_id, revision: space.head_revision, change, at }
     const row = publicationById(this.#db, space.key, state.publication)
     if (row === undefined) throw expired(ttlSeconds)
     // a publication ends when the next one starts
     const next = publicationOf(this.#db, space.key, row.revision + 1)
     if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
-    return { publication: state.publication, revision: row.revision, at }
+    return { publication: state.publication, revision: row.revision, change, at }
   }
 }
 
 interface Pin {
   publication: string
   revision: number
+  change: number
   /** when the first page was read, in milliseconds since the epoch */
   at: number
 }
 
-function newPin(space: SpaceRow): Pin {
-  return { publication: space.publication_id, revision: space.head_revision, at: Date.now() }
+function newPin({ space, change }: View): Pin {
+  return { publication: space.publication_id, revision: space.head_revision, change, at: Date.now() }
 }
 
 function expired(ttlSeconds: number): KsError {

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Caller, Engine } from '../../../src/engine/api.js'
+import type { Caller } from '../../../src/engine/api.js'
 import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/compile/compiled.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { pack } from '../../../src/engine/storage/packed.js'
-import { createFileSystem } from '../../../src/engine/vfs/vfs.js'
+import { createFileSystem, type FileSystemReader } from '../../../src/engine/vfs/vfs.js'
 import { newId } from '../../../src/lib/ids.js'
 
 export interface DocumentSpec {
@@ -31,7 +31,7 @@ export interface AddedDocument {
 /** A space in a real database of its own, filled row by row as the compiler would. */
 export class TestSpace {
   readonly db: Database
-  readonly fs: Engine['fs']
+  readonly fs: FileSystemReader
   readonly caller: Caller = { tenant: 'acme', subject: 'ada' }
   readonly id = newId()
   readonly key: number
@@ -40,7 +40,7 @@ export class TestSpace {
   constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}) {
     this.#folder = mkdtempSync(join(tmpdir(), 'ks-vfs-'))
     this.db = new Database(join(this.#folder, 'ks.db'))
-    this.fs = createFileSystem({ db: this.db })
+    this.fs = createFileSystem({ db: this.db, objects: { path: (key) => join(this.#folder, key) } })
     this.key = this.addSpace(this.id, 'acme', policy)
   }
 

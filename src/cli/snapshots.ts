@@ -1,0 +1,42 @@
+import type { EvidenceReference, ReplayedQuery } from '../contract/gateway/snapshots.js'
+import type { Column } from './columns.js'
+
+export const SNAPSHOT_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'workspace' },
+  { field: 'name' },
+  { field: 'fileCount', title: 'FILES', kind: 'count' },
+  { field: 'totalBytes', title: 'SIZE', kind: 'bytes' },
+  { field: 'queryCount', title: 'QUERIES', kind: 'count' },
+  { field: 'createdAt', title: 'MADE', kind: 'time' },
+]
+export const SNAPSHOT_FIELDS = [
+  'id',
+  'knowledgeSpaceId',
+  'workspace',
+  'name',
+  'sessionId',
+  'createdBy',
+  'createdAt',
+  'publicationId',
+  'fileCount',
+  'totalBytes',
+  'queryCount',
+]
+
+/** A passage in one line: file, sections, score. */
+export function evidenceLine({ nodeId, filename, sectionPath, score }: EvidenceReference, arrow: string): string {
+  const where = filename === undefined ? `passage ${nodeId}` : [filename, ...(sectionPath ?? [])].join(` ${arrow} `)
+  return `${where}  ${score.toFixed(2)}`
+}
+
+/** What became of a recorded query, line by line. */
+export function* replayLines(query: ReplayedQuery, arrow: string): Generator<string> {
+  const { recorded, now } = query.evidenceState
+  const change = now === undefined || now === recorded ? recorded : `${recorded}, now ${now}`
+  yield `${query.query.replace(/\s+/g, ' ').trim()}  (${query.mode}, ${change})`
+  if (query.error !== undefined) yield `  ! ${query.error}`
+  for (const item of query.added) yield `  + ${evidenceLine(item, arrow)}`
+  for (const item of query.lost) yield `  - ${evidenceLine(item, arrow)}  ${item.reason}`
+  for (const item of query.kept) yield `  = ${evidenceLine(item, arrow)}`
+}

@@ -1,0 +1,26 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { virtualPath } from '../../cli/fs-path.js'
+
+export default class FsMv extends BaseCommand {
+  static override summary = 'rename or move a file or folder of the workspaces; nothing is overwritten'
+  static override examples = [
+    '<%= config.bin %> fs mv /workspaces/audit/notes.md /workspaces/audit/old/notes.md --space example-space',
+  ]
+  static override args = {
+    old: Args.string({ required: true, description: 'path in /workspaces' }),
+    new: Args.string({ required: true, description: 'path it has from then on' }),
+  }
+  static override flags = { ...spaceFlag }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(FsMv)
+    const body = { oldPath: virtualPath(args.old), newPath: virtualPath(args.new) }
+    const { id } = await this.space()
+    const client = await this.client()
+    const moved = await client.request('POST /knowledge-spaces/{id}/fs/mv', { path: { id }, body })
+    if (this.out.isJson) this.out.json(moved)
+    else this.out.note(`Moved ${moved.files} ${moved.files === 1 ? 'file' : 'files'}.`)
+  }
+}

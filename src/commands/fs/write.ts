@@ -1,0 +1,42 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { virtualPath } from '../../cli/fs-path.js'
+import { readStdin, readTextFile } from '../../cli/stdin.js'
+
+export default class FsWrite extends BaseCommand {
+  static override summary = "write a file of an agent's workspace; its text comes from stdin, a file or the flag"
+  static override examples = [
+    '<%= config.bin %> fs write /workspaces/audit/notes.md --text "Start with the contracts." --space example-space',
+    '<%= config.bin %> fs write /workspaces/audit/plan.md --from plan.md --space example-space',
+  ]
+  static override args = { path: Args.string({ required: true, description: 'path below /workspaces/NAME' }) }
+  static override flags = {
+    ...spaceFlag,
+    text: Flags.string({ helpValue: 'text', description: 'what to write', exclusive: ['from'] }),
+    from: Flags.string({
+      helpValue: 'file|-',
+      description: 'file to write, - for stdin (default where stdin is piped)',
+    }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FsWrite)
+    const path = virtualPath(args.path)
+    if (flags.text === undefined && flags.from === undefined && process.stdin.isTTY)
+      throw usageError('there is nothing to write', 'give `--text TEXT` or `--from FILE`, or pipe the text in')
+    const { from } = flags
+    const content =
+      flags.text ??
+      (from === undefined || from === '-' ? await readStdin('the text') : await readTextFile(from, 'the text'))
+    if (content === '' && flags.text === undefined && from === undefined)
+      throw usageError('nothing came from stdin', '`--from -` writes an empty file')
+    const { id } = await this.space()
+    const client = await this.client()
+    const item = await client.request('PUT /knowledge-spaces/{id}/fs/write', { path: { id }, body: { path, content } })
+    if (this.out.isJson) this.out.json(item)
+    else this.out.note(`Wrote ${item.path}, ${item.metadata.sizeBytes} bytes, version ${item.version}.`)
+  }
+}

@@ -1,0 +1,33 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
+import { paginate } from '../../client/pages.js'
+
+export default class Snapshots extends BaseCommand {
+  static override summary = 'list your own snapshots of workspaces, newest first'
+  static override aliases = ['snapshots:list', 'snapshots:ls']
+  static override examples = ['<%= config.bin %> snapshots --space example-space']
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    workspace: Flags.string({ helpValue: 'name', description: 'only those of this workspace' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Snapshots)
+    const { id } = await this.space()
+    const client = await this.client()
+    const wanted = { knowledgeSpaceId: id, ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }) }
+    const snapshots = paginate(
+      (page) => client.request('GET /agent-workspace-snapshots', { query: { ...wanted, ...page } }),
+      { ...this.range(flags), pageSize: 200 },
+    )
+    await this.list(snapshots, {
+      columns: SNAPSHOT_COLUMNS,
+      fields: SNAPSHOT_FIELDS,
+      empty: 'No snapshots yet.',
+      hint: '`ks snapshots create WORKSPACE` makes one',
+    })
+  }
+}

@@ -1,0 +1,54 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { resolveId } from '../../cli/resolve.js'
+import { replayLines } from '../../cli/snapshots.js'
+import type { SnapshotReplay } from '../../contract/gateway/snapshots.js'
+
+export default class SnapshotsReplay extends BaseCommand {
+  static override summary = "run a snapshot's queries again: what evidence was added, lost and kept"
+  static override examples = [
+    "<%= config.bin %> snapshots replay '#a1b2c3d4'",
+    "<%= config.bin %> snapshots replay '#a1b2c3d4' --json",
+  ]
+  static override args = { id: Args.string({ required: true, description: 'id of the snapshot' }) }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(SnapshotsReplay)
+    const snapshotId = resolveId('snapshot', args.id, this.dirs.cache)
+    const arrow = this.out.unicode ? '›' : '>'
+    const parts: SnapshotReplay[] = []
+    for await (const part of this.parts(snapshotId)) {
+      parts.push(part)
+      for (const query of part.queries) {
+        if (this.out.format === 'jsonl') this.out.json(query)
+        else if (!this.out.isJson) for (const line of replayLines(query, arrow)) this.out.line(line)
+      }
+    }
+    const [first] = parts
+    if (first === undefined) return
+    const { nextFrom: _, ...whole } = first
+    const sum = (key: keyof SnapshotReplay['summary']) => parts.reduce((total, part) => total + part.summary[key], 0)
+    const summary = {
+      ...{ queries: sum('queries'), failed: sum('failed') },
+      ...{ added: sum('added'), lost: sum('lost'), kept: sum('kept') },
+    }
+    if (this.out.format === 'json') this.out.json({ ...whole, summary, queries: parts.flatMap((part) => part.queries) })
+    const { queries, failed, added, lost, kept } = summary
+    this.out.note(
+      `${queries} queries · ${added} added · ${lost} lost · ${kept} kept${failed > 0 ? ` · ${failed} failed` : ''}`,
+    )
+  }
+
+  /** A long replay comes in parts, each on the head of its own moment. */
+  private async *parts(snapshotId: string): AsyncGenerator<SnapshotReplay> {
+    const client = await this.client()
+    for (let from: number | undefined = 0; from !== undefined; ) {
+      const part: SnapshotReplay = await client.request('POST /agent-workspace-snapshots/{snapshotId}/replay', {
+        path: { snapshotId },
+        query: { from },
+      })
+      yield part
+      from = part.nextFrom
+    }
+  }
+}

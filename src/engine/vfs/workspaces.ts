@@ -1,0 +1,232 @@
+import { readFile } from 'node:fs/promises'
+import { KsError } from '../../contract/errors.js'
+import {
+  type FileKey,
+  FOLDER_END,
+  fileAt,
+  fileItem,
+  filesBetween,
+  folderItem,
+  folderOf,
+  LAST,
+  placeOfKey,
+  segmentsOf,
+  subtreeOf,
+  type WorkspaceFile,
+} from '../workspaces/store.js'
+import { cursorName } from './names.js'
+import {
+  type After,
+  brokenCursor,
+  type Content,
+  type Entry,
+  type EntryPage,
+  integerAt,
+  type Place,
+  placeOf,
+  type Step,
+  type TextUnit,
+  textAt,
+} from './namespace.js'
+import type { View } from './view.js'
+
+/** rows looked at in one go */
+const BATCH = 200
+/** First part of a place in a folder: folders come before files. */
+const FOLDERS = 0
+const FILES = 1
+
+/** Where the bytes of objects stand. */
+export interface ObjectPaths {
+  path(key: string): string
+}
+
+/** Files that agents wrote, as they were after one change. Folders are not stored: they are where files are. */
+export class Workspaces {
+  readonly #view: View
+  readonly #objects: ObjectPaths
+  readonly #at: { spaceKey: number; seq: number }
+
+  constructor(view: View, objects: ObjectPaths) {
+    this.#view = view
+    this.#objects = objects
+    this.#at = { spaceKey: view.space.key, seq: view.change }
+  }
+
+  resolve(segments: readonly string[]): Place | undefined {
+    const folder = folderOf(segments)
+    if (folder === '' || this.#firstIn(folder) !== undefined) return this.#folder(folder)
+    const name = segments[segments.length - 1]
+    if (name === undefined || segments.length < 2) return undefined
+    const row = fileAt(this.#view.db, this.#at, folderOf(segments.slice(0, -1)), name)
+    if (row === undefined) return undefined
+    return placeOf(fileItem(row), {
+      texts: (after) => this.#units(after === undefined ? [row] : []),
+      read: () => this.#read(row),
+    })
+  }
+
+  #folder(folder: string): Place {
+    return placeOf(folderItem(folder), {
+      list: (after, limit) => this.#list(folder, after, limit),
+      walk: (after) => this.#walk(folder, after),
+      texts: (after) => this.#units(this.#files(this.#startOf(folder, after), folder)),
+    })
+  }
+
+  #firstIn(folder: string): WorkspaceFile | undefined {
+    const { first, past } = subtreeOf(folder)
+    return filesBetween(this.#view.db, this.#at, { after: [first, ''], before: [past, ''] }, 1)[0]
+  }
+
+  async #list(folder: string, after: After | undefined, limit: number): Promise<EntryPage> {
+    const entries: Entry[] = []
+    const inFiles = after !== undefined && integerAt(after, 0) === FILES
+    if (!inFiles) {
+      for (const child of this.#foldersIn(folder, after)) {
+        if (entries.length === limit) return { entries, more: true }
+        entries.push({ item: folderItem(child.folder), after: [FOLDERS, ...cursorOf(child.folder, child.row)] })
+        await this.#view.clock.turn()
+      }
+    }
+    const start: FileKey = inFiles ? this.#placeAt(after, 1, ([place]) => place === folder) : [folder, '']
+    for (const row of this.#rows(start, [folder, LAST])) {
+      if (entries.length === limit) return { entries, more: true }
+      entries.push({ item: fileItem(row), after: [FILES, ...cursorOf(row.folder + row.base, row)] })
+    }
+    return { entries, more: false }
+  }
+
+  /** Each child is found as the next file past the one before: a page costs what it shows, whatever stands below. */
+  *#foldersIn(parent: string, after: After | undefined): Generator<{ folder: string; row: WorkspaceFile }> {
+    const { past } = subtreeOf(parent)
+    let place: FileKey = [parent, LAST]
+    if (after !== undefined) {
+      const [known, base] = this.#placeAt(after, 1, ([folder]) => folder.startsWith(parent))
+      place = [subtreeOf(childFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
+    }
+    for (;;) {
+      const [row] = filesBetween(this.#view.db, this.#at, { after: place, before: [past, ''] }, 1)
+      if (row === undefined) return
+      const folder = childFolder(parent, row.folder)
+      yield { folder, row }
+      place = [subtreeOf(folder).past, '']
+    }
+  }
+
+  /** Files folder by folder, each folder announced before its first file. */
+  async *#walk(folder: string, after: After | undefined): AsyncGenerator<Step> {
+    let announced = after === undefined ? 0 : integerAt(after, 2)
+    const start = this.#startOf(folder, after)
+    let previous = after === undefined || isStart(after) ? folder : start[0]
+    let place: After = after ?? ['', 0, 0]
+    for (const row of this.#files(start, folder)) {
+      for (const opened of foldersOpened(previous, row.folder).slice(announced)) {
+        announced += 1
+        place = [...place.slice(0, 2), announced]
+        yield { item: folderItem(opened), after: place }
+      }
+      announced = 0
+      previous = row.folder
+      place = [...cursorOf(row.folder + row.base, row), 0]
+      yield { item: fileItem(row), after: place }
+      await this.#view.clock.turn()
+    }
+  }
+
+  #files(start: FileKey, folder: string): Iterable<WorkspaceFile> {
+    return this.#rows(start, [subtreeOf(folder).past, ''])
+  }
+
+  *#rows(after: FileKey, before: FileKey): Generator<WorkspaceFile> {
+    for (let place = after; ; ) {
+      const rows = filesBetween(this.#view.db, this.#at, { after: place, before }, BATCH)
+      yield* rows
+      const last = rows[rows.length - 1]
+      if (last === undefined || rows.length < BATCH) return
+      place = [last.folder, last.base]
+    }
+  }
+
+  async *#units(rows: Iterable<WorkspaceFile>): AsyncGenerator<TextUnit> {
+    for (const row of rows) {
+      const item = fileItem(row)
+      const { text } = await this.#read(row)
+      yield {
+        id: row.id,
+        text,
+        after: [...cursorOf(row.folder + row.base, row), 0],
+        describe: (startOffset, endOffset) =>
+          Promise.resolve({
+            kind: 'segment',
+            path: item.path,
+            startOffset,
+            endOffset,
+            segmentId: `${row.id}:${startOffset}-${endOffset}`,
+            metadata: { fileId: row.id, workspace: segmentsOf(row)[0], version: row.version },
+          }),
+      }
+    }
+  }
+
+  #read(row: WorkspaceFile): Promise<Content> {
+    return readObject(this.#objects, row)
+  }
+
+  #startOf(folder: string, after: After | undefined): FileKey {
+    if (after === undefined || isStart(after)) return [folder, '']
+    return this.#placeAt(after, 0, ([place]) => place.startsWith(folder))
+  }
+
+  /** The place that a cursor names by path, or by row where the path is long. */
+  #placeAt(after: After, index: number, fits: (place: FileKey) => boolean): FileKey {
+    const name = textAt(after, index)
+    const at = name.lastIndexOf('/')
+    const place =
+      name === ''
+        ? placeOfKey(this.#view.db, this.#at.spaceKey, integerAt(after, index + 1))
+        : ([name.slice(0, at + 1).replaceAll('/', FOLDER_END), name.slice(at + 1)] as const)
+    if (place === undefined || !fits(place)) throw brokenCursor()
+    return place
+  }
+}
+
+/** The text of a stored file. @throws KsError `internal` when its bytes are gone: fsck names the file */
+export async function readObject(
+  objects: ObjectPaths,
+  file: { object_key: string; content_type: string },
+): Promise<Content> {
+  try {
+    const text = await readFile(objects.path(file.object_key), 'utf8')
+    return { text, contentType: `${file.content_type}; charset=utf-8` }
+  } catch (error) {
+    throw new KsError('internal', 'the bytes of a workspace file are not there: `fsck` names it', { cause: error })
+  }
+}
+
+/** Name and row of an entry; a cursor holds only so much of a name. */
+function cursorOf(path: string, row: WorkspaceFile): [name: string, key: number] {
+  return [cursorName(path.replaceAll(FOLDER_END, '/')), row.key]
+}
+
+/** Whether a walk's cursor stands before the first file, among the folders that lead to it. */
+function isStart(after: After): boolean {
+  return textAt(after, 0) === '' && integerAt(after, 1) === 0
+}
+
+/** The folder directly below `parent` that holds `folder`. */
+function childFolder(parent: string, folder: string): string {
+  const end = folder.indexOf(FOLDER_END, parent.length)
+  if (!folder.startsWith(parent) || end === -1) throw brokenCursor()
+  return folder.slice(0, end + 1)
+}
+
+/** Folders that begin between two places of a walk, outermost first: those around `to` that are not around `from`. */
+function foldersOpened(from: string, to: string): string[] {
+  const opened: string[] = []
+  for (let end = to.indexOf(FOLDER_END); end !== -1; end = to.indexOf(FOLDER_END, end + 1)) {
+    const folder = to.slice(0, end + 1)
+    if (!from.startsWith(folder)) opened.push(folder)
+  }
+  return opened
+}

@@ -1,0 +1,38 @@
+import { KsError } from '../../contract/errors.js'
+import { parsePath, type VirtualPath } from '../vfs/paths.js'
+
+/**
+ * A path in `/workspaces`.
+ *
+ * @param least segments below the namespace it must have: 1 for a workspace, 2 for a file
+ * @throws KsError `invalid-request` that names the rule the path breaks
+ */
+export function workspacePath(text: string, name: string, least: 1 | 2): VirtualPath {
+  const parsed = parsePath(text)
+  if (parsed.namespace !== 'workspaces')
+    throw new KsError(
+      'invalid-request',
+      `${name} must be in /workspaces: nothing else is written by clients, received ${shown(text)}`,
+    )
+  if (parsed.segments.length < least)
+    throw new KsError(
+      'invalid-request',
+      least === 1
+        ? `${name} must be in /workspaces: it must name a workspace or what is in one, received ${shown(text)}`
+        : `${name} must be in /workspaces and name a file in a workspace, as /workspaces/NAME/FILE, received ${shown(text)}`,
+    )
+  return parsed
+}
+
+/** @throws KsError `invalid-request` unless the text is the name of a workspace, one segment of a path */
+export function workspaceName(text: string): string {
+  const { segments } = workspacePath(`/workspaces/${text}`, 'workspace', 1)
+  const [name, ...rest] = segments
+  if (name === undefined || rest.length > 0 || text.endsWith('/'))
+    throw new KsError('invalid-request', `workspace must be one name without a slash, received ${shown(text)}`)
+  return name
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 100))
+}

@@ -1,0 +1,213 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type { CatResult } from '../../contract/gateway/fs.js'
+import type {
+  CreateSnapshotBody,
+  ListSnapshotsQuery,
+  SnapshotFileQuery,
+  WorkspaceSnapshot,
+  WorkspaceSnapshotDetail,
+} from '../../contract/gateway/snapshots.js'
+import { LIMITS } from '../../contract/limits.js'
+import { isUuid, newId } from '../../lib/ids.js'
+import type { Caller, Page } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { cat } from '../vfs/cat.js'
+import { placeOf } from '../vfs/namespace.js'
+import { readObject } from '../vfs/workspaces.js'
+import { workspaceName } from './paths.js'
+import { type KeptQuery, liveDocuments, queriesOf, referenceOf, sessionOf } from './recorded.js'
+import { FOLDER_END, subtreeOf } from './store.js'
+
+/** A row of `workspace_snapshots` with its space. */
+export interface SnapshotRow {
+  id: string
+  space_key: number
+  space_id: string
+  subject: string
+  workspace: string
+  name: string | null
+  session_id: string | null
+  publication_id: string
+  file_count: number
+  total_bytes: number
+  query_count: number
+  created_at: number
+}
+
+const SELECT = `SELECT s.id, s.space_key, spaces.id space_id, s.subject, s.workspace, s.name, s.session_id,
+    s.publication_id, s.file_count, s.total_bytes, s.query_count, s.created_at
+  FROM workspace_snapshots s JOIN spaces ON spaces.key = s.space_key
+  WHERE s.tenant = ? AND s.subject = ? AND s.deleted_at IS NULL AND spaces.deleted_at IS NULL`
+
+/**
+ * Freezes the files of a workspace, all at one moment, and the queries of its session.
+ *
+ * @throws KsError `not-found` for a workspace without files, `quota-exceeded`
+ */
+export async function createSnapshot(
+  { db, now }: EngineContext,
+  caller: Caller,
+  body: CreateSnapshotBody,
+): Promise<WorkspaceSnapshot> {
+  const space = findSpace(db, caller.tenant, body.knowledgeSpaceId)
+  const workspace = workspaceName(body.workspace)
+  const { first, past } = subtreeOf(workspace + FOLDER_END)
+  const where = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
+  return db.write(() => {
+    const live = findSpace(db, caller.tenant, space.id)
+    const held = db.get<{ files: number; bytes: number; since: number | null }>(
+      `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${where}`,
+      ...[live.key, first, past],
+    )
+    if (held === undefined || held.since === null) throw notFound('workspace', workspace)
+    assertRoom(db, live.key, held.bytes)
+    const at = { workspace, sessionId: body.sessionId, since: held.since, now: now() }
+    const sessionId = sessionOf(db, caller, live, at)
+    const queries = sessionId === undefined ? [] : queriesOf(db, caller, live, sessionId)
+    const id = newId()
+    db.run(
+      `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
+         file_count, total_bytes, query_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, caller.tenant, live.key, caller.subject, workspace, body.name ?? null, sessionId ?? null],
+      ...[live.publication_id, held.files, held.bytes, queries.length, at.now],
+    )
+    db.run(
+      `INSERT INTO snapshot_files (snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
+         updated_at)
+       SELECT ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
+         content_type, version, updated_at FROM workspace_files WHERE ${where} ORDER BY folder, base`,
+      ...[id, [...workspace].length + 2, live.key, first, past],
+    )
+    for (const [place, query] of queries.entries())
+      db.run(
+        'INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)',
+        ...[id, place, live.key, JSON.stringify(query)],
+      )
+    return toSnapshot(findSnapshot(db, caller, id))
+  })
+}
+
+function assertRoom(db: Database, spaceKey: number, more: number): void {
+  const held = db.get<{ count: number; bytes: number }>(
+    `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
+     WHERE space_key = ? AND deleted_at IS NULL`,
+    spaceKey,
+  )
+  if (held === undefined) return
+  if (held.count >= LIMITS.snapshotsPerSpace)
+    throw new KsError(
+      'quota-exceeded',
+      `the space has ${held.count} snapshots, at most ${LIMITS.snapshotsPerSpace} are kept`,
+    )
+  if (held.bytes + more > LIMITS.snapshotBytes)
+    throw new KsError(
+      'quota-exceeded',
+      `the snapshots of the space would hold ${held.bytes + more} bytes, at most ${LIMITS.snapshotBytes} are kept`,
+    )
+}
+
+/** A snapshot of the caller's own. @throws KsError `not-found` in every other case */
+export function findSnapshot(db: Database, caller: Caller, id: string): SnapshotRow {
+  const row = isUuid(id) ? db.get<SnapshotRow>(`${SELECT} AND s.id = ?`, caller.tenant, caller.subject, id) : undefined
+  if (row === undefined) throw notFound('snapshot', id)
+  return row
+}
+
+/** The caller's own snapshots, newest first. @throws KsError `not-found` for a space that is not there */
+export function listSnapshots(db: Database, caller: Caller, query: ListSnapshotsQuery): Page<WorkspaceSnapshot> {
+  const { knowledgeSpaceId, workspace, limit, cursor } = query
+  const space = knowledgeSpaceId === undefined ? undefined : findSpace(db, caller.tenant, knowledgeSpaceId)
+  const filter = filterHash('snapshots', caller.tenant, caller.subject, space?.id, workspace)
+  const after = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
+  const rows = db.all<SnapshotRow>(
+    `${SELECT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
+     ORDER BY s.id DESC LIMIT ?`,
+    ...[caller.tenant, caller.subject, space?.key ?? null, space?.key ?? null],
+    ...[workspace ?? null, workspace ?? null, after ?? null, after ?? null, limit + 1],
+  )
+  const items = rows.slice(0, limit).map(toSnapshot)
+  const last = items.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return { items, ...(more ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}) }
+}
+
+export function snapshotDetail(db: Database, caller: Caller, id: string): WorkspaceSnapshotDetail {
+  const row = findSnapshot(db, caller, id)
+  const files = db.all<{ path: string; sha256: string; size: number; type: string; version: number; at: number }>(
+    `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
+     WHERE snapshot_id = ? ORDER BY path`,
+    row.id,
+  )
+  const queries = keptQueries(db, row.id)
+  const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
+  const live = liveDocuments(db, row.space_key, cited)
+  return {
+    ...toSnapshot(row),
+    files: files.map(({ path, sha256, size, type, version, at }) => ({
+      ...{ path, sizeBytes: size, sha256, contentType: type, version, updatedAt: new Date(at).toISOString() },
+    })),
+    queries: queries.map(({ traceId, query, requestedMode, mode, askedAt, evidenceState, evidence }) => ({
+      ...{ traceId, query, requestedMode, mode, askedAt, evidenceState },
+      evidence: evidence.map((kept, index) => referenceOf(kept, index, live)),
+    })),
+  }
+}
+
+/** The queries of a snapshot in the order they were asked. */
+export function keptQueries(db: Database, snapshotId: string): KeptQuery[] {
+  return db
+    .all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', snapshotId)
+    .map(({ body }): KeptQuery => JSON.parse(body))
+}
+
+/** @throws KsError `not-found` also for a path that the snapshot does not hold */
+export async function readSnapshotFile(
+  { db, objects }: EngineContext,
+  caller: Caller,
+  id: string,
+  query: SnapshotFileQuery,
+): Promise<CatResult> {
+  const row = findSnapshot(db, caller, id)
+  const file = db.get<{ object_key: string; content_type: string; version: number }>(
+    'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
+    ...[row.id, query.path],
+  )
+  if (file === undefined) throw notFound('path', query.path)
+  const { object_key, content_type, version } = file
+  const place = placeOf(
+    {
+      ...{ kind: 'resource', name: query.path, path: query.path, resourceType: 'workspace', version },
+      metadata: { snapshotId: row.id, workspace: row.workspace },
+    },
+    { read: () => readObject(objects, { object_key, content_type }) },
+  )
+  return { path: query.path, ...(await cat(place, query)) }
+}
+
+/** Gone from every read at once; rows and bytes go in the background. */
+export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
+  await db.write(() => {
+    const row = findSnapshot(db, caller, id)
+    db.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', now(), row.id)
+  })
+  wake()
+}
+
+function toSnapshot(row: SnapshotRow): WorkspaceSnapshot {
+  return {
+    id: row.id,
+    knowledgeSpaceId: row.space_id,
+    workspace: row.workspace,
+    ...(row.name === null ? {} : { name: row.name }),
+    ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+    createdBy: row.subject,
+    createdAt: new Date(row.created_at).toISOString(),
+    publicationId: row.publication_id,
+    fileCount: row.file_count,
+    totalBytes: row.total_bytes,
+    queryCount: row.query_count,
+  }
+}

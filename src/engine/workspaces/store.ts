@@ -1,0 +1,170 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import type { Database } from '../storage/database.js'
+import { joinPath } from '../vfs/paths.js'
+
+/** A version of a file, as listings need it. */
+export interface WorkspaceFile {
+  key: number
+  id: string
+  folder: string
+  base: string
+  object_key: string
+  sha256: string
+  size_bytes: number
+  content_type: string
+  version: number
+  subject: string
+  created_at: number
+  updated_at: number
+}
+
+const COLUMNS = `key, id, folder, base, object_key, sha256, size_bytes, content_type, version, subject, created_at,
+  updated_at`
+
+/** What ends each part of `folder`; see the migration. */
+export const FOLDER_END = '\u0001'
+const PAST_FOLDER = '\u0002'
+/** sorts after every text */
+export const LAST = '\u{10ffff}'
+
+/** Place of a file within the workspaces of a space. */
+export type FileKey = readonly [folder: string, base: string]
+
+export function folderOf(segments: readonly string[]): string {
+  return segments.map((part) => part + FOLDER_END).join('')
+}
+
+/** Bounds of what stands in a folder or below, the upper one left out. */
+export function subtreeOf(folder: string): { first: string; past: string } {
+  return { first: folder, past: folder === '' ? LAST : folder.slice(0, -1) + PAST_FOLDER }
+}
+
+export function segmentsOf({ folder, base }: Pick<WorkspaceFile, 'folder' | 'base'>): string[] {
+  return [...folder.split(FOLDER_END).slice(0, -1), base]
+}
+
+/** Number of the last change in the workspaces of a space. */
+export function lastChange(db: Database, spaceKey: number): number {
+  return db.get<{ seq: number }>('SELECT seq FROM workspace_changes WHERE space_key = ?', spaceKey)?.seq ?? 0
+}
+
+/** The number of a new change, inside the caller's transaction. */
+export function nextChange(db: Database, spaceKey: number): number {
+  db.run(
+    `INSERT INTO workspace_changes (space_key, seq) VALUES (?, 1) ON CONFLICT (space_key) DO UPDATE SET seq = seq + 1`,
+    spaceKey,
+  )
+  return lastChange(db, spaceKey)
+}
+
+/** Files as they were after a change, between two places, both left out. */
+export function filesBetween(
+  db: Database,
+  at: { spaceKey: number; seq: number },
+  range: { after: FileKey; before: FileKey },
+  limit: number,
+): WorkspaceFile[] {
+  return db.all<WorkspaceFile>(
+    `SELECT ${COLUMNS} FROM workspace_files INDEXED BY workspace_files_place
+     WHERE space_key = ? AND removed = 0 AND from_seq <= ? AND (until_seq IS NULL OR until_seq > ?)
+       AND (folder, base) > (?, ?) AND (folder, base) < (?, ?)
+     ORDER BY folder, base LIMIT +?`,
+    ...[at.spaceKey, at.seq, at.seq, ...range.after, ...range.before, limit],
+  )
+}
+
+export function fileAt(
+  db: Database,
+  at: { spaceKey: number; seq: number },
+  folder: string,
+  base: string,
+): WorkspaceFile | undefined {
+  return db.get<WorkspaceFile>(
+    `SELECT ${COLUMNS} FROM workspace_files INDEXED BY workspace_files_place
+     WHERE space_key = ? AND folder = ? AND base = ? AND removed = 0 AND from_seq <= ?
+       AND (until_seq IS NULL OR until_seq > ?)`,
+    ...[at.spaceKey, folder, base, at.seq, at.seq],
+  )
+}
+
+/** The file of this name that is there now. */
+export function liveFile(db: Database, spaceKey: number, folder: string, base: string): WorkspaceFile | undefined {
+  return db.get<WorkspaceFile>(
+    `SELECT ${COLUMNS} FROM workspace_files WHERE space_key = ? AND folder = ? AND base = ? AND until_seq IS NULL`,
+    ...[spaceKey, folder, base],
+  )
+}
+
+/** What stands in a folder or below now. */
+export function liveTree(
+  db: Database,
+  spaceKey: number,
+  folder: string,
+): { files: number; bytes: number; longest: number } {
+  const { first, past } = subtreeOf(folder)
+  const sum = db.get<{ files: number; bytes: number; longest: number }>(
+    `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes,
+       coalesce(max(octet_length(folder) + octet_length(base)), 0) longest
+     FROM workspace_files WHERE space_key = ? AND until_seq IS NULL AND folder >= ? AND folder < ?`,
+    ...[spaceKey, first, past],
+  )
+  return sum ?? { files: 0, bytes: 0, longest: 0 }
+}
+
+/** The place that a cursor names by its row, whether or not it is still shown. */
+export function placeOfKey(db: Database, spaceKey: number, key: number): FileKey | undefined {
+  const row = db.get<{ folder: string; base: string }>(
+    'SELECT folder, base FROM workspace_files WHERE space_key = ? AND key = ?',
+    ...[spaceKey, key],
+  )
+  return row === undefined ? undefined : [row.folder, row.base]
+}
+
+/** SQL: whether an object is named by a file or a snapshot. Takes the object's key twice. */
+export const NAMED_BY_WORKSPACE = `EXISTS (SELECT 1 FROM workspace_files WHERE object_key = ?)
+  OR EXISTS (SELECT 1 FROM snapshot_files WHERE object_key = ?)`
+
+export function fileItem(row: WorkspaceFile): VirtualItem {
+  const segments = segmentsOf(row)
+  return {
+    kind: 'resource',
+    name: row.base,
+    path: joinPath('workspaces', segments),
+    metadata: {
+      sizeBytes: row.size_bytes,
+      sha256: row.sha256,
+      contentType: row.content_type,
+      createdAt: new Date(row.created_at).toISOString(),
+      updatedAt: new Date(row.updated_at).toISOString(),
+      updatedBy: row.subject,
+    },
+    resourceType: 'workspace',
+    targetId: row.id,
+    version: row.version,
+  }
+}
+
+export function folderItem(folder: string): VirtualItem {
+  const segments = folder.split(FOLDER_END).slice(0, -1)
+  return {
+    kind: 'directory',
+    name: segments[segments.length - 1] ?? 'workspaces',
+    path: joinPath('workspaces', segments),
+    metadata: {},
+    ...(segments.length === 0 ? {} : { resourceType: 'workspace' }),
+  }
+}
+
+/** Files in the workspaces now, and bytes of these and of all that snapshots froze. */
+export function workspaceUsage(db: Database, spaceKey: number): { workspaceFileCount: number; workspaceBytes: number } {
+  const live = db.get<{ files: number; bytes: number }>(
+    `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
+     WHERE space_key = ? AND until_seq IS NULL`,
+    spaceKey,
+  )
+  const frozen = db.get<{ bytes: number }>(
+    `SELECT coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots WHERE space_key = ? AND deleted_at IS NULL`,
+    spaceKey,
+  )
+  return { workspaceFileCount: live?.files ?? 0, workspaceBytes: (live?.bytes ?? 0) + (frozen?.bytes ?? 0) }
+}

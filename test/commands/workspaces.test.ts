@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome } from '../helpers/cli.js'
+
+const home = cliHome()
+afterAll(() => home.end())
+
+const ok = async (argv: string[], options: Parameters<typeof home.ks>[1] = {}) => {
+  const run = await home.ks(argv, options)
+  expect(run, run.stderr).toMatchObject({ code: 0 })
+  return run.stdout
+}
+
+beforeAll(async () => {
+  home.file('notes/a.md', '# Tides\n\nThe moon pulls the sea.\n')
+  await ok(['ingest', 'notes', '-s', 'sea', '--create', '--wait'])
+})
+
+describe('files of a workspace', () => {
+  it('are written from a flag, a file and stdin, and read like all others', async () => {
+    await ok(['fs', 'write', '/workspaces/audit/a.md', '--text', 'from a flag'])
+    const path = home.file('plan.md', 'from a file\n')
+    await ok(['fs', 'write', '/workspaces/audit/b.md', '--from', path])
+    await ok(['fs', 'write', '/workspaces/audit/deep/c.md'], { stdin: 'from stdin' })
+    expect(await ok(['fs', 'ls', '/workspaces/audit'])).toBe(
+      '/workspaces/audit/deep\n/workspaces/audit/a.md\n/workspaces/audit/b.md\n',
+    )
+    expect(await ok(['fs', 'cat', '/workspaces/audit/deep/c.md'])).toBe('from stdin')
+    expect(await ok(['fs', 'grep', 'stdin', '/workspaces'])).toBe('/workspaces/audit/deep/c.md:5: from stdin\n')
+    expect(JSON.parse(await ok(['fs', 'write', '/workspaces/audit/a.md', '--text', 'again', '--json']))).toMatchObject({
+      version: 2,
+      metadata: { sizeBytes: 5 },
+    })
+  })
+
+  it('are moved and removed', async () => {
+    await ok(['fs', 'mv', '/workspaces/audit/deep', '/workspaces/audit/old'])
+    expect(await home.ks(['fs', 'mv', '/workspaces/audit/a.md', '/workspaces/audit/b.md'])).toMatchObject({ code: 6 })
+    await ok(['fs', 'rm', '/workspaces/audit/a.md'])
+    expect(await home.ks(['fs', 'rm', '/workspaces/audit/a.md'])).toMatchObject({ code: 5 })
+    expect(await home.ks(['fs', 'rm', '/workspaces/audit/old'])).toMatchObject({ code: 2 })
+    expect(await home.ks(['fs', 'rm', '/workspaces/audit/old', '--recursive'])).toMatchObject({ code: 2 })
+    await ok(['fs', 'rm', '/workspaces/audit/old', '--recursive', '--yes'])
+    expect(await ok(['fs', 'find', '/workspaces', '--type', 'workspace'])).toBe(
+      '/workspaces/audit\n/workspaces/audit/b.md\n',
+    )
+  })
+
+  it('are refused elsewhere, as what they are', async () => {
+    const run = await home.ks(['fs', 'write', '/sources/uploads/a.md', '--text', 'x'])
+    expect(run).toMatchObject({ code: 2, stdout: '' })
+    expect(run.stderr).toContain('path must be in /workspaces')
+    const big = await home.ks(['fs', 'write', '/workspaces/w/a'], { stdin: 'x'.repeat(1024 * 1024 + 1) })
+    expect(big).toMatchObject({ code: 7 })
+    expect(await home.ks(['fs', 'write', '/workspaces/w/a', '--from', '/none'])).toMatchObject({ code: 2 })
+    expect(await home.ks(['fs', 'write', '/workspaces/w/a'])).toMatchObject({ code: 2 })
+    await ok(['fs', 'write', '/workspaces/w/a', '--from', '-'])
+  })
+})
+
+describe('snapshots', () => {
+  it('are made, listed, shown, read, replayed and deleted', async () => {
+    await ok(['query', 'what pulls the sea?'])
+    const made = JSON.parse(
+      await ok(['snapshots', 'create', 'audit', '--name', 'first', '--session', 'last', '--json']),
+    )
+    expect(made).toMatchObject({ workspace: 'audit', name: 'first', fileCount: 1, queryCount: 1 })
+    expect(JSON.parse(await ok(['snapshots', 'list', '--json']))).toEqual([made])
+    expect(await ok(['snapshots', '--workspace', 'other', '--json'])).toBe('[]\n')
+    expect(JSON.parse(await ok(['snapshots', 'show', made.id, '--json']))).toMatchObject({
+      files: [{ path: 'b.md' }],
+      queries: [{ query: 'what pulls the sea?' }],
+    })
+    expect(await ok(['snapshots', 'show', made.id, '--format', 'table'])).toContain('what pulls the sea?')
+    expect(await ok(['snapshots', 'cat', made.id, 'b.md'])).toBe('from a file\n')
+    home.file('notes/b.md', '# Moon\n\nThe moon pulls the sea twice a day.\n')
+    await ok(['ingest', 'notes', '--wait'])
+    const replay = await home.ks(['snapshots', 'replay', made.id])
+    expect(replay.stdout).toMatch(
+      /^what pulls the sea\? {2}\(fast, answerable\)\n {2}\+ notes\/b\.md . Moon .*\n {2}= notes\/a\.md/,
+    )
+    expect(replay.stderr).toContain('1 queries · 1 added · 0 lost · 1 kept')
+    expect(JSON.parse(await ok(['snapshots', 'replay', made.id, '--json']))).toMatchObject({ summary: { added: 1 } })
+    await ok(['snapshots', 'delete', made.id])
+    expect(await home.ks(['snapshots', 'show', made.id])).toMatchObject({ code: 5 })
+    expect(await home.ks(['snapshots', 'create', 'none'])).toMatchObject({ code: 5 })
+  })
+})
