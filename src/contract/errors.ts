@@ -26,6 +26,7 @@ export const ERRORS = {
   'asset-too-large': { status: 413, exit: 7, retryable: false },
   'body-too-large': { status: 413, exit: 7, retryable: false },
   'reindex-over-quota': { status: 413, exit: 7, retryable: false },
+  'research-limits-exceeded': { status: 422, exit: 7, retryable: false },
   'capacity-exceeded': { status: 429, exit: 7, retryable: true },
   'quota-exceeded': { status: 429, exit: 7, retryable: false },
   'rate-limited': { status: 429, exit: 7, retryable: true },
@@ -63,12 +64,19 @@ export class KsError extends Error {
   readonly code: ErrorCode
   /** seconds after which the caller may try again, where that is known */
   readonly retryAfter?: number
+  /** what stands in the body beside the sentence; only a code whose body the documents describe has it */
+  readonly details?: Record<string, unknown>
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retryAfter?: number; details?: Record<string, unknown> } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'KsError'
     this.code = code
     if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter
+    if (options.details !== undefined) this.details = options.details
   }
 }
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
 import { type JsonSchema, jsonSchema } from './json-schema.js'
+import { ResearchLimitsExceeded } from './gateway/research.js'
 import { ErrorBody } from './primitives.js'
 import type { RouteDefinition } from './route.js'
 
@@ -45,6 +46,7 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) }
   }
   const error = hoist(ErrorBody, 'output', components)
+  const limitsExceeded = hoist(ResearchLimitsExceeded, 'output', components)
   const chatError = hoist(ChatErrorBody, 'output', components)
   return {
     openapi: '3.1.0',
@@ -62,7 +64,11 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
         ...Object.fromEntries(
           Object.entries(REFUSALS).map(([status, description]) => [
             `Error${status}`,
-            { description, headers: ERROR_HEADERS, content: { 'application/json': { schema: error } } },
+            {
+              description,
+              headers: ERROR_HEADERS,
+              content: { 'application/json': { schema: status === '422' ? limitsExceeded : error } },
+            },
           ]),
         ),
         ChatError: { description: 'refused', content: { 'application/json': { schema: chatError } } },

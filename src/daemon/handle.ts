@@ -209,8 +209,9 @@ async function stream(exchange: Exchange, operation: Operation, input: object): 
     if (error !== undefined) log.warn({ traceId, err: error, operation: operation.route.id }, 'stream failed')
   }
   const surroundings = { base, work, checkResponses, abandon: () => client.abort(), closed }
+  const lastEventId = request.headers.get('last-event-id') || undefined
   try {
-    const response = await streamedResponse(operation, { ...input, signal: client.signal }, surroundings)
+    const response = await streamedResponse(operation, { ...input, signal: client.signal, lastEventId }, surroundings)
     exchange.streaming = true
     return response
   } catch (error) {

@@ -45,8 +45,13 @@ type UploadInput<R extends RouteDefinition> = R extends { multipart: { fields: i
   ? { receive: ReceiveUpload<z.output<F>> }
   : object
 
-/** `signal` aborts when the client goes away before the answer is complete. */
-type StreamInput<R extends RouteDefinition> = R extends { events: object } ? { signal: AbortSignal } : object
+/**
+ * `signal` aborts when the client goes away before the answer is complete; `lastEventId` is the id of the last frame that
+ * a client which reconnects has seen.
+ */
+type StreamInput<R extends RouteDefinition> = R extends { events: object }
+  ? { signal: AbortSignal; lastEventId: string | undefined }
+  : object
 
 export type Handler<R extends RouteDefinition> = (
   input: RouteInput<R> & CallContext & UploadInput<R> & StreamInput<R>,

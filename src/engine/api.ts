@@ -56,6 +56,7 @@ import type { ChatOperations } from './chat/operations.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
+import type { ResearchOperations } from './research/operations.js'
 import type { SourceOperations } from './sources/operations.js'
 import type { SnapshotOperations } from './workspaces/operations.js'
 
@@ -181,6 +182,7 @@ export interface Engine {
     missing(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
   }
   quality: QualityOperations
+  research: ResearchOperations
   sources: SourceOperations
   fs: {
     ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
@@ -283,6 +285,8 @@ export interface ProviderConfig {
   maxBatch?: number
   maxConcurrency?: number
   headers?: Record<string, string>
+  /** US dollars by model; `*` for those without a price of their own. A model without any is taken to be free. */
+  prices?: Record<string, { inputUsdPerMillion: number; outputUsdPerMillion: number }>
 }
 
 export interface EngineLog {

@@ -27,6 +27,8 @@ import { QueryGate } from './query/admission.js'
 import { Derivations } from './query/derivation.js'
 import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
+import type { QueryShared } from './query/stages.js'
+import { createResearch } from './research/operations.js'
 import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { createSearchIndexes } from './search/indexes.js'
@@ -85,8 +87,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   runner = jobs
   const sweeper = new RetentionSweeper(context)
   const sources = createSources(context, (jobId) => jobs.settled(jobId))
-  const engine = wire(context, jobs, sweeper, sources)
+  const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
+  const research = createResearch(context, shared)
+  const engine = wire(context, jobs, sweeper, sources, shared, research)
   runner.start()
+  research.runner.start()
   sweeper.start()
   sources.sync.start()
   warmUp(context)
@@ -115,11 +120,11 @@ function wire(
   runner: JobRunner,
   sweeper: RetentionSweeper,
   sources: ReturnType<typeof createSources>,
+  { cache, derivations }: QueryShared,
+  research: ReturnType<typeof createResearch>,
 ): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
-  const cache = new PassageCache()
-  const derivations = new Derivations(context)
   const chat = createChat(context, { gate, cache, derivations })
   return {
     spaces: {
@@ -150,6 +155,7 @@ function wire(
       missing: async (caller, id, page) => listMissing(db, caller, id, page),
     },
     quality: createQuality(context),
+    research: research.operations,
     sources: sources.operations,
     fs: {
       ...createFileSystem({ db, objects: context.objects }),
@@ -186,10 +192,11 @@ function wire(
     },
     activity: () => {
       const { activeJobs, waitingJobs, training } = runner.activity()
+      const tasks = research.runner.activity()
       const indexPid = context.indexes.pid()
       return {
-        activeJobs,
-        waitingJobs,
+        activeJobs: activeJobs + tasks.active,
+        waitingJobs: waitingJobs + tasks.waiting,
         runningQueries: gate.running + chat.running(),
         backgroundTasks: training + context.indexes.builds() + derivations.running + sources.sync.running,
         ...(indexPid === undefined ? {} : { indexPid }),
@@ -197,7 +204,7 @@ function wire(
       }
     },
     async close() {
-      await sources.sync.close()
+      await Promise.all([sources.sync.close(), research.runner.close()])
       await Promise.all([chat.close(), sweeper.close(), runner.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()

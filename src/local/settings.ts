@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { type ModelPrice, modelPrices } from './model-prices.js'
 
 /**
  * Every setting of the daemon, once: its default, its name in `config.json` and in the environment, how its text is
@@ -22,6 +23,7 @@ export interface ProviderSetting {
   maxBatch?: number
   maxConcurrency?: number
   headers?: Record<string, string>
+  prices?: Record<string, ModelPrice>
 }
 
 /** Names of the quotas that a space's manifest holds. */
@@ -289,6 +291,7 @@ const PROVIDER_KEYS: readonly string[] = [
   'provider',
   'baseUrl',
   'headers',
+  'prices',
   ...PROVIDER_TEXTS,
   ...PROVIDER_COUNTS,
 ]
@@ -319,6 +322,7 @@ function provider(value: unknown): ProviderSetting {
   }
   for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) read[key] = someText(fields[key])
   for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) read[key] = atLeast(1)(fields[key])
+  if (fields.prices !== undefined) read.prices = modelPrices(fields.prices)
   if (fields.headers !== undefined)
     read.headers = Object.fromEntries(
       Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),

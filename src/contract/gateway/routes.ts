@@ -5,6 +5,7 @@ import { integrityRoutes } from './integrity.js'
 import { jobsRoutes } from './jobs.js'
 import { qualityRoutes } from './quality.js'
 import { queriesRoutes } from './queries.js'
+import { researchRoutes } from './research.js'
 import { retentionRoutes } from './retention.js'
 import { snapshotsRoutes } from './snapshots.js'
 import { sourcesRoutes } from './sources.js'
@@ -20,6 +21,7 @@ export const gatewayRoutes = [
   ...qualityRoutes,
   ...explainRoutes,
   ...sourcesRoutes,
+  ...researchRoutes,
   ...integrityRoutes,
   ...systemRoutes,
   ...retentionRoutes,

@@ -7,6 +7,7 @@ import { integrityHandlers } from './integrity.js'
 import { jobsHandlers } from './jobs.js'
 import { qualityHandlers } from './quality.js'
 import { queriesHandlers } from './queries.js'
+import { researchHandlers } from './research.js'
 import { retentionHandlers } from './retention.js'
 import { snapshotsHandlers } from './snapshots.js'
 import { sourcesHandlers } from './sources.js'
@@ -24,6 +25,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...qualityHandlers(deps),
     ...explainHandlers(deps),
     ...sourcesHandlers(deps),
+    ...researchHandlers(deps),
     ...systemHandlers(deps),
     ...retentionHandlers(deps),
     ...fsHandlers(deps),

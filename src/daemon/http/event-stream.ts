@@ -9,8 +9,8 @@ export interface Frame {
 export interface EventStream {
   headers: Record<string, string>
   frames: AsyncIterable<Frame>
-  /** the last frame of a stream that the daemon itself has to end */
-  interrupted(reason: string): Frame
+  /** the last frame of a stream that the daemon itself has to end; none where the client takes it up again */
+  interrupted(reason: string): Frame | undefined
 }
 
 /** An event stream that is going out. */
@@ -73,7 +73,8 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
     clearInterval(timer)
     options.closed(error)
   }
-  const send = (frame: Frame) => {
+  const send = (frame: Frame | undefined) => {
+    if (frame === undefined) return
     options.check?.(frame)
     lastWrite = performance.now()
     controller?.enqueue(framing.encode(frame))

@@ -72,11 +72,11 @@ export function eventsReply(
   return new Response(body, { status: 200, headers })
 }
 
-/** The body of every failure is exactly `{"error": sentence}`; the code is in a header. */
+/** The body of a failure is `{"error": sentence}`, and what its code has beside it; the code is in a header. */
 export function errorReply(error: KsError, headers?: Record<string, string>): Reply {
   const reply = jsonReply(
     ERRORS[error.code].status,
-    { error: error.message },
+    { error: error.message, ...error.details },
     { 'x-error-code': error.code, ...headers },
   )
   if (error.retryAfter !== undefined) reply.headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfter)))

@@ -1,4 +1,4 @@
-import type { QueryBody } from '../../contract/gateway/queries.js'
+import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
 import { embeddingReference } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { TraceRecorder } from '../traces/recorder.js'
@@ -26,7 +26,7 @@ export interface QueryShared {
 
 export interface RetrievalStage {
   retrieved: Retrieved
-  plan: Record<string, unknown>
+  plan: RetrievalPlan
 }
 
 /** What a retrieval is for. `query` is the question as it is searched, which a session may have completed. */
@@ -46,7 +46,7 @@ export async function retrieveInMode(
   request: RetrievalRequest,
 ): Promise<RetrievalStage> {
   const { admitted, recorder } = request
-  const plan = planOf(request)
+  const plan = planOf({ ...request, query: request.body.query })
   const embedding = request.route.resolvedMode === 'research' ? undefined : await embedStep(context, request)
   const retrieved = await recorder.step(
     'query.retrieve',
@@ -97,14 +97,18 @@ function pipeline(
 const STRATEGIES = { fast: STRATEGY_VERSION, deep: DEEP_STRATEGY_VERSION, research: RESEARCH_STRATEGY_VERSION }
 
 /** Research asks neither index and reranks nothing, so its limits of those are 0. */
-function planOf({ admitted, body, route }: RetrievalRequest): Record<string, unknown> {
+export function planOf({
+  admitted,
+  query,
+  route,
+}: Pick<RetrievalRequest, 'admitted' | 'query' | 'route'>): RetrievalPlan {
   const { profile } = admitted
   const leg = route.resolvedMode === 'research' ? 0 : LEG_CANDIDATES
   return {
     strategyVersion: STRATEGIES[route.resolvedMode],
     requestedMode: route.requestedMode,
     resolvedMode: route.resolvedMode,
-    queryLanguage: languageOf(body.query),
+    queryLanguage: languageOf(query),
     topK: profile.topK,
     denseTopK: leg,
     ftsTopK: leg,

@@ -24,6 +24,15 @@ async function traces({ context: { db }, space, rules, now, batchRows }: Scope):
   })
 }
 
+/** Research tasks that ended, with all they found and their reports: they are answers too. */
+async function researchTasks({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
+  const rows = db.all<{ id: string }>(
+    'SELECT id FROM research_tasks WHERE space_key = ? AND completed_at < ? ORDER BY completed_at LIMIT ?',
+    ...[space.key, cutoff(now, rules.answerTraceRetentionDays), batchRows],
+  )
+  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM research_tasks WHERE id = ?', id))
+}
+
 /** Raw documents, as if a user deleted them. */
 async function rawDocuments({ context, space, rules, now, batchRows }: Scope): Promise<Slice> {
   if (rules.rawDocumentRetentionDays === null) return NOTHING
@@ -152,6 +161,7 @@ function isHeld(context: EngineContext, spaceKey: number, before: number): boole
 /** In this order: nodes go by the publication that replaced them, so publications come after. */
 export const STEPS: readonly [name: string, step: Step][] = [
   ['traces', traces],
+  ['researchTasks', researchTasks],
   ['documents', rawDocuments],
   ['artifactVersions', artifactVersions],
   ['nodes', supersededNodes],

@@ -6,6 +6,8 @@ import { spaceByKey } from '../spaces/store.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from '../workspaces/purge.js'
 import type { Database } from './database.js'
 
+/** a research task has some thirty bundles */
+const TASKS = 5
 /** a trace and its bundle are some thirty kilobytes */
 const TRACES = 50
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
@@ -148,11 +150,11 @@ async function purgeLong(db: Database, spaceKey: number): Promise<boolean> {
       db.run('DELETE FROM traces WHERE id = ?', id)
     }
     if (traces.length > 0) return true
-    for (const [table, key] of LONG)
+    for (const [table, key, rows] of LONG)
       if (
         db.run(
           `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
-          ...[spaceKey, ROWS],
+          ...[spaceKey, rows],
         ).changes > 0
       )
         return true
@@ -160,12 +162,13 @@ async function purgeLong(db: Database, spaceKey: number): Promise<boolean> {
   })
 }
 
-/** Tables with a row for every upload or publication, and their keys. */
+/** Tables with a row for every upload, publication or task, their keys, and how many rows a slice takes. */
 const LONG = [
-  ['staged_commits', 'id'],
-  ['jobs', 'key'],
-  ['publications', 'id'],
-  ['projection_log', 'seq'],
+  ['staged_commits', 'id', ROWS],
+  ['jobs', 'key', ROWS],
+  ['publications', 'id', ROWS],
+  ['projection_log', 'seq', ROWS],
+  ['research_tasks', 'id', TASKS],
 ] as const
 
 /** What is left of a space after its documents, children before the rows they hang on. */
@@ -189,6 +192,7 @@ const OF_A_SPACE = [
   'DELETE FROM retrieval_profiles WHERE space_key = ?',
   'DELETE FROM retention_policies WHERE space_key = ?',
   'DELETE FROM space_usage WHERE space_key = ?',
+  'DELETE FROM research_tasks WHERE space_key = ?',
   'DELETE FROM sources WHERE space_key = ?',
   'DELETE FROM snapshot_queries WHERE space_key = ?',
   'DELETE FROM workspace_snapshots WHERE space_key = ?',

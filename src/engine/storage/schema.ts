@@ -3,6 +3,7 @@ import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
+import { RESEARCH_SCHEMA } from './schema-research.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
 import { SOURCES_SCHEMA } from './schema-sources.js'
 import { WORKSPACES_SCHEMA } from './schema-workspaces.js'
@@ -341,4 +342,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   SOURCES_SCHEMA,
   CHAT_FILES_SCHEMA,
   WORKSPACES_SCHEMA,
+  RESEARCH_SCHEMA,
 ]

@@ -1,0 +1,94 @@
+import { KsError } from '../../contract/errors.js'
+import type { EvidenceBundle } from '../../contract/gateway/queries.js'
+import type { ResearchStop } from '../../contract/gateway/research.js'
+import { type Analysis, analyse, answerOf } from './analyze.js'
+import { foundBy, gather } from './gather.js'
+import { planQuestions, sectionQuestions } from './plan-questions.js'
+import { writeReport } from './report.js'
+import { isTerminal } from './stages.js'
+import { LimitReached, TaskFailed, type TaskRun } from './task-run.js'
+
+/**
+ * Works a task on from where it stands until it is completed. Killed anywhere, it goes on behind its last step.
+ *
+ * @throws TaskGone when somebody else ended it; the signal's reason when it aborts
+ */
+export async function advance(run: TaskRun): Promise<void> {
+  while (!isTerminal(run.row.stage)) {
+    run.signal.throwIfAborted()
+    await STAGES[run.row.stage](run)
+  }
+}
+
+const ended = (): Promise<void> => Promise.reject(new KsError('internal', 'a research task that has ended was run'))
+
+const STAGES: Record<TaskRun['row']['stage'], (run: TaskRun) => Promise<void>> = {
+  queued: (run) => run.moveTo('planning'),
+  planning: plan,
+  retrieving: retrieve,
+  analyzing: analyzeFound,
+  generating: generate,
+  completed: ended,
+  failed: ended,
+  canceled: ended,
+}
+
+async function plan(run: TaskRun): Promise<void> {
+  try {
+    await planQuestions(run)
+  } catch (error) {
+    if (error instanceof LimitReached) throw nothingFound(error.stop)
+    throw error
+  }
+  await run.moveTo('retrieving')
+}
+
+async function retrieve(run: TaskRun): Promise<void> {
+  const stoppedBy = await gather(run, await planQuestions(run))
+  if (stoppedBy !== undefined && run.used.retrievalSteps === 0) throw nothingFound(stoppedBy)
+  await run.moveTo('analyzing', stoppedBy)
+}
+
+/** There is nothing to close the task with. */
+function nothingFound({ limit, limitValue }: ResearchStop): TaskFailed {
+  return new TaskFailed(`${limit} of ${limitValue} was reached before anything was found`)
+}
+
+async function analyzeFound(run: TaskRun): Promise<void> {
+  await analysed(run)
+  await run.moveTo('generating')
+}
+
+async function analysed(run: TaskRun): Promise<Analysis> {
+  const questions = sectionQuestions(await planQuestions(run))
+  return run.step('analyze', 'analyze', async () => {
+    const found = foundBy(run.context.db, run.row.id)
+    const answered = questions.map(({ text, place }) => answerOf(text, place, found))
+    const { analysis, bundle } = analyse(run.row.query, answered, found, stopOf(run))
+    return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
+  })
+}
+
+async function generate(run: TaskRun): Promise<void> {
+  const analysis = await analysed(run)
+  await writeReport(run, analysis, bundleById(run, analysis.bundleId), stopOf(run))
+  await run.moveTo('completed')
+}
+
+function stopOf({ row }: TaskRun): ResearchStop | undefined {
+  if (row.stopped_by === null) return undefined
+  const stop: ResearchStop = JSON.parse(row.stopped_by)
+  return stop
+}
+
+function bundleById(run: TaskRun, id: string): EvidenceBundle {
+  const rows = run.context.db.all<{ body: string }>(
+    'SELECT body FROM research_partials WHERE task_id = ? ORDER BY sequence DESC',
+    run.row.id,
+  )
+  for (const { body } of rows) {
+    const bundle: EvidenceBundle = JSON.parse(body)
+    if (bundle.id === id) return bundle
+  }
+  throw new KsError('internal', 'the evidence of a research task is gone')
+}

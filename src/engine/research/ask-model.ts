@@ -1,0 +1,45 @@
+import { KsError } from '../../contract/errors.js'
+import { estimateTokens } from '../models/budget.js'
+import type { ChatMessage } from '../models/types.js'
+import { costUsd } from './prices.js'
+import type { Spent } from './step-store.js'
+import type { TaskRun } from './task-run.js'
+
+/**
+ * Asks the task's model, where it has one that answers within the limits.
+ *
+ * @returns undefined without a model, and when the provider fails: rules do the work then
+ * @throws LimitReached when the call could cost more than the budget has left, or is one too many
+ */
+export async function askModel(
+  run: TaskRun,
+  messages: ChatMessage[],
+  maxTokens: number,
+  signal: AbortSignal,
+): Promise<{ text: string; spent: Spent } | undefined> {
+  const { model } = run
+  if (model === undefined) return undefined
+  const asked = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+  run.checkModelCall(costUsd(model.price, { inputTokens: asked, outputTokens: maxTokens }))
+  let text = ''
+  try {
+    for await (const event of model.generator.generate(messages, { maxTokens, signal })) {
+      if (event.type === 'delta') {
+        text += event.text
+        continue
+      }
+      const inputTokens = event.usage?.inputTokens ?? asked
+      const outputTokens = event.usage?.outputTokens ?? estimateTokens(text)
+      const cost = costUsd(model.price, { inputTokens, outputTokens })
+      return {
+        text,
+        spent: { provider: model.provider, model: model.name, inputTokens, outputTokens, costUsd: cost },
+      }
+    }
+    return undefined
+  } catch (error) {
+    if (signal.aborted || !(error instanceof KsError)) throw error
+    run.context.log.warn({ task: run.row.id, error: error.message }, 'a research task goes on without its model')
+    return undefined
+  }
+}

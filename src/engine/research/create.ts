@@ -1,0 +1,141 @@
+import { KsError } from '../../contract/errors.js'
+import type {
+  CreateResearchBody,
+  PlanResearchBody,
+  ResearchTaskDryRunPlan,
+  ResearchTaskJob,
+  ResearchViolation,
+} from '../../contract/gateway/research.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { type Admitted, admit } from '../query/admission.js'
+import { type Route, resolveMode } from '../query/mode.js'
+import { assertRoomForTraces, quotasOf } from '../spaces/quota.js'
+import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { estimatePlan, violationsOf } from './estimate.js'
+import { costUsd, priceOf } from './prices.js'
+import { writeCost } from './step-store.js'
+import { appendEvent, findTask, toResearchJob } from './store.js'
+
+interface Prepared {
+  admitted: Admitted
+  route: Route
+  plan: ResearchTaskDryRunPlan
+}
+
+/** What a task would take. Nothing is written. */
+export async function planTask(
+  context: EngineContext,
+  caller: Caller,
+  body: PlanResearchBody,
+): Promise<ResearchTaskDryRunPlan> {
+  const admitted = admitTask(context, caller, body)
+  return (await prepare(context, admitted, body)).plan
+}
+
+/** Admits a task: publication, profile and mode are decided now, once, and stay. */
+export async function createTask(
+  context: EngineContext,
+  caller: Caller,
+  body: CreateResearchBody,
+): Promise<ResearchTaskJob> {
+  const { db } = context
+  const admitted = admitTask(context, caller, body)
+  assertRoomForTraces(context, admitted.space)
+  assertRoomForTask(context, admitted.space)
+  const prepared = await prepare(context, admitted, body)
+  const violations = violationsOf(prepared.plan, body.limits ?? {})
+  if (violations.length > 0) throw limitsExceeded(violations)
+  return db.write(() => {
+    // the router may have taken seconds
+    const space = findSpace(db, caller.tenant, body.knowledgeSpaceId)
+    assertRoomForTask(context, space)
+    const id = insertTask(context, caller, body, prepared)
+    return toResearchJob(db, findTask(db, caller, id))
+  })
+}
+
+/** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` where a provider of the space is not there */
+function admitTask(context: EngineContext, caller: Caller, body: PlanResearchBody): Admitted {
+  const { knowledgeSpaceId, query, mode, topK } = body
+  findSpace(context.db, caller.tenant, knowledgeSpaceId) // one that is being deleted is gone
+  const asked = {
+    knowledgeSpaceId,
+    query,
+    activeDocumentIds: [],
+    activeEntityIds: [],
+    ...(mode === undefined ? {} : { mode }),
+  }
+  const admitted = admit(context, caller, asked)
+  return { ...admitted, profile: { ...admitted.profile, topK: topK ?? admitted.profile.topK } }
+}
+
+/** Decides the mode, which asks the reasoning model for an explicit `auto` only, and estimates. */
+async function prepare(context: EngineContext, admitted: Admitted, body: PlanResearchBody): Promise<Prepared> {
+  const { space, profile } = admitted
+  const { knowledgeSpaceId, query, mode } = body
+  const asked = {
+    knowledgeSpaceId,
+    query,
+    activeDocumentIds: [],
+    activeEntityIds: [],
+    ...(mode === undefined ? {} : { mode }),
+  }
+  const route = await resolveMode(context, space, profile, asked, new AbortController().signal)
+  return { admitted, route, plan: estimatePlan(context, admitted, route, body) }
+}
+
+function limitsExceeded(violations: ResearchViolation[]): KsError {
+  const all = violations.map(
+    ({ limit, limitValue, estimatedValue }) => `${limit} is ${limitValue}, the estimate ${estimatedValue}`,
+  )
+  return new KsError('research-limits-exceeded', `the task would exceed its limits: ${all.join('; ')}`, {
+    details: { violations },
+  })
+}
+
+/** @throws KsError `capacity-exceeded` when the space has as many jobs as its quota allows */
+function assertRoomForTask(context: EngineContext, space: SpaceRow): void {
+  const { maxActiveJobCount } = quotasOf(context, space)
+  const open = openTasks(context.db, space.key)
+  if (open >= maxActiveJobCount)
+    throw new KsError(
+      'capacity-exceeded',
+      `the space has ${open} research tasks that have not ended, its quota maxActiveJobCount is ${maxActiveJobCount}`,
+    )
+}
+
+function openTasks(db: Database, spaceKey: number): number {
+  const sql = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
+  return db.get<{ n: number }>(sql, spaceKey)?.n ?? 0
+}
+
+function insertTask(
+  { db, options, now }: EngineContext,
+  caller: Caller,
+  body: CreateResearchBody,
+  { admitted, route }: Prepared,
+): string {
+  const id = newId()
+  const at = now()
+  const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+  db.run(
+    `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, limits,
+       budget_usd, metadata, permission_scope, stage, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+    ...[id, caller.tenant, caller.subject, admitted.space.key, newId(), body.query, route.resolvedMode],
+    ...[JSON.stringify(route), JSON.stringify(admitted.snapshot), JSON.stringify(admitted.profile)],
+    ...[json(body.limits), body.budgetUsd ?? null, json(body.metadata), json(body.permissionScope), at, at],
+  )
+  appendEvent(db, id, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
+  const { usage, reasoningModel } = route
+  if (usage !== undefined && reasoningModel !== undefined) {
+    const tokens = { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 }
+    const cost = costUsd(priceOf(options.providers, reasoningModel), tokens)
+    const { provider, model } = reasoningModel
+    writeCost(db, id, 'plan', { provider, model, ...tokens, costUsd: cost }, at)
+  }
+  return id
+}

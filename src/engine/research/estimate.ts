@@ -1,0 +1,159 @@
+import type {
+  PlanResearchBody,
+  ResearchLimits,
+  ResearchTaskDryRunPlan,
+  ResearchViolation,
+} from '../../contract/gateway/research.js'
+import type { EngineContext } from '../context.js'
+import { isBuiltin } from '../models/registry.js'
+import type { Admitted } from '../query/admission.js'
+import type { Route } from '../query/mode.js'
+import { planOf } from '../query/stages.js'
+import { type History, historyOf, quantile } from './history.js'
+import { LIMIT_NAMES } from './limits.js'
+import { PLAN_TOKENS, planTokens } from './plan-questions.js'
+import { costUsd, type Price, priceOf } from './prices.js'
+import { subQuestions } from './questions.js'
+import { SECTION_TOKENS } from './report.js'
+import { roundUsd } from './store.js'
+
+/** Raised when tasks are worked in another way, so that estimates of before mean something else. */
+const STRATEGY = 'research-task-1'
+/** What the estimate rests on, behind a `+` as build metadata is. */
+const BASIS = { space: 'measured-space', tenant: 'measured-tenant', none: 'assumed' } as const
+/** What a model reads for one section at most (`buildMessages`), at four characters a token, and what it usually writes. */
+const SECTION_INPUT_TOKENS = 6000
+const USUAL_INPUT_TOKENS = 2500
+const USUAL_OUTPUT_TOKENS = 250
+/** A model that answers at the speed of a small server. */
+const MODEL_CALL_MS = 4000
+/** Of an estimate without measurements, this is the least it may turn out as. */
+const LEAST_SHARE = 0.5
+
+type Tokens = { input: number; output: number }
+
+/** What a task would take, from what earlier ones took. */
+export function estimatePlan(
+  context: EngineContext,
+  admitted: Admitted,
+  route: Route,
+  body: PlanResearchBody,
+): ResearchTaskDryRunPlan {
+  const { space, profile } = admitted
+  const history = historyOf(context.db, space, route.resolvedMode)
+  const parts = subQuestions(body.query).length
+  const questions = parts > 1 ? parts + 1 : 1
+  const price = modelPrice(context, admitted)
+  const tokens = tokensOf(body.query, parts, history, price !== undefined)
+  const retrievals = Math.max(questions, Math.round(questions * history.retrievalsPerQuestion))
+  const modelCalls = price === undefined ? 0 : parts + 1
+  const estimated = costOf(price, tokens.usual)
+  const { budgetUsd } = body
+  const modelMs = history.tokens === undefined ? modelCalls * MODEL_CALL_MS : 0
+  return {
+    ...{ knowledgeSpaceId: space.id, query: body.query, strategyVersion: `${STRATEGY}+${BASIS[history.of]}` },
+    budget: {
+      ...(budgetUsd === undefined ? {} : { budgetUsd }),
+      exceedsBudget: budgetUsd !== undefined && estimated > budgetUsd,
+      ...(budgetUsd === undefined ? {} : { remainingBudgetUsd: roundUsd(Math.max(0, budgetUsd - estimated)) }),
+    },
+    estimates: {
+      costUsd: { currency: 'USD', estimated, min: costOf(price, tokens.least), max: costOf(price, tokens.most) },
+      inputTokens: tokens.usual.input,
+      outputTokens: tokens.usual.output,
+      totalTokens: tokens.usual.input + tokens.usual.output,
+      latencyMs: {
+        p50: Math.round(quantile(history.msPerRetrieval, 0.5) * retrievals) + modelMs,
+        p95: Math.round(quantile(history.msPerRetrieval, 0.95) * retrievals) + modelMs,
+      },
+      retrievalSteps: retrievals,
+      scannedResources: Math.round(retrievals * Math.min(profile.topK, history.scannedPerRetrieval)),
+      toolCalls: retrievals + modelCalls,
+      cacheHitProbability: 0, // results of retrievals are not kept for other tasks
+    },
+    retrievalPlan: planOf({ admitted, query: body.query, route }),
+    steps: stepsOf({ query: body.query, parts, retrievals, history, price, tokens: tokens.usual }),
+  }
+}
+
+/** The limits that the estimate exceeds. */
+export function violationsOf(
+  { budget, estimates }: ResearchTaskDryRunPlan,
+  limits: ResearchLimits,
+): ResearchViolation[] {
+  const estimated: Record<(typeof LIMIT_NAMES)[number], number> = {
+    maxRetrievalSteps: estimates.retrievalSteps,
+    maxScannedResources: estimates.scannedResources,
+    maxToolCalls: estimates.toolCalls,
+    timeoutMs: estimates.latencyMs.p50,
+  }
+  const found = LIMIT_NAMES.flatMap((limit): ResearchViolation[] => {
+    const limitValue = limits[limit]
+    const estimatedValue = estimated[limit]
+    return limitValue !== undefined && estimatedValue > limitValue ? [{ limit, limitValue, estimatedValue }] : []
+  })
+  if (budget.exceedsBudget && budget.budgetUsd !== undefined)
+    found.push({ limit: 'budgetUsd', limitValue: budget.budgetUsd, estimatedValue: estimates.costUsd.estimated })
+  return found
+}
+
+/** @returns undefined where the task works with rules */
+function modelPrice({ options, models }: EngineContext, { profile }: Admitted): Price | undefined {
+  const reference = profile.reasoningModel ?? options.defaultGenerator
+  if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined
+  return priceOf(options.providers, reference)
+}
+
+function costOf(price: Price | undefined, tokens: Tokens): number {
+  return price === undefined ? 0 : costUsd(price, { inputTokens: tokens.input, outputTokens: tokens.output })
+}
+
+function tokensOf(query: string, parts: number, history: History, hasModel: boolean) {
+  const none = { input: 0, output: 0 }
+  if (!hasModel) return { usual: none, least: none, most: none }
+  const plan = planTokens(query)
+  const most = { input: plan + parts * SECTION_INPUT_TOKENS, output: PLAN_TOKENS + parts * SECTION_TOKENS }
+  const usual =
+    history.tokens === undefined
+      ? { input: plan + parts * USUAL_INPUT_TOKENS, output: PLAN_TOKENS / 4 + parts * USUAL_OUTPUT_TOKENS }
+      : { input: Math.round(history.tokens.input * parts), output: Math.round(history.tokens.output * parts) }
+  const least = { input: Math.round(usual.input * LEAST_SHARE), output: Math.round(usual.output * LEAST_SHARE) }
+  return {
+    usual,
+    least,
+    most: { input: Math.max(most.input, usual.input), output: Math.max(most.output, usual.output) },
+  }
+}
+
+function stepsOf(of: {
+  query: string
+  parts: number
+  retrievals: number
+  history: History
+  price: Price | undefined
+  tokens: Tokens
+}): ResearchTaskDryRunPlan['steps'] {
+  const { query, parts, retrievals, history, price, tokens } = of
+  const { stepMs } = history
+  const planned = price === undefined ? { input: 0, output: 0 } : { input: planTokens(query), output: PLAN_TOKENS / 4 }
+  const written = {
+    input: Math.max(0, tokens.input - planned.input),
+    output: Math.max(0, tokens.output - planned.output),
+  }
+  const one = price === undefined ? 0 : 1
+  const step = (name: ResearchTaskDryRunPlan['steps'][number]['name'], calls: number, ms: number, used?: Tokens) => ({
+    name,
+    estimatedInputTokens: used?.input ?? 0,
+    estimatedOutputTokens: used?.output ?? 0,
+    estimatedToolCalls: calls,
+    estimatedLatencyMs: Math.round(ms),
+    estimatedCostUsd: used === undefined ? 0 : costOf(price, used),
+  })
+  return [
+    step('plan', one, stepMs.plan, planned),
+    step('retrieve', retrievals, stepMs.retrieve * retrievals),
+    step('inspect', 0, stepMs.inspect * parts),
+    step('analyze', 0, stepMs.analyze),
+    step('generate', one * parts, stepMs.generate * (parts + 1), written),
+  ]
+}

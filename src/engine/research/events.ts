@@ -1,0 +1,82 @@
+import type { ResearchEventName } from '../../contract/gateway/research.js'
+import type { Caller, PageRequest } from '../api.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Database } from '../storage/database.js'
+import type { ResearchRunner } from './runner.js'
+import { eventsAfter, findTask, taskById } from './store.js'
+
+/** One event; `id` is the cursor that goes on behind it. */
+export interface EventFrame {
+  id: string
+  event: ResearchEventName
+  data: unknown
+}
+
+const LAST: readonly ResearchEventName[] = ['research.completed', 'research.failed', 'research.canceled']
+/** events of a task that was ended with its space are never told: whoever follows it looks */
+const LOOK_AGAIN_MS = 5000
+
+/**
+ * The events of a task after a cursor: those that are stored, then what comes, in the order of their writing and without
+ * a gap. Ends behind the last event, and after `limit` of them.
+ */
+export function followEvents(
+  db: Database,
+  runner: ResearchRunner,
+  caller: Caller,
+  id: string,
+  page: PageRequest,
+  signal: AbortSignal,
+): AsyncIterable<EventFrame> {
+  const task = findTask(db, caller, id)
+  const filter = filterHash('research-events', task.id)
+  const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
+  return follow(db, runner, { taskId: task.id, filter, after: Number(after), limit: page.limit }, signal)
+}
+
+async function* follow(
+  db: Database,
+  runner: ResearchRunner,
+  from: { taskId: string; filter: string; after: number; limit: number },
+  signal: AbortSignal,
+): AsyncGenerator<EventFrame> {
+  const { taskId, filter } = from
+  let { after, limit: left } = from
+  for (;;) {
+    const changed = nextChange(runner, taskId, signal)
+    try {
+      // the row is read before the events: one that has ended then has all of its events
+      const open = taskById(db, taskId)?.completed_at === null
+      const events = eventsAfter(db, taskId, after, left)
+      for (const { sequence, event, data } of events) {
+        yield { id: encodeCursor({ after: [sequence] }, filter), event, data: JSON.parse(data) }
+        after = sequence
+        left -= 1
+        if (LAST.includes(event)) return
+      }
+      if (left <= 0 || !open || signal.aborted) return
+      if (events.length === 0) await changed.happened
+    } finally {
+      changed.dispose()
+    }
+  }
+}
+
+/** Resolves at the next change of the task, when the reader leaves, or after a while. */
+function nextChange(runner: ResearchRunner, taskId: string, signal: AbortSignal) {
+  let resolve = () => {}
+  const happened = new Promise<void>((resolved) => {
+    resolve = resolved
+  })
+  const forget = runner.listen(taskId, resolve)
+  const timer = setTimeout(resolve, LOOK_AGAIN_MS)
+  signal.addEventListener('abort', resolve, { once: true })
+  return {
+    happened,
+    dispose: () => {
+      forget()
+      clearTimeout(timer)
+      signal.removeEventListener('abort', resolve)
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import type { ConcreteMode } from '../query/mode.js'
+import type { Database } from '../storage/database.js'
+import type { StepName } from './step-store.js'
+
+/** Tasks that an estimate looks back on. */
+const TASKS = 50
+
+/** What earlier tasks took; times in milliseconds. */
+export interface History {
+  /** whose tasks they are; `none`: nothing was measured yet, and assumptions stand in */
+  of: 'space' | 'tenant' | 'none'
+  /** for each question of the plan */
+  retrievalsPerQuestion: number
+  /** passages of one retrieval */
+  scannedPerRetrieval: number
+  /** sorted: the whole task's time for each retrieval */
+  msPerRetrieval: number[]
+  /** mean time of a step of each name */
+  stepMs: Record<StepName, number>
+  /** tokens of all model calls for each question; undefined when no model took part */
+  tokens: { input: number; output: number } | undefined
+}
+
+/** Without any measurement: a retrieval of a middling space, and what a model takes to write a section. */
+const ASSUMED: History = {
+  of: 'none',
+  retrievalsPerQuestion: 1.5,
+  scannedPerRetrieval: 10,
+  msPerRetrieval: [400, 1500],
+  stepMs: { plan: 5, retrieve: 300, inspect: 50, analyze: 50, generate: 50 },
+  tokens: undefined,
+}
+
+interface TaskTotals {
+  questions: number
+  retrievals: number
+  scanned: number
+  calls: number
+  input: number
+  output: number
+  active_ms: number
+}
+
+/**
+ * What completed tasks in a mode took: of the space, else of the tenant's other spaces, else assumptions. Other tenants'
+ * tasks are never looked at.
+ */
+export function historyOf(db: Database, space: { key: number; tenant: string }, mode: ConcreteMode): History {
+  const own = measured(db, 'space', 't.space_key = ?', space.key, mode)
+  return own ?? measured(db, 'tenant', 't.tenant = ?', space.tenant, mode) ?? ASSUMED
+}
+
+function measured(
+  db: Database,
+  of: History['of'],
+  where: 't.space_key = ?' | 't.tenant = ?',
+  owner: number | string,
+  mode: ConcreteMode,
+): History | undefined {
+  const chosen = `SELECT t.id, t.active_ms FROM research_tasks t
+    WHERE ${where} AND t.mode = ? AND t.stage = 'completed' AND t.stopped_by IS NULL ORDER BY t.id DESC LIMIT ${TASKS}`
+  const tasks = db.all<TaskTotals>(
+    `SELECT t.active_ms, sum(s.name = 'retrieve') retrievals, sum(s.scanned) scanned, sum(s.tool_calls) calls,
+       sum(s.input_tokens) input, sum(s.output_tokens) output,
+       max(CASE WHEN s.name = 'plan' THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
+     FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY t.id HAVING retrievals > 0`,
+    ...[owner, mode],
+  )
+  if (tasks.length === 0) return undefined
+  const steps = db.all<{ name: StepName; ms: number }>(
+    `SELECT s.name, avg(s.latency_ms) ms FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY s.name`,
+    ...[owner, mode],
+  )
+  const sum = (pick: (task: TaskTotals) => number): number => tasks.reduce((total, task) => total + pick(task), 0)
+  const retrievals = sum((task) => task.retrievals)
+  const questions = sum((task) => task.questions)
+  const output = sum((task) => task.output)
+  return {
+    of,
+    retrievalsPerQuestion: retrievals / questions,
+    scannedPerRetrieval: sum((task) => task.scanned) / retrievals,
+    msPerRetrieval: tasks.map((task) => task.active_ms / task.retrievals).sort((a, b) => a - b),
+    stepMs: { ...ASSUMED.stepMs, ...Object.fromEntries(steps.map(({ name, ms }) => [name, ms])) },
+    tokens: output === 0 ? undefined : { input: sum((task) => task.input) / questions, output: output / questions },
+  }
+}
+
+/** @param sorted ascending, not empty @param share 0 to 1 */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+}

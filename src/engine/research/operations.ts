@@ -1,0 +1,72 @@
+import { KsError } from '../../contract/errors.js'
+import type {
+  CreateResearchBody,
+  PlanResearchBody,
+  ResearchPartial,
+  ResearchReport,
+  ResearchStage,
+  ResearchTaskDryRunPlan,
+  ResearchTaskJob,
+} from '../../contract/gateway/research.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
+import type { QueryShared } from '../query/stages.js'
+import { createTask, planTask } from './create.js'
+import { type EventFrame, followEvents } from './events.js'
+import { listPartials, listTasks, readReport } from './read.js'
+import { ResearchRunner } from './runner.js'
+import { isTerminal } from './stages.js'
+import { findTask, moveTask, toResearchJob } from './store.js'
+
+/** Research tasks, as callers reach them. A task is its creator's own: for everybody else it is not there. */
+export interface ResearchOperations {
+  /** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` */
+  plan(caller: Caller, body: PlanResearchBody): Promise<ResearchTaskDryRunPlan>
+  /** @throws KsError the same, `research-limits-exceeded`, `capacity-exceeded`, `quota-exceeded` */
+  create(caller: Caller, body: CreateResearchBody): Promise<ResearchTaskJob>
+  /** Newest first. @throws KsError `not-found` for a space that is not there, `invalid-cursor` */
+  list(
+    caller: Caller,
+    query: PageRequest & { knowledgeSpaceId?: string | undefined; stage?: ResearchStage | undefined },
+  ): Promise<Page<ResearchTaskJob>>
+  get(caller: Caller, id: string): Promise<ResearchTaskJob>
+  partials(caller: Caller, id: string, page: PageRequest): Promise<Page<ResearchPartial>>
+  /** Stored events, then live ones. Resolves once the task was found. @throws KsError `not-found`, `invalid-cursor` */
+  events(caller: Caller, id: string, page: PageRequest, signal: AbortSignal): Promise<AsyncIterable<EventFrame>>
+  /** @throws KsError `not-found` before the task is completed, and when a document it cites was deleted */
+  report(caller: Caller, id: string): Promise<ResearchReport>
+  /** @throws KsError `already-terminal` */
+  cancel(caller: Caller, id: string): Promise<ResearchTaskJob>
+}
+
+export function createResearch(
+  context: EngineContext,
+  shared: QueryShared,
+): { operations: ResearchOperations; runner: ResearchRunner } {
+  const { db, now } = context
+  const runner = new ResearchRunner(context, shared)
+  const operations: ResearchOperations = {
+    plan: (caller, body) => planTask(context, caller, body),
+    async create(caller, body) {
+      const task = await createTask(context, caller, body)
+      runner.wake()
+      return task
+    },
+    list: async (caller, query) => listTasks(db, caller, query),
+    get: async (caller, id) => toResearchJob(db, findTask(db, caller, id)),
+    partials: async (caller, id, page) => listPartials(db, caller, id, page),
+    events: async (caller, id, page, signal) => followEvents(db, runner, caller, id, page, signal),
+    report: async (caller, id) => readReport(db, caller, id),
+    async cancel(caller, id) {
+      const task = await db.write(() => {
+        const row = findTask(db, caller, id)
+        if (isTerminal(row.stage) || !moveTask(db, row.id, { from: row.stage, to: 'canceled', now: now() }))
+          throw new KsError('already-terminal', `research task ${row.id} has already ended as ${row.stage}`)
+        return toResearchJob(db, findTask(db, caller, id))
+      })
+      runner.ended(task.id)
+      return task
+    },
+  }
+  return { operations, runner }
+}

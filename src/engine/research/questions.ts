@@ -1,0 +1,65 @@
+import { analyzeQuery } from '../../lib/text/analyze.js'
+
+/** The questions of a task beside the whole one; more would ask for the same again. */
+export const MAX_QUESTIONS = 8
+/** A part of fewer terms is no question of its own. */
+const MIN_TERMS = 1
+/** A clause before `and` must be this long to stand alone: "salt and pepper" is one thing. */
+const MIN_CLAUSE_TERMS = 2
+const LEAD =
+  /^(?:please\s+)?(?:compare|contrast|describe|explain|summari[sz]e|list|find|tell me(?: about)?|what (?:is|are)|give(?: me)?)\s+/iu
+const COMPARISON =
+  /^(?:.*?\b)?(?:compare|contrast|differences?\s+between|similarities\s+between|difference\s+of)\s+(.+?)\s+(?:and|with|to|versus|vs\.?|against)\s+(.+)$/iu
+const VERSUS = /^(.+?)\s+(?:versus|vs\.?)\s+(.+)$/iu
+/** What a comparison is about stands behind both things that are compared. */
+const RESPECT = /\s+(?:in terms of|with respect to|with regard to|regarding|concerning|as to)\s+(.+)$/iu
+const QUESTION_WORD =
+  'what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can|could|should|will|would|has|have'
+const JOINED = new RegExp(`(?:,\\s*|;\\s*|\\s+)(?:and|or|but|then)\\s+(?=(?:${QUESTION_WORD})\\b)`, 'giu')
+const LIST_MARK = /^\s*(?:(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+)+/iu
+
+/**
+ * The questions that a question is made of, by its form: sentences, lines of a list, clauses joined before a question
+ * word, the two sides of a comparison. A question that is one gives itself alone.
+ *
+ * @returns at least one, at most `MAX_QUESTIONS`, in the order they are asked
+ */
+export function subQuestions(query: string): string[] {
+  const parts = query
+    .split(/\n+/)
+    .map((line) => line.replace(LIST_MARK, ''))
+    .flatMap(sentencesOf)
+    .flatMap(clausesOf)
+    .flatMap(sidesOf)
+    .map((part) => part.replace(/\s+/g, ' ').trim())
+    .filter((part) => new Set(analyzeQuery(part)).size >= MIN_TERMS)
+  const seen = new Set<string>()
+  const distinct = parts.filter((part) => {
+    const key = [...new Set(analyzeQuery(part))].sort().join(' ')
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
+  return distinct.length === 0 ? [query.trim()] : distinct.slice(0, MAX_QUESTIONS)
+}
+
+function sentencesOf(line: string): string[] {
+  return line.split(/(?<=[?？!。！])\s*|(?<=\.)\s+(?=\p{Lu})|;\s+/u).filter((part) => part.trim() !== '')
+}
+
+/** `How does X work and why was Y chosen` asks twice; a clause keeps what it is about from its neighbours only by its words. */
+function clausesOf(sentence: string): string[] {
+  const clauses = sentence.split(JOINED)
+  return clauses.every((clause) => analyzeQuery(clause).length >= MIN_CLAUSE_TERMS) ? clauses : [sentence]
+}
+
+function sidesOf(sentence: string): string[] {
+  const bare = sentence.replace(/[?.!]+\s*$/, '')
+  const respect = RESPECT.exec(bare)?.[1]
+  const compared = respect === undefined ? bare : bare.replace(RESPECT, '')
+  const found = COMPARISON.exec(compared) ?? VERSUS.exec(compared)
+  const [, one, other] = found ?? []
+  if (one === undefined || other === undefined) return [sentence]
+  const about = respect === undefined ? '' : ` ${respect}`
+  return [`${one.replace(LEAD, '')}${about}`, `${other}${about}`]
+}

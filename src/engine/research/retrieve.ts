@@ -1,0 +1,67 @@
+import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import { answerConfidence } from '../query/confidence.js'
+import type { RankedPassage } from '../query/evidence.js'
+import type { Retrieved } from '../query/fast.js'
+import { freshnessOf } from '../query/freshness.js'
+import { judge } from '../query/judge.js'
+import { type AnalysedPassage, analysePassage } from '../query/passage.js'
+import { measure, prepareQuery, weighedLength } from '../query/rerank.js'
+import { retrieveInMode } from '../query/stages.js'
+import { TraceRecorder } from '../traces/recorder.js'
+import { bundleOf } from './step-store.js'
+import type { StepScope, TaskRun } from './task-run.js'
+
+/** One look for evidence: what is searched, and the question that it is searched for. */
+export interface Look {
+  /** place of the question among those of the plan */
+  question: number
+  text: string
+  /** words that lead on from what was found, for another look at a question that is still open */
+  lead?: string
+}
+
+/** What a look came to; its evidence is the partial bundle of this id. */
+export interface LookDone extends Look {
+  bundleId: string
+  /** how telling the question's terms are here */
+  idf: [term: string, weight: number][]
+}
+
+/** Searches in the task's own mode, in the publication and with the profile that were frozen with it. */
+export async function look(run: TaskRun, asked: Look, { signal, room }: StepScope) {
+  const { admitted, context } = run
+  const query = asked.lead === undefined ? asked.text : `${asked.text}\n\n${asked.lead}`
+  const body: QueryBody = {
+    ...{ knowledgeSpaceId: admitted.space.id, query, mode: admitted.profile.defaultMode },
+    ...{ activeDocumentIds: [], activeEntityIds: [] },
+  }
+  const recorder = new TraceRecorder()
+  const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
+  const { retrieved } = await retrieveInMode(context, run.shared, request)
+  signal.throwIfAborted()
+  const judged = asked.lead === undefined ? retrieved : seenFrom(asked.text, retrieved)
+  const cut = { ...judged, ranked: judged.ranked.slice(0, room) }
+  const passages = cut.ranked.map(({ passage }) => passage)
+  const freshness = freshnessOf(context.db, passages, Date.now())
+  const partial: EvidenceBundle = bundleOf(judge({ query: asked.text, traceId: run.row.id, freshness }, cut))
+  const idf = analyzeQuery(asked.text).map((term): [string, number] => [term, cut.idf(term)])
+  const done: LookDone = { ...asked, bundleId: partial.id, idf: [...new Map(idf)] }
+  return { body: done, toolCalls: 1, scanned: cut.ranked.length, partial }
+}
+
+/** What was found with more words than the question has is ranked by the question alone: a lead is no evidence. */
+function seenFrom(question: string, retrieved: Retrieved): Retrieved {
+  const terms = analyzeQuery(question)
+  const query = prepareQuery(terms, retrieved.idf)
+  const distinct = new Set(terms).size
+  const analysed = retrieved.ranked.map(({ passage }): AnalysedPassage => analysePassage(passage))
+  const average = analysed.reduce((sum, passage) => sum + weighedLength(passage), 0) / Math.max(1, analysed.length)
+  const ranked = retrieved.ranked.flatMap((one, place): RankedPassage[] => {
+    const passage = analysed[place]
+    if (passage === undefined) return []
+    const features = measure(query, passage, average)
+    return [{ ...one, features, final: answerConfidence(features, distinct) }]
+  })
+  return { ...retrieved, terms, ranked: ranked.sort((a, b) => b.final - a.final) }
+}

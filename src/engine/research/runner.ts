@@ -1,0 +1,198 @@
+import { KsError } from '../../contract/errors.js'
+import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
+import type { EngineContext } from '../context.js'
+import type { QueryShared } from '../query/stages.js'
+import { advance } from './advance.js'
+import { frozenOf, moveTask, type TaskRow, taskById } from './store.js'
+import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
+
+/** Tasks at work: they share the machine with queries, which people wait for. */
+const TASKS_AT_ONCE = 2
+const MAX_ATTEMPTS = 5
+const FIRST_RETRY_MS = 1000
+const MAX_RETRY_MS = 5 * 60_000
+/** a task that was at work at this many deaths of the process is given up */
+const MAX_UNCLEAN_ENDS = 5
+const IDLE_POLL_MS = 5000
+
+interface Running {
+  ended: Promise<void>
+  stop: LinkedAbort
+}
+
+/** Works research tasks. The table is the queue: this object holds claims, which end with the process. */
+export class ResearchRunner {
+  readonly #context: EngineContext
+  readonly #shared: QueryShared
+  readonly #stop = new AbortController()
+  readonly #running = new Map<string, Running>()
+  readonly #listeners = new Map<string, Set<() => void>>()
+  #lastSpace = 0
+  #timer: NodeJS.Timeout | undefined
+  #turning = false
+
+  constructor(context: EngineContext, shared: QueryShared) {
+    this.#context = context
+    this.#shared = shared
+  }
+
+  /** Frees what a dead process had claimed, and starts. */
+  start(): void {
+    this.#recover()
+    this.wake()
+  }
+
+  /** Looks for work soon. */
+  wake(): void {
+    if (this.#turning || this.#stop.signal.aborted) return
+    this.#turning = true
+    setImmediate(() => {
+      this.#turning = false
+      this.#turn()
+    })
+  }
+
+  activity(): { active: number; waiting: number } {
+    const open =
+      this.#context.db.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL')?.n ?? 0
+    return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
+  }
+
+  /** Ends the work on a task that was ended by somebody else, and tells those who follow it. */
+  ended(taskId: string): void {
+    this.#running.get(taskId)?.stop.abort(new TaskGone('the task was ended'))
+    this.tell(taskId)
+    this.wake()
+  }
+
+  /** Calls back after each change of a task. @returns what ends that */
+  listen(taskId: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(taskId) ?? new Set()
+    this.#listeners.set(taskId, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(taskId) === listeners) this.#listeners.delete(taskId)
+    }
+  }
+
+  tell(taskId: string): void {
+    for (const listener of this.#listeners.get(taskId) ?? []) listener()
+  }
+
+  /** Takes no new work and waits until what runs has let go; it goes on behind its last step. */
+  async close(): Promise<void> {
+    this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
+    clearTimeout(this.#timer)
+    await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended))
+  }
+
+  #recover(): void {
+    const { db, now } = this.#context
+    db.writeNow(() => {
+      db.run(
+        `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
+         WHERE claimed_by IS NOT NULL AND completed_at IS NULL`,
+      )
+      const hopeless = db.all<Pick<TaskRow, 'id' | 'stage'>>(
+        'SELECT id, stage FROM research_tasks WHERE completed_at IS NULL AND unclean_ends >= ?',
+        MAX_UNCLEAN_ENDS,
+      )
+      const error = 'the daemon died again and again while it worked on this task'
+      for (const { id, stage } of hopeless) moveTask(db, id, { from: stage, to: 'failed', now: now(), error })
+    })
+  }
+
+  #turn(): void {
+    if (this.#stop.signal.aborted) return
+    clearTimeout(this.#timer)
+    while (this.#running.size < TASKS_AT_ONCE) {
+      const task = this.#claim()
+      if (task === undefined) break
+      this.#launch(task)
+    }
+    this.#timer = setTimeout(() => this.wake(), IDLE_POLL_MS)
+    this.#timer.unref()
+  }
+
+  /** The oldest task that is due, of the space whose turn it is. */
+  #claim(): TaskRow | undefined {
+    const { db, instance, now } = this.#context
+    const next = (after: number) =>
+      db.get<{ id: string; space_key: number }>(
+        `SELECT t.id, t.space_key FROM research_tasks t INDEXED BY research_tasks_open
+         JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL
+         WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ? AND t.run_after <= ?
+         ORDER BY t.space_key, t.run_after, t.id LIMIT 1`,
+        ...[after, now()],
+      )
+    const due = next(this.#lastSpace) ?? next(0)
+    if (due === undefined) return undefined
+    this.#lastSpace = due.space_key
+    db.writeNow(() => db.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', instance, due.id))
+    return taskById(db, due.id)
+  }
+
+  #launch(task: TaskRow): void {
+    const stop = linkAbort(this.#stop.signal)
+    const ended = this.#run(task, stop.signal)
+      .catch((error: unknown) =>
+        this.#context.log.error({ task: task.id, error: String(error) }, 'a research task could not be let go'),
+      )
+      .finally(() => {
+        stop.dispose()
+        this.#running.delete(task.id)
+        this.tell(task.id)
+        this.wake()
+      })
+    this.#running.set(task.id, { ended, stop })
+  }
+
+  async #run(task: TaskRow, signal: AbortSignal): Promise<void> {
+    const { leases } = this.#context
+    const { snapshot } = frozenOf(task)
+    // what the frozen publication shows is not removed while the task reads it
+    const lease = leases.acquire({
+      ...{ spaceKey: task.space_key, sessionId: task.id, type: 'read', targetType: 'publication' },
+      ...{ targetId: snapshot.publicationId, virtualPath: `/evidence/${task.id}` },
+    })
+    lease.keepAlive()
+    const told = () => this.tell(task.id)
+    try {
+      await advance(new TaskRun({ context: this.#context, shared: this.#shared, signal, told }, task))
+    } catch (error) {
+      await this.#letGo(task, error)
+    } finally {
+      lease.release()
+    }
+  }
+
+  /** Gives a task back after an error: to be ended, to be tried again, or to whoever starts next. */
+  async #letGo({ id }: TaskRow, error: unknown): Promise<void> {
+    const { db, instance, log, now } = this.#context
+    if (this.#stop.signal.aborted) {
+      await db.write(() =>
+        db.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', id, instance),
+      )
+      return
+    }
+    const row = taskById(db, id)
+    if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
+    const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
+    if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
+      await db.write(() =>
+        moveTask(db, id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance }),
+      )
+      return
+    }
+    log.warn({ task: id, stage: row.stage, error: String(error) }, 'a research task is tried again')
+    const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
+    const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
+    await db.write(() =>
+      db.run(
+        'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + 1, run_after = ? WHERE id = ? AND claimed_by = ?',
+        ...[runAfter, id, instance],
+      ),
+    )
+    setTimeout(() => this.wake(), delay).unref()
+  }
+}

@@ -1,0 +1,188 @@
+import { KsError, notFound } from '../../contract/errors.js'
+import type {
+  ResearchEventData,
+  ResearchEventName,
+  ResearchLimits,
+  ResearchStage,
+  ResearchTaskJob,
+} from '../../contract/gateway/research.js'
+import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
+import { isUuid } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { Snapshot } from '../query/admission.js'
+import type { ConcreteMode, Route } from '../query/mode.js'
+import type { Database } from '../storage/database.js'
+import { isTerminal, mayMove } from './stages.js'
+
+/** A row of `research_tasks`, with the id of its space. */
+export interface TaskRow {
+  id: string
+  tenant: string
+  subject: string
+  space_key: number
+  space_id: string
+  queue_id: string
+  query: string
+  mode: ConcreteMode
+  route: string
+  snapshot: string
+  profile: string
+  limits: string | null
+  budget_usd: number | null
+  stage: ResearchStage
+  error: string | null
+  stopped_by: string | null
+  budget_exceeded: number
+  active_ms: number
+  claimed_by: string | null
+  attempts: number
+  unclean_ends: number
+  created_at: number
+  updated_at: number
+  completed_at: number | null
+}
+
+/** What was frozen when the task was made. */
+export interface Frozen {
+  route: Route
+  snapshot: Snapshot
+  profile: RetrievalProfile
+  limits: ResearchLimits
+}
+
+const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL`
+
+/** A task of the caller's own. @throws KsError `not-found`, also for another subject's task: it quotes what that one may read */
+export function findTask(db: Database, caller: Caller, id: string): TaskRow {
+  const row = isUuid(id)
+    ? db.get<TaskRow>(`${TASK} WHERE t.id = ? AND t.tenant = ? AND t.subject = ?`, id, caller.tenant, caller.subject)
+    : undefined
+  if (row === undefined) throw notFound('research task', id)
+  return row
+}
+
+export function taskById(db: Database, id: string): TaskRow | undefined {
+  return db.get<TaskRow>(`${TASK} WHERE t.id = ?`, id)
+}
+
+/** Tasks of a caller, newest first. @param before the id that the page before ended with */
+export function tasksOf(
+  db: Database,
+  caller: Caller,
+  filter: { spaceId?: string | undefined; stage?: ResearchStage | undefined; before?: string | undefined },
+  limit: number,
+): TaskRow[] {
+  return db.all<TaskRow>(
+    `${TASK} WHERE t.tenant = ? AND t.subject = ? AND (? IS NULL OR s.id = ?) AND (? IS NULL OR t.stage = ?)
+       AND (? IS NULL OR t.id < ?) ORDER BY t.id DESC LIMIT ?`,
+    ...[caller.tenant, caller.subject, filter.spaceId ?? null, filter.spaceId ?? null],
+    ...[filter.stage ?? null, filter.stage ?? null, filter.before ?? null, filter.before ?? null, limit],
+  )
+}
+
+export function frozenOf(row: TaskRow): Frozen {
+  const route: Route = JSON.parse(row.route)
+  const snapshot: Snapshot = JSON.parse(row.snapshot)
+  const profile: RetrievalProfile = JSON.parse(row.profile)
+  const limits: ResearchLimits = row.limits === null ? {} : JSON.parse(row.limits)
+  return { route, snapshot, profile, limits }
+}
+
+interface CostRow {
+  step: string
+  provider: string
+  cost_usd: number
+  usage: string
+  recorded_at: number
+}
+
+export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
+  const costs = db.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', row.id)
+  const { limits } = frozenOf(row)
+  return {
+    id: row.id,
+    tenantId: row.tenant,
+    subjectId: row.subject,
+    knowledgeSpaceId: row.space_id,
+    queueJobId: row.queue_id,
+    query: row.query,
+    stage: row.stage,
+    ...(row.limits === null ? {} : { limits }),
+    ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd }),
+    cost: {
+      totalUsd: roundUsd(costs.reduce((sum, cost) => sum + cost.cost_usd, 0)),
+      ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd, budgetExceeded: row.budget_exceeded === 1 }),
+      entries: costs.map((cost) => ({
+        step: cost.step,
+        provider: cost.provider,
+        costUsd: cost.cost_usd,
+        usage: JSON.parse(cost.usage),
+        recordedAt: cost.recorded_at,
+      })),
+    },
+    ...(row.error === null ? {} : { error: row.error }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
+  }
+}
+
+/** To a ten-thousandth of a cent: sums of prices a token would show the tails of binary fractions. */
+export function roundUsd(usd: number): number {
+  return Math.round(usd * 1e6) / 1e6
+}
+
+/** Adds an event behind the last one, inside the caller's transaction. */
+export function appendEvent<N extends ResearchEventName>(
+  db: Database,
+  taskId: string,
+  event: N,
+  data: ResearchEventData<N>,
+): void {
+  db.run(
+    `INSERT INTO research_events (task_id, sequence, event, data)
+     VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE task_id = ?), ?, ?)`,
+    ...[taskId, taskId, event, JSON.stringify(data)],
+  )
+}
+
+export interface EventRow {
+  sequence: number
+  event: ResearchEventName
+  data: string
+}
+
+export function eventsAfter(db: Database, taskId: string, after: number, limit: number): EventRow[] {
+  return db.all<EventRow>(
+    'SELECT sequence, event, data FROM research_events WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+    ...[taskId, after, limit],
+  )
+}
+
+/**
+ * Moves a task to another stage and tells it, or does neither; inside the caller's transaction.
+ *
+ * @param claim the instance that works on the task; absent for a move by somebody else, such as a cancellation
+ * @returns whether this call moved it; false means that somebody else did, or took it over
+ */
+export function moveTask(
+  db: Database,
+  id: string,
+  move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: string },
+): boolean {
+  const { from, to, now, error, claim } = move
+  if (!mayMove(from, to)) throw new KsError('internal', `a research task does not move from ${from} to ${to}`)
+  const ended = isTerminal(to)
+  const { changes } = db.run(
+    `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,
+       claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
+     WHERE id = ? AND stage = ? AND (? IS NULL OR claimed_by = ?)`,
+    ...[to, error ?? null, now, ended ? now : null, ended ? 1 : 0, id, from, claim ?? null, claim ?? null],
+  )
+  if (changes !== 1) return false
+  if (to === 'completed') appendEvent(db, id, 'research.completed', { researchTaskId: id })
+  else if (to === 'canceled') appendEvent(db, id, 'research.canceled', { researchTaskId: id })
+  else if (to === 'failed') appendEvent(db, id, 'research.failed', { error: error ?? 'the task failed' })
+  else appendEvent(db, id, 'research.stage', { researchTaskId: id, stage: to, at: new Date(now).toISOString() })
+  return true
+}

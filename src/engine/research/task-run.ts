@@ -1,0 +1,211 @@
+import type { ResearchStop } from '../../contract/gateway/research.js'
+import { linkAbort } from '../../lib/abort.js'
+import { account } from '../compile/embeddings.js'
+import type { EngineContext } from '../context.js'
+import { isBuiltin } from '../models/registry.js'
+import type { Generator } from '../models/types.js'
+import type { Admitted } from '../query/admission.js'
+import type { QueryShared } from '../query/stages.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { limitsOf, type TaskLimits } from './limits.js'
+import { type Price, priceOf } from './prices.js'
+import { type DoneStep, type StepName, stepBody, type Used, usedBy, writeStep } from './step-store.js'
+import { type Frozen, frozenOf, moveTask, type TaskRow, taskById } from './store.js'
+
+/** A limit of the task ends what it is doing; what it has found stays. */
+export class LimitReached extends Error {
+  readonly stop: ResearchStop
+
+  constructor(stop: ResearchStop) {
+    super(`${stop.limit} of ${stop.limitValue} is reached`)
+    this.stop = stop
+  }
+}
+
+/** Somebody else ended the task, or its space is gone: nothing more is written. */
+export class TaskGone extends Error {}
+
+/** The task cannot come to anything; trying again would not help. */
+export class TaskFailed extends Error {}
+
+/** What a step needs to know and may use up. */
+export interface StepScope {
+  signal: AbortSignal
+  /** passages that may still be read */
+  room: number
+}
+
+type StepWork<T> = (scope: StepScope) => Promise<Omit<DoneStep, 'key' | 'name' | 'latencyMs' | 'body'> & { body: T }>
+
+/** The steps that look for evidence; time that is over ends them, while closing a task always goes on. */
+const GATHERING: readonly StepName[] = ['plan', 'retrieve', 'inspect']
+
+/**
+ * One stay of a task at work. Steps are durable: one that is written down is not done again, and its result, evidence,
+ * cost and events are one transaction.
+ */
+export class TaskRun {
+  readonly context: EngineContext
+  readonly shared: QueryShared
+  readonly frozen: Frozen
+  readonly limits: TaskLimits
+  readonly signal: AbortSignal
+  readonly #started = performance.now()
+  readonly #told: () => void
+  #row: TaskRow
+
+  /** @param told called after every change that readers may be waiting for */
+  constructor(
+    parts: { context: EngineContext; shared: QueryShared; signal: AbortSignal; told: () => void },
+    row: TaskRow,
+  ) {
+    this.context = parts.context
+    this.shared = parts.shared
+    this.signal = parts.signal
+    this.#told = parts.told
+    this.#row = row
+    this.frozen = frozenOf(row)
+    this.limits = limitsOf(this.frozen.limits)
+  }
+
+  get row(): TaskRow {
+    return this.#row
+  }
+
+  /** time at work, in milliseconds, over all starts of the daemon */
+  get activeMs(): number {
+    return Math.round(this.#row.active_ms + performance.now() - this.#started)
+  }
+
+  get used(): Used {
+    return usedBy(this.context.db, this.#row.id)
+  }
+
+  /** @throws TaskGone */
+  get space(): SpaceRow {
+    const space = spaceByKey(this.context.db, this.#row.space_key)
+    if (space === undefined) throw new TaskGone('the space is gone')
+    return space
+  }
+
+  /** What a query of the task's own would have been admitted with. */
+  get admitted(): Admitted {
+    const { profile, snapshot } = this.frozen
+    return { subject: this.#row.subject, space: this.space, profile, snapshot }
+  }
+
+  /** The language model of the task, or undefined where it works with rules. */
+  get model(): { generator: Generator; price: Price; provider: string; name: string } | undefined {
+    const { models, options } = this.context
+    const reference = this.frozen.profile.reasoningModel ?? options.defaultGenerator
+    if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined
+    return {
+      generator: models.generator(reference, account(this.context, this.space)),
+      price: priceOf(options.providers, reference),
+      ...{ provider: reference.provider, name: reference.model },
+    }
+  }
+
+  /**
+   * Does a step, or gives back what it came to before.
+   *
+   * @throws LimitReached where a limit leaves no room for it, or ends it; TaskGone when the task was ended meanwhile
+   */
+  async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
+    const known = stepBody(this.context.db, this.#row.id, key)
+    if (known !== undefined) return JSON.parse(known)
+    this.signal.throwIfAborted()
+    const used = this.used
+    if (name === 'retrieve') this.#check('maxRetrievalSteps', used.retrievalSteps)
+    if (name === 'retrieve') this.#check('maxScannedResources', used.scannedResources)
+    if (name === 'retrieve') this.#check('maxToolCalls', used.toolCalls)
+    const started = performance.now()
+    const done = await this.#inTime(GATHERING.includes(name), (signal) =>
+      work({ signal, room: this.limits.maxScannedResources - used.scannedResources }),
+    )
+    const latencyMs = Math.max(0, Math.round(performance.now() - started))
+    await this.#write({ ...done, key, name, latencyMs })
+    return done.body
+  }
+
+  /** Whether one more call of a model fits the limits. @throws LimitReached */
+  checkModelCall(worstUsd: number): void {
+    const used = this.used
+    this.#check('maxToolCalls', used.toolCalls)
+    const { budget_usd: budget } = this.#row
+    if (budget !== null && used.costUsd + worstUsd > budget)
+      throw new LimitReached({ limit: 'budgetUsd', limitValue: budget })
+  }
+
+  /** Notes that the budget kept the task from something. */
+  async noteBudget(): Promise<void> {
+    const { db } = this.context
+    await db.write(() => db.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', this.#row.id))
+  }
+
+  /** Moves the task to the next stage. @throws TaskGone */
+  async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
+    const { db, instance, now } = this.context
+    const { id, stage } = this.#row
+    const activeMs = this.activeMs
+    const moved = await db.write(() => {
+      if (!moveTask(db, id, { from: stage, to, now: now(), claim: instance })) return false
+      db.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', activeMs, id)
+      if (stoppedBy !== undefined)
+        db.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', JSON.stringify(stoppedBy), id)
+      return true
+    })
+    if (!moved) throw new TaskGone('the task was ended')
+    this.#reread()
+    this.#told()
+  }
+
+  async #write(step: DoneStep): Promise<void> {
+    const { db, instance, now } = this.context
+    const activeMs = this.activeMs
+    const written = await db.write(() => writeStep(db, this.#row, step, { instance, now: now(), activeMs }))
+    if (!written) throw new TaskGone('the task was ended')
+    this.#told()
+  }
+
+  #reread(): void {
+    const { active_ms } = this.#row
+    const row = taskById(this.context.db, this.#row.id)
+    if (row === undefined) throw new TaskGone('the task is gone')
+    // what was stored counts from the beginning of this stay
+    this.#row = { ...row, active_ms }
+  }
+
+  #check(limit: 'maxRetrievalSteps' | 'maxScannedResources' | 'maxToolCalls', used: number): void {
+    const limitValue = this.limits[limit]
+    if (used >= limitValue) throw new LimitReached({ limit, limitValue })
+  }
+
+  /** Runs work that ends with the task's time, or with the task. */
+  async #inTime<T>(gathering: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const over = new LimitReached({ limit: 'timeoutMs', limitValue: this.limits.timeoutMs })
+    const end = gathering ? this.limits.gatherMs : this.limits.timeoutMs
+    const left = end - this.activeMs
+    if (gathering && left <= 0) throw over
+    const scope = linkAbort(this.signal)
+    const timer = setTimeout(() => scope.abort(over), Math.max(0, left))
+    try {
+      // what closes a task looks at the signal itself: it has another way to end in time
+      return await (gathering ? abortable(work(scope.signal), scope.signal) : work(scope.signal))
+    } finally {
+      clearTimeout(timer)
+      scope.dispose()
+      scope.abort()
+    }
+  }
+}
+
+/** A promise that is not waited for any more once the signal aborts: not every part of a retrieval listens. */
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

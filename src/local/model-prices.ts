@@ -1,0 +1,28 @@
+/** What a model costs, in US dollars for a million tokens. */
+export interface ModelPrice {
+  inputUsdPerMillion: number
+  outputUsdPerMillion: number
+}
+
+const RULE = 'prices as {"MODEL": {"inputUsdPerMillion": 0.5, "outputUsdPerMillion": 1.5}}'
+
+/** Reads the prices of a provider's models; `*` names those without a price of their own. @throws Error with the rule */
+export function modelPrices(value: unknown): Record<string, ModelPrice> {
+  return Object.fromEntries(entriesOf(value).map(([model, price]) => [model, modelPrice(price)]))
+}
+
+function modelPrice(value: unknown): ModelPrice {
+  const fields = new Map(entriesOf(value))
+  const dollars = (name: string): number => {
+    const amount = fields.get(name)
+    if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) throw new Error(RULE)
+    return amount
+  }
+  if (fields.size !== 2) throw new Error(RULE)
+  return { inputUsdPerMillion: dollars('inputUsdPerMillion'), outputUsdPerMillion: dollars('outputUsdPerMillion') }
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(RULE)
+  return Object.entries(value)
+}
