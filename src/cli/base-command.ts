@@ -73,6 +73,14 @@ export abstract class BaseCommand extends Command {
     return this.connected
   }
 
+  /** A client of whoever answers now: a local daemon that was started again may listen elsewhere. */
+  protected async reconnected(): Promise<Client> {
+    const before = await this.connected?.catch(() => undefined)
+    before?.close()
+    this.connected = undefined
+    return await this.client()
+  }
+
   /**
    * The space to work in: `--space`, environment, project, context; the only one there is, when none is named.
    *

@@ -14,7 +14,7 @@ const DOCUMENT =
 let edge: TestEdge
 const called = new Set<string>()
 /** what the calls before made, for the calls after */
-const made = { space: '', document: '', other: '', job: '', bulk: '', trace: '', item: '' }
+const made = { space: '', document: '', other: '', job: '', bulk: '', trace: '', item: '', task: '' }
 
 beforeAll(async () => {
   edge = await startEdge({ settings: { egressAllow: ['127.0.0.2'] } })
@@ -26,7 +26,7 @@ interface Streamed {
   headers: Headers
   frames: { event: string; data: { traceId: string } }[]
 }
-type Answer<Id extends GatewayRoute['id']> = Id extends 'query'
+type Answer<Id extends GatewayRoute['id']> = Id extends 'query' | 'streamResearchEvents'
   ? Streamed
   : Id extends 'getMultimodalAsset'
     ? Uint8Array
@@ -79,7 +79,7 @@ function parseFrames(text: string, route: RouteDefinition) {
     .split('\n\n')
     .filter((block) => block !== '' && !block.startsWith(':'))
     .map((block) => {
-      const [first, second, ...rest] = block.split('\n')
+      const [first, second, ...rest] = block.split('\n').filter((line) => !line.startsWith('id: '))
       expect(rest).toEqual([])
       const event = first!.replace(/^event: /, '')
       const data = JSON.parse(second!.replace(/^data: /, ''))
@@ -330,6 +330,35 @@ describe('answers have the documented shape', () => {
     expect((await call('listDocuments', id)).items.filter(({ sourceId }) => sourceId === source.id)).toEqual([])
   })
 
+  test('of research tasks', async () => {
+    const json = { knowledgeSpaceId: made.space, query: 'What pulls the sea and which port has the largest range?' }
+    const plan = await call('planResearchTask', {}, { json: { ...json, topK: 5, budgetUsd: 1 } })
+    expect(plan).toMatchObject({ budget: { exceedsBudget: false, remainingBudgetUsd: 1 }, retrievalPlan: { topK: 5 } })
+    const task = await call('createResearchTask', {}, { json: { ...json, limits: { timeoutMs: 60_000 } } })
+    expect(task).toMatchObject({ stage: 'queued', tenantId: 'tenant-a', limits: { timeoutMs: 60_000 } })
+    const one = { id: task.id }
+    const { frames } = await call('streamResearchEvents', one, { query: { limit: '100' } })
+    expect(frames.at(-1)?.event).toBe('research.completed')
+    expect(await call('getResearchTask', one)).toMatchObject({ stage: 'completed', cost: { totalUsd: 0 } })
+    expect((await call('listResearchTasks', {}, { query: { stage: 'completed' } })).items).toMatchObject([one])
+    expect((await call('listResearchPartials', one, { query: { limit: '1' } })).items).toMatchObject([{ sequence: 1 }])
+    expect((await call('getResearchReport', one)).text).toContain('## Sources')
+    const after = await edge.send('DELETE', `/research-tasks/${task.id}`, { token: edge.tokens.ada })
+    expect({ status: after.status, code: after.headers.get('x-error-code') }).toEqual({
+      ...{ status: 409, code: 'already-terminal' },
+    })
+    const small = { ...json, limits: { maxRetrievalSteps: 1 } }
+    const refused = await edge.send('POST', '/research-tasks', { token: edge.tokens.ada, json: small })
+    expect({ status: refused.status, body: await refused.json() }).toEqual({
+      status: 422,
+      body: {
+        error: expect.stringContaining('maxRetrievalSteps is 1'),
+        violations: [{ limit: 'maxRetrievalSteps', limitValue: 1, estimatedValue: expect.any(Number) }],
+      },
+    })
+    made.task = task.id
+  })
+
   test('of retention policies', async () => {
     const id = { id: made.space }
     const tenant = await call('getTenantRetentionPolicy')
@@ -381,6 +410,7 @@ describe('what belongs to somebody', () => {
       `/jobs/${made.job}`,
       `/bulk-jobs/${made.bulk}`,
       `/queries/${made.trace}`,
+      ...['', '/partials', '/events', '/report'].map((part) => `/research-tasks/${made.task}${part}`),
       ...[
         'quality/traces',
         'golden-questions',
@@ -408,6 +438,6 @@ describe('what belongs to somebody', () => {
 })
 
 test('every operation but those with a test of their own has been answered', () => {
-  const elsewhere = ['cancelJob', 'revokeToken']
+  const elsewhere = ['cancelJob', 'revokeToken', 'cancelResearchTask']
   expect(routes.map(({ id }) => id).filter((id) => !called.has(id) && !elsewhere.includes(id))).toEqual([])
 })

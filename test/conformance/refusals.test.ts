@@ -191,7 +191,7 @@ describe('the rules of a query', () => {
         const path = pathOf(route) + queryOf(route, ['cursor'], cursor)
         const response = await edge.send(route.method, path, { token: edge.tokens.ada })
         const { status } = await refusal(response, route)
-        expect(status === 400 || (status === 404 && route.path.startsWith('/queries'))).toBe(true)
+        expect(status === 400 || (status === 404 && /^\/(queries|research-tasks)\/\{/.test(route.path))).toBe(true)
       }
     },
   )

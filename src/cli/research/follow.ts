@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../../client/client.js'
+import { ConnectionError } from '../../client/errors.js'
+import { isObject, textOf } from '../json-file.js'
+
+/** One event of a research task, as it came. */
+export interface TaskEvent {
+  event: string
+  /** cursor behind it */
+  id: string | undefined
+  data: Record<string, unknown>
+}
+
+export interface FollowOptions {
+  /** where to go on */
+  cursor?: string | undefined
+  /** most events of one request; the service closes the stream behind them */
+  pageSize: number
+  /** go on until the task has ended, over pages and over restarts of the service */
+  toTheEnd: boolean
+  signal: AbortSignal
+  /** a client of whoever answers now, after the connection broke */
+  reconnect: () => Promise<Client>
+}
+
+const LAST = new Set(['research.completed', 'research.failed', 'research.canceled'])
+const RECONNECTS = 5
+const RECONNECT_PAUSE_MS = 500
+
+export function isLast({ event }: TaskEvent): boolean {
+  return LAST.has(event)
+}
+
+/** Events of a task as they come. A stream that breaks is taken up behind the last event that was seen. */
+export async function* followTask(client: Client, id: string, options: FollowOptions): AsyncGenerator<TaskEvent> {
+  let { cursor } = options
+  let current = client
+  let broken = 0
+  for (;;) {
+    let seen = 0
+    try {
+      for await (const event of onePage(current, id, cursor, options)) {
+        cursor = event.id ?? cursor
+        seen += 1
+        broken = 0
+        yield event
+        if (isLast(event)) return
+      }
+    } catch (error) {
+      if (!options.toTheEnd || !(error instanceof ConnectionError) || ++broken > RECONNECTS) throw error
+      await sleep(RECONNECT_PAUSE_MS * broken, undefined, { signal: options.signal })
+      current = await options.reconnect()
+      continue
+    }
+    // a stream that ends without an event has nothing more to tell, unless the service was stopped
+    if (!options.toTheEnd) return
+    if (seen === 0 && ++broken > RECONNECTS) return
+    if (seen >= options.pageSize) continue
+    await sleep(RECONNECT_PAUSE_MS, undefined, { signal: options.signal })
+    current = await options.reconnect()
+  }
+}
+
+async function* onePage(
+  client: Client,
+  id: string,
+  cursor: string | undefined,
+  { pageSize, signal }: FollowOptions,
+): AsyncGenerator<TaskEvent> {
+  const query = { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }
+  const { events } = await client.stream('GET /research-tasks/{id}/events', { path: { id }, query })
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  stopped.catch(() => undefined)
+  for (;;) {
+    signal.throwIfAborted()
+    // Ctrl-C does not wait for the next event; the connection goes with the command
+    const next = await Promise.race([events.next(), stopped])
+    if (next.done === true) return
+    const data: unknown = JSON.parse(next.value.data)
+    if (isObject(data)) yield { event: next.value.event, id: next.value.id, data }
+  }
+}
+
+/** An event as a line for people: `retrieving`, `evidence 3: 8 passages, answerable`. */
+export function eventLine({ event, data }: TaskEvent): string {
+  const text = (key: string): string => textOf(data[key]) ?? String(data[key] ?? '')
+  switch (event) {
+    case 'research.stage':
+      return text('stage')
+    case 'research.partial':
+      return `evidence ${text('sequence')}: ${text('itemCount')} passages, ${text('state')}`
+    case 'research.cost':
+      return `cost so far: $${text('totalUsd')}, after ${text('step')}`
+    case 'research.failed':
+      return `failed: ${text('error')}`
+    default:
+      return event.replace('research.', '')
+  }
+}

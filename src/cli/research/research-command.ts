@@ -1,0 +1,65 @@
+import type { Client } from '../../client/client.js'
+import { EXIT } from '../../contract/errors.js'
+import { BaseCommand } from '../base-command.js'
+import { CliError } from '../cli-error.js'
+import { Interrupted, onInterrupt } from '../interrupt.js'
+import { eventLine, followTask, isLast, type TaskEvent } from './follow.js'
+
+const PAGE = 100
+
+/** What the commands that follow a task share. */
+export abstract class ResearchCommand extends BaseCommand {
+  /**
+   * Follows a task to its end. Ctrl-C leaves it at work.
+   *
+   * @throws CliError exit 1 when it failed or was canceled, exit 130 when it was left
+   */
+  protected async follow(
+    id: string,
+    options: { cursor?: string | undefined; onEvent: (event: TaskEvent) => void },
+  ): Promise<void> {
+    const interrupt = onInterrupt(this.deadline.signal)
+    let last: TaskEvent | undefined
+    try {
+      const follow = { pageSize: PAGE, toTheEnd: true, cursor: options.cursor, signal: interrupt.signal }
+      const reconnect = (): Promise<Client> => this.reconnected()
+      for await (const event of followTask(await this.client(), id, { ...follow, reconnect })) {
+        options.onEvent(event)
+        last = event
+      }
+    } catch (error) {
+      if (interrupt.wasInterrupted())
+        throw new Interrupted(
+          `the task ${this.out.short(id)} goes on without you`,
+          `\`ks research events ${id} --follow\` follows it again, \`ks research cancel ${id}\` ends it`,
+        )
+      throw error
+    } finally {
+      interrupt.done()
+    }
+    if (last?.event === 'research.failed' || last?.event === 'research.canceled')
+      throw new CliError(`the task ${this.out.short(id)} ${eventLine(last)}`, {
+        code: last.event.replace('.', '-'),
+        exit: EXIT.failed,
+        hint: `\`ks research partials ${id}\` shows what it found`,
+      })
+  }
+
+  /** A line of progress on stderr, or the event itself on stdout where lines of JSON are asked for. */
+  protected progress(event: TaskEvent): void {
+    if (this.out.format === 'jsonl') this.out.event(event.event, event.data)
+    else if (!isLast(event)) this.out.note(eventLine(event))
+  }
+
+  /** Prints the report of a task that is completed. */
+  protected async report(id: string): Promise<void> {
+    const client = await this.client()
+    const report = await client.request('GET /research-tasks/{id}/report', { path: { id } })
+    if (this.out.isJson) return this.out.json(report)
+    this.out.text(report.text)
+    const { sections, sources, open } = report
+    const answered = `${sections.length - open.length} of ${sections.length} questions answered`
+    const facts = [report.resolvedMode, report.state, answered, `${sources.length} sources`]
+    this.out.note(`\n${[...facts, `task ${this.out.short(id)}`].join(', ')}`)
+  }
+}

@@ -1,0 +1,62 @@
+import type { ResearchTaskDryRunPlan } from '../../contract/gateway/research.js'
+import type { Column } from '../columns.js'
+import { duration } from '../units.js'
+
+export const RESEARCH_STAGES = [
+  'queued',
+  'planning',
+  'retrieving',
+  'analyzing',
+  'generating',
+  'completed',
+  'failed',
+  'canceled',
+] as const
+
+export const MODES = ['fast', 'deep', 'research', 'auto'] as const
+
+export const TASK_COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'stage', kind: 'state' },
+  { field: 'query' },
+  { field: 'cost.totalUsd', title: 'COST USD' },
+  { field: 'createdAt', title: 'STARTED', kind: 'epoch' },
+  { field: 'completedAt', title: 'ENDED', kind: 'epoch' },
+]
+export const TASK_RECORD: Column[] = [
+  ...TASK_COLUMNS,
+  { field: 'budgetUsd', title: 'BUDGET USD' },
+  { field: 'cost.budgetExceeded', title: 'OVER BUDGET' },
+  { field: 'limits' },
+  { field: 'error' },
+]
+export const TASK_FIELDS = ['tenantId', 'subjectId', 'knowledgeSpaceId', 'queueJobId', 'cost', 'updatedAt']
+
+export const STEP_COLUMNS: Column[] = [
+  { field: 'name', title: 'STEP' },
+  { field: 'estimatedToolCalls', title: 'CALLS', kind: 'count' },
+  { field: 'estimatedLatencyMs', title: 'MS', kind: 'count' },
+  { field: 'estimatedInputTokens', title: 'TOKENS IN', kind: 'count' },
+  { field: 'estimatedOutputTokens', title: 'TOKENS OUT', kind: 'count' },
+  { field: 'estimatedCostUsd', title: 'USD' },
+]
+
+const BASIS: Readonly<Record<string, string>> = {
+  'measured-space': 'measured on tasks of this space',
+  'measured-tenant': 'measured on tasks of other spaces',
+  assumed: 'assumed: no task was measured yet',
+}
+
+/** What a plan says, above its steps. */
+export function planLines({ estimates, retrievalPlan, strategyVersion, budget }: ResearchTaskDryRunPlan): string[] {
+  const { latencyMs, costUsd, retrievalSteps, scannedResources, toolCalls } = estimates
+  const { requestedMode, resolvedMode } = retrievalPlan
+  const mode = requestedMode === resolvedMode ? resolvedMode : `${requestedMode}, that is ${resolvedMode}`
+  const basis = BASIS[strategyVersion.split('+')[1] ?? ''] ?? strategyVersion
+  return [
+    `mode ${mode}, ${retrievalSteps} retrievals, ${scannedResources} passages, ${toolCalls} tool calls`,
+    `about ${duration(latencyMs.p50)}, at most ${duration(latencyMs.p95)} in 19 of 20 tasks (${basis})`,
+    `about $${costUsd.estimated} (from $${costUsd.min} to $${costUsd.max})`,
+    ...(budget.exceedsBudget ? [`over the budget of $${budget.budgetUsd}: the task would be refused`] : []),
+  ]
+}

@@ -1,0 +1,42 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { eventLine, followTask, type TaskEvent } from '../../cli/research/follow.js'
+import { ResearchCommand } from '../../cli/research/research-command.js'
+import { resolveId } from '../../cli/resolve.js'
+
+const DEFAULT_LIMIT = 25
+
+export default class ResearchEvents extends ResearchCommand {
+  static override summary = 'show the events of a research task; waits for them while it is at work'
+  static override examples = [
+    "<%= config.bin %> research events '#a1b2c3d4' --follow",
+    "<%= config.bin %> research events '#a1b2c3d4' --limit 1 --format jsonl",
+  ]
+  static override args = { id: Args.string({ required: true, description: 'id of the task' }) }
+  static override flags = {
+    follow: Flags.boolean({ description: 'until the task has ended, also over a restart of the daemon' }),
+    limit: Flags.integer({
+      ...{ min: 1, max: 100, helpValue: 'n', exclusive: ['follow'] },
+      description: `leave after so many events (default ${DEFAULT_LIMIT})`,
+    }),
+    cursor: Flags.string({ helpValue: 'cursor', description: 'go on behind this event' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ResearchEvents)
+    const id = resolveId('research task', args.id, this.dirs.cache)
+    const all: object[] = []
+    const onEvent = (event: TaskEvent) => {
+      if (this.out.format === 'json') all.push({ event: event.event, data: event.data, cursor: event.id })
+      else if (this.out.format === 'jsonl') this.out.event(event.event, event.data)
+      else this.out.line(eventLine(event))
+    }
+    if (flags.follow) await this.follow(id, { cursor: flags.cursor, onEvent })
+    else {
+      const page = { pageSize: flags.limit ?? DEFAULT_LIMIT, toTheEnd: false, cursor: flags.cursor }
+      const rest = { signal: this.deadline.signal, reconnect: () => this.reconnected() }
+      for await (const event of followTask(await this.client(), id, { ...page, ...rest })) onEvent(event)
+    }
+    if (this.out.format === 'json') this.out.json(all)
+  }
+}

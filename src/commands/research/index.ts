@@ -1,0 +1,37 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { RESEARCH_STAGES, TASK_COLUMNS, TASK_FIELDS } from '../../cli/research/view.js'
+import { paginate } from '../../client/pages.js'
+
+export default class Research extends BaseCommand {
+  static override summary = 'list your research tasks, newest first'
+  static override aliases = ['research:list', 'research:ls']
+  static override examples = ['<%= config.bin %> research --space example-space --stage completed']
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    stage: Flags.option({ options: RESEARCH_STAGES, description: 'where the tasks stand' })(),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Research)
+    const client = await this.client()
+    // without a space named anywhere: those of all spaces
+    const space = this.settings.space === undefined ? undefined : await this.spaceNamed(this.settings.space.value)
+    const filter = {
+      ...(space === undefined ? {} : { knowledgeSpaceId: space.id }),
+      ...(flags.stage === undefined ? {} : { stage: flags.stage }),
+    }
+    const tasks = paginate((page) => client.request('GET /research-tasks', { query: { ...filter, ...page } }), {
+      ...this.range(flags),
+      pageSize: 100,
+    })
+    await this.list(tasks, {
+      columns: TASK_COLUMNS,
+      fields: TASK_FIELDS,
+      empty: 'No research tasks yet.',
+      hint: '`ks research start TEXT` starts one',
+    })
+  }
+}

@@ -1,0 +1,39 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { askedOf, askFlags, limitFlags, limitsOf } from '../../cli/research/flags.js'
+import { ResearchCommand } from '../../cli/research/research-command.js'
+import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
+import { textOrStdin } from '../../cli/stdin.js'
+
+export default class ResearchStart extends ResearchCommand {
+  static override summary = 'start a research task, which goes on in the background'
+  static override examples = [
+    '<%= config.bin %> research start "compare the two gauges and their accuracy" --space example-space --follow',
+    '<%= config.bin %> research start - --space example-space --budget 0.25 --time-limit 5m < question.txt',
+  ]
+  static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...askFlags,
+    ...limitFlags,
+    follow: Flags.boolean({ description: 'show the progress, and the report at the end' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ResearchStart)
+    const query = await textOrStdin(args.text, 'the question')
+    const { id: knowledgeSpaceId } = await this.space()
+    const client = await this.client()
+    const asked = askedOf({ ...flags, mode: this.settings.mode?.value })
+    const body = { knowledgeSpaceId, query, ...asked, ...limitsOf(flags) }
+    const task = await client.request('POST /research-tasks', { body })
+    if (!flags.follow) {
+      this.out.record(task, { columns: TASK_RECORD, fields: TASK_FIELDS })
+      this.out.note(`hint: \`ks research events ${task.id} --follow\` shows its progress`)
+      return
+    }
+    await this.follow(task.id, { onEvent: (event) => this.progress(event) })
+    await this.report(task.id)
+  }
+}
