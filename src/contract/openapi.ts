@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
-import { type JsonSchema, jsonSchema } from './json-schema.js'
 import { ResearchLimitsExceeded } from './gateway/research.js'
+import { type JsonSchema, jsonSchema } from './json-schema.js'
 import { ErrorBody } from './primitives.js'
 import type { RouteDefinition } from './route.js'
 
