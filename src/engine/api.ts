@@ -264,7 +264,9 @@ export interface EngineOptions {
   log: EngineLog
 }
 
-export type QuotaOverrides = { [N in Exclude<keyof QuotaPolicy, 'providerBudgets'>]?: number }
+export type QuotaOverrides = {
+  [N in Exclude<keyof QuotaPolicy, 'providerBudgets'> | keyof QuotaPolicy['providerBudgets']]?: number
+}
 
 /** How the background clean-up works through what has outlived its policy. */
 export interface RetentionSchedule {

@@ -240,6 +240,6 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
     reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),
-    check: async (caller, spaceId, body) => checkDocuments(db, caller, spaceId, body),
+    check: (caller, spaceId, body) => checkDocuments(context, caller, spaceId, body),
   }
 }

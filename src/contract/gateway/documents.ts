@@ -386,7 +386,8 @@ export const documentsRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/documents/check',
     scope: 'write',
-    summary: 'Ask which files a space already holds, by name and sha256, before sending their bytes.',
+    summary:
+      'Ask which files a space already holds, by name and sha256, before sending their bytes; what is held damaged counts as changed.',
     params: SpaceParams,
     body: CheckDocumentsBody,
     ok: { 200: CheckedDocuments },

@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import {
   activeVectorSpace,
@@ -116,7 +116,7 @@ export function account(context: EngineContext, space: SpaceRow) {
     id: space.id,
     limits: () => {
       const row = context.db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', space.key)
-      return row === undefined ? {} : policiesOf(row).quotaPolicy.providerBudgets
+      return row === undefined ? {} : quotasOf(context, row).providerBudgets
     },
   }
 }

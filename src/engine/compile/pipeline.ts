@@ -6,6 +6,7 @@ import { type JobRow, moveJob } from '../jobs/store.js'
 import type { Lease } from '../leases.js'
 import type { IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
+import { countPages } from '../spaces/parser-pages.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { CompileFailure } from './compiled.js'
@@ -71,6 +72,11 @@ async function buildNodes(
       declaredType: document.mime_type,
     })),
     signal,
+  )
+  countPages(
+    context,
+    space,
+    results.flatMap((result) => (result.ok ? [result.document.metadata] : [])),
   )
   const built: Built[] = []
   let slice: { work: Work; prepared: PreparedVersion }[] = []

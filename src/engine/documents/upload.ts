@@ -5,13 +5,14 @@ import type { Caller, Upload, UploadFile } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { latestJob, toTicket } from '../jobs/store.js'
 import { findSource } from '../sources/store.js'
+import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import { isReferenced } from './delete.js'
 import { displayName, provisionalType } from './filename.js'
-import { failUpload } from './staged-commits.js'
+import { failUpload, moveCommit } from './staged-commits.js'
 import { type DocumentRow, documentsNamed, toAsset } from './store.js'
 
 interface Received {
@@ -26,7 +27,7 @@ interface Received {
 const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
 
 /**
- * Receives files. Write order: bytes into temporary files → fsync → commit `object-staged` → rename, directories synced →
+ * Receives files. Write order: bytes into temporary files → commit `received` → fsync → rename, directories synced →
  * one transaction that makes assets and jobs. Only the last one is the acknowledgement; a crash before it leaves
  * temporary files or unreferenced objects, never a row without bytes.
  */
@@ -92,24 +93,23 @@ async function commitUpload(
 ): Promise<AcceptedDocument[]> {
   const { db, objects } = context
   const added = received.filter((item) => !isThere(db, space, sourceId, item))
-  if (added.length > 0)
-    assertRoomForDocuments(
-      context,
-      space,
-      added.reduce((sum, { staged }) => sum + staged.size, 0),
-    )
-  await objects.syncStaged(received.map(({ staged }) => staged))
+  if (added.length > 0) {
+    const bytes = added.reduce((sum, { staged }) => sum + staged.size, 0)
+    assertRoomForDocuments(context, space, bytes)
+    assertRoomForPages(context, space, added.length)
+  }
   await db.write(() => {
     const now = Date.now()
     for (const item of received)
       db.run(
         `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
            published_object_key, checksum, size_bytes, expires_at, created_at, updated_at)
-         VALUES (?, ?, ?, ?, 'document-upload', 'object-staged', ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?)`,
         ...[item.commitId, space.tenant, space.key, item.commitId, `tmp/${item.staged.id}`, item.objectKey],
         ...[item.staged.sha256, item.staged.size, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
       )
   })
+  await objects.syncStaged(received.map(({ staged }) => staged))
   await objects.publish(received.map((item) => ({ staged: item.staged, key: item.objectKey })))
   const accepted = await db.write(() => {
     const live = findSpace(db, space.tenant, space.id)
@@ -147,12 +147,9 @@ function admit(context: EngineContext, space: SpaceRow, sourceId: string | null,
   const same = documentsNamed(db, space.key, sourceId, item.filename)[0]
   const now = Date.now()
   if (same !== undefined && same.sha256 === item.staged.sha256) {
-    db.run(
-      "UPDATE staged_commits SET status = 'canceled', document_id = ?, updated_at = ? WHERE id = ? AND status = 'object-staged'",
-      same.id,
-      now,
-      item.commitId,
-    )
+    moveCommit(db, item.commitId, 'received', 'object-staged')
+    moveCommit(db, item.commitId, 'object-staged', 'canceled')
+    db.run('UPDATE staged_commits SET document_id = ? WHERE id = ?', same.id, item.commitId)
     return accepted(context, space, same)
   }
   const id = newId()
@@ -169,14 +166,11 @@ function admit(context: EngineContext, space: SpaceRow, sourceId: string | null,
      VALUES (?, ?, ?, ?, ?, 1, 'queued', ?, ?)`,
     ...[jobId, newId(), space.tenant, space.key, key, now, now],
   )
-  // object-staged → object-verified → metadata-prepared happen here together: this transaction is the acknowledgement
-  db.run(
-    "UPDATE staged_commits SET status = 'metadata-prepared', document_id = ?, job_id = ?, updated_at = ? WHERE id = ? AND status = 'object-staged'",
-    id,
-    jobId,
-    now,
-    item.commitId,
-  )
+  // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
+  moveCommit(db, item.commitId, 'received', 'object-staged')
+  moveCommit(db, item.commitId, 'object-staged', 'object-verified')
+  moveCommit(db, item.commitId, 'object-verified', 'metadata-prepared')
+  db.run('UPDATE staged_commits SET document_id = ?, job_id = ? WHERE id = ?', id, jobId, item.commitId)
   const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', key)
   if (row === undefined) throw new KsError('internal', 'an asset vanished while it was made')
   return accepted(context, space, row)

@@ -42,15 +42,19 @@ const SEVERITY: Record<IssueType, ConsistencyIssue['severity']> = {
   'failed-commit-expired': 'info',
 }
 
-/** @param code what exactly was found, stable, finer than `type` */
+/**
+ * @param code what exactly was found, stable, finer than `type`
+ * @param severity where it is not that of the type
+ */
 export function finding(
   type: IssueType,
   code: string,
   message: string,
   target: IntegrityTarget,
   remedy: Remedy,
+  severity: ConsistencyIssue['severity'] = SEVERITY[type],
 ): Finding {
   const repairability =
     remedy.by === 'nobody' ? 'not-repairable' : remedy.by === 'person' ? 'manual' : 'auto-repairable'
-  return { issue: { code, message, type, severity: SEVERITY[type], repairability, target }, remedy }
+  return { issue: { code, message, type, severity, repairability, target }, remedy }
 }

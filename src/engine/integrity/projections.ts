@@ -51,23 +51,32 @@ export function isBusy({ context: { db }, space }: Scan): boolean {
   )
 }
 
-/** Text and vector index against the rows: both hold as many passages as are live, and the newest change. */
+/**
+ * Text and vector index against the rows: both hold as many passages as are live, and the newest change. While a space
+ * is written to all the time they cannot be compared, which is said as an issue of severity `info`.
+ */
 export const projections: Phase = async (scan) => {
-  let differences: Finding[] = []
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  let settled: Finding[] | undefined
+  for (let attempt = 0; attempt < ATTEMPTS && settled === undefined; attempt++) {
+    if (attempt > 0) await sleep(PAUSE_MS)
     const before = truthOf(scan)
     if (before.seq === 0) return { scanned: 0, findings: [] }
     await scan.context.indexes.settle(scan.space.id)
     const status = await scan.context.indexes.status(scan.space.id)
     const after = truthOf(scan)
     const still = before.seq === after.seq && before.nodes === after.nodes && before.vectors === after.vectors
-    differences = compare(scan, after, status)
-    if (differences.length === 0) break
-    // differences that compiling explains say nothing of the indexes; the next check sees them at rest
-    if (!still || after.busy) differences = []
-    await sleep(PAUSE_MS)
+    const differences = compare(scan, after, status)
+    // differences that compiling explains say nothing of the indexes; those that stay are looked at again, to be sure
+    if (differences.length === 0 || (still && !after.busy && attempt === ATTEMPTS - 1)) settled = differences
   }
-  return { scanned: 2, findings: differences }
+  return settled === undefined ? { scanned: 0, findings: [notCompared(scan)] } : { scanned: 2, findings: settled }
+}
+
+/** Says that indexes and vectors could not be judged, since work goes on. */
+export function notCompared({ space }: Scan): Finding {
+  const message = `indexes and vectors of space ${space.slug} were not compared with the rows: documents are being compiled or vectors trained; check again when they are done`
+  const target = { type: 'index-projection', id: space.id } as const
+  return finding('stale-projection', 'index-not-compared', message, target, { by: 'nobody' }, 'info')
 }
 
 function compare(

@@ -1,5 +1,6 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
 import type { DocumentRow } from '../documents/store.js'
+import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { ObjectStore } from '../storage/objects.js'
 import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
@@ -95,17 +96,19 @@ function isLive(db: Database, spaceKey: number, id: string): boolean {
   )
 }
 
-/** Files of the tenant that no row names. They belong to no space, so every space of the tenant shows them. */
+/** Files of the tenant that no row names, each shown by one space. */
 const strangers: Phase = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
   const findings: Finding[] = []
   for (const file of files) {
     const target = { type: 'raw-object', objectKey: file.key } as const
+    const stray = !file.isObject || isOrphan(context.db, file, scan.now)
+    if (!stray || !isShownBy(context.db, space, file.key)) continue
     if (!file.isObject) {
       const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
       findings.push(finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' }))
-    } else if (isOrphan(context.db, file, scan.now)) {
+    } else {
       const remedy = { by: 'removing-object', objectKey: file.key } as const
       const message = `object ${file.key.slice(-8)} of ${file.size} bytes belongs to no document`
       findings.push(finding('orphaned-staged-object', 'orphaned-object', message, target, remedy))
@@ -118,6 +121,22 @@ const strangers: Phase = async (scan, after) => {
 export function isOrphan(db: Database, file: { key: string; modifiedAt: number }, now: number): boolean {
   if (now - file.modifiedAt < GRACE_MS) return false
   return !isNamed(db, file.key, now)
+}
+
+/**
+ * Whether a space is the one of its tenant that shows an object which belongs to none: that of the last upload that
+ * brought it, or else the tenant's oldest.
+ */
+export function isShownBy(db: Database, space: SpaceRow, objectKey: string): boolean {
+  const shown = db.get<{ key: number }>(
+    `SELECT coalesce(
+       (SELECT space_key FROM staged_commits JOIN spaces ON spaces.key = space_key
+        WHERE published_object_key = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL
+        ORDER BY staged_commits.id DESC LIMIT 1),
+       (SELECT key FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY id LIMIT 1)) key`,
+    ...[objectKey, space.tenant, space.tenant],
+  )
+  return shown?.key === space.key
 }
 
 /** Whether any row still names an object. */

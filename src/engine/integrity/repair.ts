@@ -13,7 +13,7 @@ import { repairVersion } from './repair-version.js'
 type Item = RepairReport['items'][number]
 
 const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
-  nobody: 'nothing: it was not put there by this service',
+  nobody: 'nothing: no repair can change it',
   'removing-object': 'remove the object',
   'removing-staged': 'remove the temporary file',
   'collecting-commit': 'collect the commit with what it left',

@@ -4,7 +4,7 @@ import { FLOATS } from '../storage/half.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { vectorSpaceInUse } from './model-in-use.js'
 import { type Phase, sliceOf } from './phase.js'
-import { isBusy } from './projections.js'
+import { isBusy, notCompared } from './projections.js'
 
 const SLICE_VECTORS = 200
 /** Passages without a vector are embedded to see whether they could have one. */
@@ -67,7 +67,7 @@ function hasUnitLength(halves: Uint8Array): boolean {
 export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
   const active = vectorSpaceInUse(scan)
-  if (active === undefined || isBusy(scan)) return { scanned: 0, findings: [] }
+  if (active === undefined) return { scanned: 0, findings: [] }
   const rows = context.db.all<{ key: number; id: string; document: string; title: string; text: string }>(
     `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
@@ -79,6 +79,8 @@ export const missingVectors: Phase = async (scan, after) => {
     ...[active.key, space.key, Number(after ?? 0), SLICE_MISSING],
   )
   if (rows.length === 0) return { scanned: 0, findings: [] }
+  // what has no vector yet may be about to get one
+  if (isBusy(scan)) return { scanned: 0, findings: [notCompared(scan)] }
   const trained = isTrained(space)
   const possible = trained
     ? await embedTrained(

@@ -1,6 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 
-export type BudgetCounter = 'embeddingTokens' | 'llmTokens' | 'rerankRequests'
+/** `parserPages` is counted where documents are read, not by a model's budget. */
+export type BudgetCounter = 'embeddingTokens' | 'llmTokens' | 'rerankRequests' | 'parserPages'
+/** What calls of models use up. */
+export type ModelCounter = Exclude<BudgetCounter, 'parserPages'>
 
 /** Limits of a UTC day; null or absent = none. Names as in the manifest's `providerBudgets`. */
 export interface ProviderBudgets {
@@ -36,8 +39,8 @@ export interface Budget {
    *
    * @throws KsError `quota-exceeded` when the day's limit does not hold it
    */
-  reserve(counter: BudgetCounter, estimate: number): Reservation
-  used(): Record<BudgetCounter, number>
+  reserve(counter: ModelCounter, estimate: number): Reservation
+  used(): Record<ModelCounter, number>
 }
 
 const COUNTERS = {
@@ -109,6 +112,7 @@ export function estimateTokens(text: string): number {
 
 const DAY_SECONDS = 86_400
 
-function secondsToMidnight(now: number): number {
+/** Until the next UTC day. @param now milliseconds since the epoch */
+export function secondsToMidnight(now: number): number {
   return DAY_SECONDS - (Math.floor(now / 1000) % DAY_SECONDS)
 }

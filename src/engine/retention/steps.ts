@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import type { Database } from '../storage/database.js'
+import { collectedCommits, endedBulkJobs, endedJobs } from './ended-work.js'
 import { failedCommits } from './failed-commits.js'
 import { cutoff, inOneWrite, NOTHING, type Scope, type Slice, type Step, takeInTime } from './slice.js'
 
@@ -158,7 +159,10 @@ function isHeld(context: EngineContext, spaceKey: number, before: number): boole
   return context.leases.of(spaceKey).some((lease) => lease.type === 'read' && lease.acquiredAt < before)
 }
 
-/** In this order: nodes go by the publication that replaced them, so publications come after. */
+/**
+ * In this order: nodes go by the publication that replaced them, so publications come after; jobs stay as long as a bulk
+ * job or a failed commit needs them.
+ */
 export const STEPS: readonly [name: string, step: Step][] = [
   ['traces', traces],
   ['researchTasks', researchTasks],
@@ -168,4 +172,7 @@ export const STEPS: readonly [name: string, step: Step][] = [
   ['models', supersededModels],
   ['publications', oldPublications],
   ['commits', failedCommits],
+  ['bulkJobs', endedBulkJobs],
+  ['jobs', endedJobs],
+  ['collectedCommits', collectedCommits],
 ]

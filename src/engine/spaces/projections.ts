@@ -1,5 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { KnowledgeSpaceStatus, ProjectionSummary } from '../../contract/gateway/spaces.js'
+import { trainingDue } from '../compile/training.js'
+import { isTrained } from '../compile/vector-spaces.js'
+import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
 import type { SpaceRow } from './store.js'
 
@@ -16,21 +19,37 @@ interface Nodes {
  * the vector index and, as its own row, into the metadata. Superseded versions are in no projection.
  */
 export async function projectionSummaries(
-  db: Database,
+  context: EngineContext,
   space: SpaceRow,
 ): Promise<KnowledgeSpaceStatus['index']['summaries']> {
+  const { db } = context
   const nodes = nodesOf(db, space.key)
   const failed = failedDocuments(db, space.key)
   const vectors = Math.min(await readyVectors(db, space), nodes.ready)
   const total = nodes.ready + nodes.building
   const text: ProjectionSummary = { total: total + failed, ...nodes, stale: 0, failed }
   return {
-    // a node without a word that the model knows gets no vector, and counts as one that is still being built
-    denseVector: { total, ready: vectors, building: total - vectors, stale: 0, failed: 0 },
+    denseVector: vectorsComplete(context, space)
+      ? { total: vectors, ready: vectors, building: 0, stale: 0, failed: 0 }
+      : { total, ready: vectors, building: total - vectors, stale: 0, failed: 0 },
     fts: text,
     graph: graphSummary(db, space.key),
     metadata: { total, ...nodes, stale: 0, failed: 0 },
   }
+}
+
+/**
+ * Whether a space's own model has given vectors to all nodes that it can. Then those without one, which hold no word
+ * that the model knows, and those of a space too small for a model, are no projections that anybody waits for.
+ */
+function vectorsComplete(context: EngineContext, space: SpaceRow): boolean {
+  if (!isTrained(space) || trainingDue(context, space, false)) return false
+  const row = context.db.get<{ busy: number }>(
+    `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
+       OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
+    ...[space.key, space.key],
+  )
+  return row?.busy === 0
 }
 
 /** Nodes of versions that are published, and of those on their way there. */

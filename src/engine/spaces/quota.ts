@@ -33,7 +33,18 @@ const PROJECTIONS_OF_A_NODE = 2
 
 /** The quotas in force: those of the space's manifest, but where the deployment sets its own. */
 export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: SpaceRow): QuotaPolicy {
-  return { ...policiesOf(space).quotaPolicy, ...options.quotas }
+  const { providerBudgets, ...own } = policiesOf(space).quotaPolicy
+  const { maxEmbeddingTokensPerDay, maxLlmTokensPerDay, maxParserPagesPerDay, maxRerankRequestsPerDay, ...others } =
+    options.quotas
+  return {
+    ...{ ...own, ...others },
+    providerBudgets: {
+      maxEmbeddingTokensPerDay: maxEmbeddingTokensPerDay ?? providerBudgets.maxEmbeddingTokensPerDay,
+      maxLlmTokensPerDay: maxLlmTokensPerDay ?? providerBudgets.maxLlmTokensPerDay,
+      maxParserPagesPerDay: maxParserPagesPerDay ?? providerBudgets.maxParserPagesPerDay,
+      maxRerankRequestsPerDay: maxRerankRequestsPerDay ?? providerBudgets.maxRerankRequestsPerDay,
+    },
+  }
 }
 
 export function usageOf(db: Database, spaceKey: number): SpaceUsage {

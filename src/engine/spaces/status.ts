@@ -18,7 +18,7 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
   const policies = policiesOf(space)
   const now = context.now()
   const leases = context.leases.of(space.key)
-  const summaries = await projectionSummaries(db, space)
+  const summaries = await projectionSummaries(context, space)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
@@ -88,7 +88,7 @@ export async function spaceStats(
       // only where agents have written something: the documents know nothing of it
       ...(workspaces.workspaceFileCount + workspaces.workspaceBytes === 0 ? {} : workspaces),
     },
-    projections: { ...(await projectionSummaries(db, space)), projectionVersion: space.head_revision },
+    projections: { ...(await projectionSummaries(context, space)), projectionVersion: space.head_revision },
     // all of them are counted: nothing is left out of the sample
     commits: { failedRetryable, failedTerminal, sampled: failedRetryable + failedTerminal, truncated: false },
     // one cache in memory serves all spaces: what of it belongs to one is not known

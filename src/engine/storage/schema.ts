@@ -1,5 +1,6 @@
 import { CHAT_SCHEMA } from './schema-chat.js'
 import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
+import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
@@ -343,4 +344,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   CHAT_FILES_SCHEMA,
   WORKSPACES_SCHEMA,
   RESEARCH_SCHEMA,
+  ENDED_WORK_SCHEMA,
 ]

@@ -112,6 +112,63 @@ test('files that nothing names are found when they are old, and removed by a rep
   expect(readdirSync(folder).sort()).toEqual([`ab${'1'.repeat(62)}`, 'notes.txt'])
 })
 
+test('a file that no space names is shown by one of them, the one it came from or the oldest', async () => {
+  const { engine, dataDir } = await start()
+  const first = await spaceWith(engine, 'first', 1)
+  const second = await spaceWith(engine, 'second', 1)
+  const folder = join(objectFiles(dataDir)[0]!, '..', '..', 'ab')
+  mkdirSync(folder, { recursive: true })
+  for (const digit of ['0', '1']) {
+    writeFileSync(join(folder, `ab${digit.repeat(62)}`), 'left behind')
+    utimesSync(join(folder, `ab${digit.repeat(62)}`), HOURS_AGO, HOURS_AGO)
+  }
+  const shown = async (id: string) => (await allIssues(engine, id, 'raw-objects')).map(({ target }) => target.objectKey)
+  expect(await shown(first.id)).toHaveLength(2)
+  expect(await shown(second.id)).toEqual([])
+  const [known] = await shown(first.id)
+  sql(dataDir, (db) =>
+    db
+      .prepare("UPDATE staged_commits SET published_object_key = ?, status = 'published' WHERE space_key = 2")
+      .run(known),
+  )
+  expect(await shown(first.id)).toHaveLength(1)
+  expect(await shown(second.id)).toEqual([known])
+})
+
+test('a check during work says that it could not compare the indexes', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await spaceWith(engine, 'busy', 3)
+  sql(dataDir, (db) => {
+    db.exec('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (1, -1, 999, 999)')
+    db.exec(
+      "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('v', 1, 9, 4, 'building', 1)",
+    )
+  })
+  const [issue, ...others] = await allIssues(engine, id, 'references')
+  expect(others).toEqual([])
+  expect(issue).toMatchObject({ code: 'index-not-compared', severity: 'info', repairability: 'not-repairable' })
+  sql(dataDir, (db) => db.exec("DELETE FROM vector_spaces WHERE id = 'v'"))
+  expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'text-watermark': 1 })
+})
+
+test('a file whose bytes are lost or cut is not called unchanged, and sending it again heals it', async () => {
+  const { engine, dataDir } = await start()
+  const { id } = await engine.spaces.create(ADA, { name: 'Heal', slug: 'heal' })
+  const text = 'The only text of this space.'
+  const [{ asset }] = await ingest(engine, ADA, id, { 'a.txt': text })
+  const status = async () => {
+    const { items } = await engine.documents.check(ADA, id, { items: [{ filename: 'a.txt', sha256: asset.sha256 }] })
+    return items[0]?.status
+  }
+  expect(await status()).toBe('unchanged')
+  for (const damage of [(path: string) => overwrite(path, Buffer.from('cut')), (path: string) => rmSync(path)]) {
+    damage(join(dataDir, 'objects', asset.objectKey))
+    expect(await status()).toBe('changed')
+    expect((await ingest(engine, ADA, id, { 'a.txt': text }))[0]!.asset.id).toBe(asset.id)
+    expect(await status()).toBe('unchanged')
+  }
+})
+
 const DAMAGES: [string, string, string[]][] = [
   ['an artifact that is gone', "UPDATE versions SET artifact = x'' WHERE key = 1", ['artifact-unreadable']],
   ['an artifact of other bytes', "UPDATE versions SET artifact = x'0102' WHERE key = 1", ['artifact-unreadable']],

@@ -32,6 +32,22 @@ async function send(filename: string, text: string) {
   return upload.commit({})
 }
 
+describe('pages that are read in a day', () => {
+  it('are counted, and past the budget uploads are refused until the next day; what is there already is taken', async () => {
+    let ahead = 0
+    await start({ now: () => Date.now() + ahead })
+    quotas.maxParserPagesPerDay = 2
+    expect((await test.engine.spaces.manifest(ADA, spaceId)).quotaPolicy.providerBudgets.maxParserPagesPerDay).toBe(2)
+    await put({ 'a.md': note('Brest'), 'b.md': note('Emden') })
+    const refusal = await put({ 'c.md': note('Kiel') }).catch((error) => error)
+    expect(refusal).toMatchObject(refused('maxParserPagesPerDay'))
+    expect(refusal.retryAfter).toBeGreaterThan(0)
+    await put({ 'a.md': note('Brest') })
+    ahead = 24 * 60 * 60 * 1000
+    await put({ 'c.md': note('Kiel') })
+  })
+})
+
 describe('bytes of documents', () => {
   it('are accepted up to the quota and refused past it, until some are deleted', async () => {
     await start()

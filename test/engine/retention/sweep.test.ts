@@ -52,6 +52,24 @@ const exists = (traceId: string) =>
   )
 
 describe('the clean-up removes what has outlived the policy', () => {
+  it('bulk jobs and jobs ninety days after they ended, but never the newest job of a document', async () => {
+    const [{ asset, compilationJob }] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { all: true })
+    await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
+    const [{ asset: gone }] = await ingest(test.engine, ADA, spaceId, { 'b.md': '# Gone\n\nSoon deleted.\n' })
+    await test.engine.documents.delete(ADA, spaceId, [gone.id])
+    expect([count('jobs'), count('bulk_jobs')]).toEqual([3, 2])
+    await later(89 * DAY)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect([count('jobs'), count('bulk_jobs')]).toEqual([3, 2])
+    await later(2 * DAY)
+    await until(() => count('jobs') === 1 && count('bulk_jobs') === 0)
+    expect([count('bulk_items'), count('staged_commits')]).toEqual([0, 1])
+    await expect(test.engine.jobs.get(ADA, compilationJob.id)).rejects.toMatchObject({ code: 'not-found' })
+    const again = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
+    expect(again[0]!.asset.id).toBe(asset.id)
+  })
+
   it('traces with their bundles, and none that is younger', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const old: string[] = []

@@ -85,6 +85,22 @@ describe('status and stats', () => {
     }
   })
 
+  it('wait for no vector of a space too small for a model, or of a passage without words', async () => {
+    await ingest(test.engine, ADA, spaceId, many(3))
+    await until(async () => (await stats()).projections.denseVector.building === 0)
+    expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
+    const text = (place: number) => Array.from({ length: 40 }, (_, word) => `subject${(place * 7 + word * word) % 90}`)
+    const texts = Array.from({ length: 120 }, (_, place) => [`${place}.txt`, text(place).join(' ')])
+    await ingest(test.engine, ADA, spaceId, { ...Object.fromEntries(texts), 'blank.md': 'Unheard words only\n' })
+    await until(async () => {
+      const { ready, building } = (await stats()).projections.denseVector
+      return ready > 0 && building === 0
+    }, 60_000)
+    const { denseVector, fts } = (await stats()).projections
+    expect(denseVector).toEqual({ ...denseVector, total: denseVector.ready, building: 0 })
+    expect(denseVector.ready).toBeLessThan(fts.ready)
+  }, 90_000)
+
   it('count what failed, within the window', async () => {
     await ingest(test.engine, ADA, spaceId, { 'good.md': note('Brest'), 'bad.pdf': '%PDF-1.7 this is no pdf' })
     const { fts } = (await stats()).projections

@@ -1,0 +1,54 @@
+import { inOneWrite, type Scope, type Slice } from './slice.js'
+
+const DAY = 24 * 60 * 60 * 1000
+/** Somebody who was told to look at a job does so within days; as long as answer traces are kept by default. */
+const KEPT_MS = 90 * DAY
+
+/** Bulk jobs whose items ended long ago. */
+export async function endedBulkJobs({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
+  const before = now - KEPT_MS
+  const rows = db.all<{ id: string }>(
+    `SELECT id FROM bulk_jobs WHERE space_key = ? AND created_at < ?
+       AND NOT EXISTS (SELECT 1 FROM bulk_items JOIN jobs ON jobs.id = bulk_items.job_id
+                       WHERE bulk_id = bulk_jobs.id AND (completed_at IS NULL OR completed_at >= ?))
+     ORDER BY created_at LIMIT ?`,
+    ...[space.key, before, before, batchRows],
+  )
+  return inOneWrite(db, rows, batchRows, ({ id }) => {
+    db.run('DELETE FROM bulk_items WHERE bulk_id = ?', id)
+    db.run('DELETE FROM bulk_jobs WHERE id = ?', id)
+  })
+}
+
+/**
+ * Compilation jobs that ended long ago, with what their commits went through. The newest job of a document that is
+ * still there stays, since it says how the document came to be as it is; so does a job that a bulk job counts, and one
+ * whose failed commit has yet to be collected.
+ */
+export async function endedJobs({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
+  const rows = db.all<{ key: number; id: string }>(
+    `SELECT key, id FROM jobs WHERE space_key = ? AND completed_at < ?
+       AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.key = jobs.doc_key AND deleted_at IS NULL
+                       AND NOT EXISTS (SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key
+                                       AND (newer.version, newer.key) > (jobs.version, jobs.key)))
+       AND NOT EXISTS (SELECT 1 FROM bulk_items WHERE bulk_items.job_id = jobs.id)
+       AND NOT EXISTS (SELECT 1 FROM staged_commits WHERE staged_commits.job_id = jobs.id
+                       AND status NOT IN ('published', 'gc-complete'))
+     ORDER BY completed_at LIMIT ?`,
+    ...[space.key, now - KEPT_MS, batchRows],
+  )
+  return inOneWrite(db, rows, batchRows, ({ key, id }) => {
+    db.run('DELETE FROM staged_commits WHERE job_id = ?', id)
+    db.run('DELETE FROM jobs WHERE key = ?', key)
+  })
+}
+
+/** Commits without a job, of uploads that failed or brought nothing new, long after they were collected. */
+export async function collectedCommits({ context: { db }, space, now, batchRows }: Scope): Promise<Slice> {
+  const rows = db.all<{ id: string }>(
+    `SELECT id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
+     LIMIT ?`,
+    ...[space.key, now - KEPT_MS, batchRows],
+  )
+  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM staged_commits WHERE id = ?', id))
+}
