@@ -79,6 +79,7 @@ export default class Ingest extends BaseCommand {
         wait: flags.wait,
         failFast: flags['fail-fast'],
         dryRun: flags['dry-run'],
+        filesStay: flags.name === undefined,
         deadline: this.deadline.signal,
         report: true,
       })

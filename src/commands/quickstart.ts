@@ -53,6 +53,7 @@ export default class Quickstart extends BaseCommand {
       wait: true,
       failFast: false,
       dryRun: false,
+      filesStay: true,
       deadline: this.deadline.signal,
       report: false,
     })

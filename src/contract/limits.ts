@@ -82,4 +82,12 @@ export const LIMITS = {
   /** last queries of a session that a snapshot keeps */
   snapshotQueries: 100,
   snapshotsPage: { default: 50, max: 200 },
+  localPath: 4096,
+  fingerprint: 120,
+  /** files of one request */
+  localFiles: 2000,
+  localFilesPage: { default: 100, max: 1000 },
+  watches: 100,
+  watchPattern: 1024,
+  watchPatterns: 200,
 } as const

@@ -7,11 +7,12 @@ import type { Engine, EngineOptions } from '../engine/api.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
-import { createGuard } from './http/guard.js'
+import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import type { OpenWork } from './open-work.js'
 import { createApp, type DaemonApp } from './server.js'
 import type { Identity, StatusReader } from './status.js'
+import { noWatching, type WatchControl } from './watch/control.js'
 
 const QUERIES_PER_CORE = 4
 const MINUTE_MS = 60_000
@@ -26,17 +27,22 @@ export interface Assembly {
   log: Logger
   /** key of the data directory */
   signingKey: Uint8Array
+  dataDir: string
+  /** absent: nothing is watched */
+  watching?: WatchControl
 }
 
 /** The application of a daemon with these settings. */
-export function assembleApp({ settings, identity, engine, work, status, log, signingKey }: Assembly): DaemonApp {
+export function assembleApp(assembly: Assembly): DaemonApp {
+  const { settings, identity, engine, work, status, log, signingKey, dataDir } = assembly
+  const watching = assembly.watching ?? noWatching(mayUseLocalFiles(settings))
   let description: Record<string, unknown> | undefined
   const openapi = () => {
     description ??= openApi(allRoutes, identity.version)
     return description
   }
   return createApp({
-    deps: { engine, compilation: settings.compilation, status, openapi },
+    deps: { engine, compilation: settings.compilation, status, watching, dataDir, openapi },
     identification: identity,
     guard: createGuard(settings),
     tokens: tokenVerifier(settings, signingKey, engine),
@@ -47,6 +53,12 @@ export function assembleApp({ settings, identity, engine, work, status, log, sig
     log,
     checkResponses: process.env.KS_CHECK_RESPONSES === '1',
   })
+}
+
+/** Only a daemon that serves its own machine, to callers that its data directory knows, looks at files of that machine. */
+export function mayUseLocalFiles({ listen, jwtJwksUrl, jwtPublicKeyFile }: Settings): boolean {
+  const host = listen.slice(0, listen.lastIndexOf(':'))
+  return isLoopback(host) && jwtJwksUrl === undefined && jwtPublicKeyFile === undefined
 }
 
 function tokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): TokenVerifier {

@@ -4,12 +4,15 @@ import type { Caller, Engine } from '../engine/api.js'
 import type { EventStream } from './http/event-stream.js'
 import type { ReceiveUpload } from './http/multipart.js'
 import type { StatusReader } from './status.js'
+import type { WatchControl } from './watch/control.js'
 
 /** What handlers work with. */
 export interface HandlerDeps {
   engine: Engine
   compilation: 'durable' | 'inline'
   status: StatusReader
+  watching: WatchControl
+  dataDir: string
   /** built at first use */
   openapi(): Record<string, unknown>
 }

@@ -16,7 +16,7 @@ import { ensureCliToken, loadSigningKey } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
-import { assembleApp, engineOptions, secretsOf } from './assemble.js'
+import { assembleApp, engineOptions, mayUseLocalFiles, secretsOf } from './assemble.js'
 import { loadSettings } from './config.js'
 import { watchIdle } from './idle.js'
 import { listenSocket, listenTcp } from './listen.js'
@@ -26,6 +26,7 @@ import { createRedactor } from './redact.js'
 import type { DaemonApp } from './server.js'
 import { createStatusReader, type Identity } from './status.js'
 import { programVersion } from './version.js'
+import { WatchSupervisor } from './watch/supervisor.js'
 
 export interface DaemonOptions {
   dataDir: string
@@ -117,14 +118,21 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
   const work = createOpenWork()
   const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
   closers.push(() => status.close())
-  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey })
+  const watching = new WatchSupervisor({
+    ...{ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log },
+    watches: () => engine.localFiles.watches(),
+  })
+  closers.push(() => watching.close())
+  const parts = { settings, identity, engine, work, status, log, signingKey, watching, dataDir: layout.root }
+  const app = assembleApp(parts)
   const { servers, ...reachable } = await listenAll(app, layout, options.mode, settings, log)
   closers.push(() => closeServers(servers))
 
   const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
   writeDaemonFile(layout.daemonFile, file)
+  watching.start()
   log.info({ ...reachable, instance: file.instance }, 'ready')
-  return running({ file, settings, engine, work, closers, servers, log, renewToken })
+  return running({ file, settings, engine, work, watching, closers, servers, log, renewToken })
 }
 
 interface Parts {
@@ -132,13 +140,14 @@ interface Parts {
   settings: Settings
   engine: Engine
   work: OpenWork
+  watching: WatchSupervisor
   closers: Closers
   servers: readonly Server[]
   log: Logger
   renewToken(): Promise<void>
 }
 
-function running({ file, settings, engine, work, closers, servers, log, renewToken }: Parts): RunningDaemon {
+function running({ file, settings, engine, work, watching, closers, servers, log, renewToken }: Parts): RunningDaemon {
   let stop: RunningDaemon['stop'] = () => {}
   const asked = new Promise<string>((resolve) => {
     stop = resolve
@@ -152,7 +161,7 @@ function running({ file, settings, engine, work, closers, servers, log, renewTok
     idleMs: work.idleMs,
     busy: () => {
       const { activeJobs, waitingJobs, runningQueries } = engine.activity()
-      return activeJobs + waitingJobs + runningQueries > 0 || engine.sources.hasSchedule()
+      return activeJobs + waitingJobs + runningQueries > 0 || engine.sources.hasSchedule() || watching.active
     },
     leave: () => stop('idle'),
   })

@@ -54,6 +54,7 @@ import type {
 import type { Health } from '../contract/gateway/system.js'
 import type { ChatOperations } from './chat/operations.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
+import type { LocalFileOperations } from './local-files/operations.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
 import type { ResearchOperations } from './research/operations.js'
@@ -184,6 +185,7 @@ export interface Engine {
   quality: QualityOperations
   research: ResearchOperations
   sources: SourceOperations
+  localFiles: LocalFileOperations
   fs: {
     ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
     tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>

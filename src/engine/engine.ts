@@ -19,6 +19,7 @@ import { createIntegrity } from './integrity/integrity.js'
 import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
 import { JobRunner } from './jobs/runner.js'
 import { Leases } from './leases.js'
+import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
@@ -164,6 +165,7 @@ function wire(
       rm: (caller, id, query) => removeFiles(context, caller, id, query),
     },
     snapshots: createSnapshots(context, { gate, cache, derivations }),
+    localFiles: createLocalFiles(context),
     retention: {
       ofTenant: (caller) => tenantPolicy(context, caller),
       setTenant: (caller, body) => setTenantPolicy(context, caller, body),

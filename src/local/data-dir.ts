@@ -36,8 +36,13 @@ export function prepareDataDir(root: string, options: { allowNetworkDisk: boolea
   return layout
 }
 
+/** The kind of network file system that a path lies on; nothing for a local disk. */
+export function networkFileSystem(path: string): string | undefined {
+  return NETWORK_FILE_SYSTEMS[statfsSync(path).type >>> 0]
+}
+
 function refuseNetworkDisk(root: string): void {
-  const kind = NETWORK_FILE_SYSTEMS[statfsSync(root).type >>> 0]
+  const kind = networkFileSystem(root)
   if (kind === undefined) return
   throw new KsError(
     'unavailable',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import { type GatewayRoute, gatewayRoutes } from '../../src/contract/gateway/routes.js'
@@ -384,6 +385,22 @@ describe('answers have the documented shape', () => {
     expect(items).toMatchObject([{ status: 'published', operationType: 'document-upload' }])
     await call('listStagedCommits', id, { query: { limit: '1', cursor: nextCursor ?? '' } })
     expect(await call('listActiveLeases', id)).toEqual({ items: [] })
+  })
+
+  test('of local files and watched folders', async () => {
+    const token = edge.tokens.operator
+    const space = await call('createKnowledgeSpace', {}, { token, json: { name: 'Local', slug: 'local' } })
+    const id = { id: space.id }
+    const file = { filename: 'notes/a.md', path: '/notes/a.md', fingerprint: '1-2-3-4', device: '1', sizeBytes: 3 }
+    const sha256 = 'a'.repeat(64)
+    const json = { root: '/notes', files: [{ ...file, sha256 }] }
+    expect(await call('recordLocalFiles', id, { token, json })).toEqual({ recorded: 1, forgotten: 0 })
+    const { items } = await call('listLocalFiles', id, { token, query: { root: '/notes', limit: '1' } })
+    expect(items).toEqual([{ ...file, sha256, root: '/notes', documents: [] }])
+    const watch = await call('addWatch', {}, { token, json: { knowledgeSpaceId: space.id, folder: tmpdir() } })
+    expect((await call('listWatches', {}, { token })).items).toEqual([watch])
+    await call('removeWatch', { watchId: watch.id }, { token })
+    await call('deleteKnowledgeSpace', id, { token })
   })
 
   test('of the daemon', async () => {

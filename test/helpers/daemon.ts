@@ -60,7 +60,7 @@ export async function startEdge(
   const work = createOpenWork()
   const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
   const app = assembleApp({
-    ...{ settings, identity, engine, work, status, signingKey: loadSigningKey(dataDir) },
+    ...{ settings, identity, engine, work, status, signingKey: loadSigningKey(dataDir), dataDir },
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) }),
   })
   const tokens = await testTokens(dataDir)

@@ -2,8 +2,10 @@ import { type BigIntStats, statSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
+import { type FileFacts, fileFacts } from '../../local/file-facts.js'
 import { bytes } from '../units.js'
 import { type HashCache, hashFile } from './hash-cache.js'
+import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
 import { type FoundFile, readFailure } from './walk.js'
 
@@ -34,6 +36,8 @@ export interface PlanOptions {
   sourceId: string | undefined
   maxSize: number | undefined
   onHashed: () => void
+  /** told which files documents are made from, before they are sent */
+  recorder: FileRecorder | undefined
 }
 
 /** As many files as one question to the service may name. */
@@ -41,8 +45,9 @@ export const CHUNK = LIMITS.checkItems
 /** Reading small files is not interrupted for longer than this. */
 const TURN_MS = 50
 
-interface Known extends FileToSend {
+export interface Known extends FileToSend {
   sha256: string
+  facts: FileFacts
 }
 
 /** Decides for a chunk of files which ones to send: stat, hash what is not known, ask the service. */
@@ -64,6 +69,7 @@ export async function planChunk(
       lastTurn = performance.now()
     }
   }
+  await options.recorder?.record(known)
   const send = await ask(known, options, settled)
   return { send, settled }
 }
@@ -92,7 +98,7 @@ async function look(file: FoundFile, index: number, options: PlanOptions): Promi
       sha256 = await hashFile(file.path, size)
       options.cache.remember(file.path, stats, sha256, hashedAt)
     }
-    return { ...file, index, size, sha256 }
+    return { ...file, index, size, sha256, facts: fileFacts(stats, Date.now()) }
   } catch (error) {
     return settle('failed', readFailure(error))
   }

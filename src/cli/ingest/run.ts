@@ -5,6 +5,7 @@ import type { Counts } from './counts.js'
 import { type Awaited, followJobs } from './follow.js'
 import type { HashCache } from './hash-cache.js'
 import { CHUNK, type FileToSend, type Pending, planChunk, type Settled } from './plan.js'
+import type { FileRecorder } from './recorder.js'
 import type { IngestRecord, RecordPrinter } from './records.js'
 import { batches, type Sent, sendBatch } from './upload.js'
 import type { FoundFile } from './walk.js'
@@ -14,6 +15,7 @@ export interface IngestOptions {
   spaceId: string
   sourceId?: string | undefined
   cache: HashCache
+  recorder?: FileRecorder | undefined
   printer: RecordPrinter
   counts: Counts
   maxSize?: number | undefined
@@ -121,6 +123,7 @@ class IngestRun {
       cache: options.cache,
       sourceId: options.sourceId,
       maxSize: options.maxSize,
+      recorder: options.recorder,
       onHashed: () => {
         options.counts.checked += 1
       },

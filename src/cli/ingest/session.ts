@@ -8,6 +8,7 @@ import { Progress } from '../progress.js'
 import { plural } from '../units.js'
 import { ingestView, newCounts } from './counts.js'
 import { HashCache } from './hash-cache.js'
+import { FileRecorder } from './recorder.js'
 import { groupByReason, type IngestRecord, RecordPrinter, summary } from './records.js'
 import { ingest } from './run.js'
 import type { Found } from './walk.js'
@@ -25,6 +26,8 @@ export interface SessionOptions {
   wait: boolean
   failFast: boolean
   dryRun: boolean
+  /** the files stay where they are: the local daemon may tell later whether they changed */
+  filesStay: boolean
   deadline: AbortSignal
   /** print what became of the files, and fail when some failed; otherwise the caller does */
   report: boolean
@@ -50,10 +53,13 @@ export async function ingestFiles(found: Found, options: SessionOptions): Promis
   const interrupt = onInterrupt(options.deadline)
   const place = options.place.kind === 'local' ? options.place.dataDir : options.place.url
   const cache = new HashCache(options.stateDir, `${place}\n${options.spaceId}`)
+  const isRecorded =
+    options.filesStay && options.place.kind === 'local' && options.sourceId === undefined && !options.dryRun
+  const recorder = isRecorded ? new FileRecorder(options.client, options.spaceId) : undefined
   if (!out.isQuiet) progress.start()
   let open = 0
   try {
-    open = (await ingest(found.files, { ...options, cache, printer, counts, signal: interrupt.signal })).open
+    open = (await ingest(found.files, { ...options, cache, recorder, printer, counts, signal: interrupt.signal })).open
   } catch (error) {
     if (!interrupt.wasInterrupted()) throw error
     progress.stop()

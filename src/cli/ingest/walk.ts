@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, isAbsolute, join, normalize, resolve, sep } from 'node:path'
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, isAbsolute, join, normalize, posix, resolve, sep } from 'node:path'
 import createIgnore from 'ignore'
 import { errnoOf } from '../../client/errors.js'
 import { usageError } from '../cli-error.js'
@@ -21,6 +21,10 @@ export interface FoundFile {
   path: string
   /** what the service shall call it: relative path with `/`, behind the name of the given folder */
   filename: string
+  /** the folder it was found below, as it was given */
+  folder?: string
+  /** path from that folder with `/` */
+  inside?: string
 }
 
 export interface PassedFile {
@@ -44,15 +48,13 @@ export interface Found {
  */
 export function walk(paths: readonly string[], options: WalkOptions): Found {
   const found: Found = { files: [], skipped: [], failed: [] }
-  const only = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
   for (const path of paths) {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
     if (stats === undefined) throw usageError(`${JSON.stringify(path)} does not exist`)
     if (stats.isDirectory()) {
-      const root = realpathSync(absolute)
-      const walker: Walker = { root, name: basename(absolute), options, only, found }
-      walkFolder(walker, '', rootLayers(root, options.ignore, options.ignoreFiles))
+      const walker = walkerOf(absolute, options, found)
+      walkFolder(walker, '', walker.layers)
     } else if (stats.isFile()) {
       found.files.push({ path: absolute, filename: nameOf(path, paths.length > 1) })
     } else {
@@ -61,6 +63,72 @@ export function walk(paths: readonly string[], options: WalkOptions): Found {
   }
   refuseSameNames(found.files)
   return found
+}
+
+/** What a look at a part of a folder tells beside its files; paths are from the root, `` for the root itself. */
+export interface LookEvents {
+  /** called before the folder is read */
+  onFolder: (path: string) => void
+  /** what could not be read: nothing is known of what lies there */
+  onUnread: (path: string) => void
+}
+
+/**
+ * Looks at paths of a folder, by the same rules as a walk over all of it: a file, or everything below a subfolder.
+ * Nothing is found where nothing is, or where the rules leave it out.
+ *
+ * @param folder as it was given; documents go by its last part
+ * @param paths from the folder with `/`, `` for all of it
+ * @throws the system's error when the folder itself is not there
+ */
+export function lookAt(folder: string, paths: Iterable<string>, options: WalkOptions, events: LookEvents): Found {
+  const found: Found = { files: [], skipped: [], failed: [] }
+  const walker = { ...walkerOf(folder, options, found), events }
+  const known = new Map<string, Layers | undefined>([['', insideOf(walker, '', walker.layers)]])
+  for (const path of paths) {
+    if (path === '') walkFolder(walker, '', walker.layers)
+    else lookInside(walker, path, layersIn(walker, posix.dirname(path), known))
+  }
+  return found
+}
+
+function lookInside(walker: Walker, path: string, layers: Layers | undefined): void {
+  if (layers === undefined || isHidden(walker.options, posix.basename(path))) return
+  try {
+    const stats = lstatSync(join(walker.root, path), { throwIfNoEntry: false })
+    if (stats !== undefined) visit(walker, stats, path, layers)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTDIR') walker.events?.onUnread(path)
+  }
+}
+
+/** Rules that hold inside a folder; nothing for one that is left out. */
+function layersIn(walker: Walker, path: string, known: Map<string, Layers | undefined>): Layers | undefined {
+  const folder = path === '.' ? '' : path
+  if (known.has(folder)) return known.get(folder)
+  const above = layersIn(walker, posix.dirname(folder), known)
+  const isOut =
+    above === undefined || isHidden(walker.options, posix.basename(folder)) || isIgnored(above, `${folder}/`)
+  const layers = isOut ? undefined : insideOf(walker, folder, above)
+  known.set(folder, layers)
+  return layers
+}
+
+function insideOf({ root, options }: Walker, folder: string, above: Layers): Layers {
+  return options.ignoreFiles ? withRulesOf(above, join(root, folder), folder, IGNORE_FILES) : above
+}
+
+function isHidden({ hidden }: WalkOptions, name: string): boolean {
+  return name === '.git' || (!hidden && name.startsWith('.'))
+}
+
+function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
+  const root = realpathSync(folder)
+  const only = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
+  return {
+    ...{ root, folder, name: basename(folder), options, only, found },
+    layers: rootLayers(root, options.ignore, options.ignoreFiles),
+  }
 }
 
 /** One file goes by its own name; several keep the folders they were given with, so that they stay apart. */
@@ -73,33 +141,40 @@ function nameOf(path: string, oneOfMany: boolean): string {
 interface Walker {
   /** real path of the folder that was given */
   root: string
+  /** absolute, as it was given */
+  folder: string
   /** its name as it was given */
   name: string
   options: WalkOptions
   only: ReturnType<typeof createIgnore> | undefined
   found: Found
+  /** rules that hold at the root */
+  layers: Layers
+  events?: LookEvents
 }
 
 /** @param folder path from the root, `` for the root itself */
 function walkFolder(walker: Walker, folder: string, above: Layers): void {
   const absolute = folder === '' ? walker.root : join(walker.root, folder)
   let entries: Dirent[]
+  walker.events?.onFolder(folder)
   try {
     entries = readdirSync(absolute, { withFileTypes: true })
   } catch (error) {
     walker.found.failed.push({ filename: sentName(walker, folder), reason: readFailure(error) })
+    walker.events?.onUnread(folder)
     return
   }
   const own = walker.options.ignoreFiles ? ruleFiles(entries) : []
   const layers = own.length === 0 ? above : withRulesOf(above, absolute, folder, own)
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const entry of entries) {
-    if (entry.name === '.git' || (!walker.options.hidden && entry.name.startsWith('.'))) continue
+    if (isHidden(walker.options, entry.name)) continue
     visit(walker, entry, folder === '' ? entry.name : `${folder}/${entry.name}`, layers)
   }
 }
 
-function visit(walker: Walker, entry: Dirent, path: string, layers: Layers): void {
+function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: Layers): void {
   if (entry.isDirectory()) {
     if (!isIgnored(layers, `${path}/`)) walkFolder(walker, path, layers)
     return
@@ -130,7 +205,9 @@ function visitLink(walker: Walker, path: string): void {
 }
 
 function take(walker: Walker, path: string): void {
-  walker.found.files.push({ path: join(walker.root, path), filename: sentName(walker, path) })
+  walker.found.files.push({
+    ...{ path: join(walker.root, path), filename: sentName(walker, path), folder: walker.folder, inside: path },
+  })
 }
 
 function sentName(walker: Walker, path: string): string {

@@ -3,6 +3,7 @@ import { explainRoutes } from './explain.js'
 import { fsRoutes } from './fs.js'
 import { integrityRoutes } from './integrity.js'
 import { jobsRoutes } from './jobs.js'
+import { localFilesRoutes } from './local-files.js'
 import { qualityRoutes } from './quality.js'
 import { queriesRoutes } from './queries.js'
 import { researchRoutes } from './research.js'
@@ -27,6 +28,7 @@ export const gatewayRoutes = [
   ...retentionRoutes,
   ...fsRoutes,
   ...snapshotsRoutes,
+  ...localFilesRoutes,
 ] as const
 
 export type GatewayRoute = (typeof gatewayRoutes)[number]

@@ -5,6 +5,7 @@ import { explainHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
 import { integrityHandlers } from './integrity.js'
 import { jobsHandlers } from './jobs.js'
+import { localFilesHandlers } from './local-files.js'
 import { qualityHandlers } from './quality.js'
 import { queriesHandlers } from './queries.js'
 import { researchHandlers } from './research.js'
@@ -30,5 +31,6 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...retentionHandlers(deps),
     ...fsHandlers(deps),
     ...snapshotsHandlers(deps),
+    ...localFilesHandlers(deps),
   } satisfies Handlers<typeof gatewayRoutes>
 }

@@ -169,6 +169,7 @@ const LONG = [
   ['publications', 'id', ROWS],
   ['projection_log', 'seq', ROWS],
   ['research_tasks', 'id', TASKS],
+  ['local_files', 'key', ROWS],
 ] as const
 
 /** What is left of a space after its documents, children before the rows they hang on. */
@@ -197,5 +198,6 @@ const OF_A_SPACE = [
   'DELETE FROM snapshot_queries WHERE space_key = ?',
   'DELETE FROM workspace_snapshots WHERE space_key = ?',
   'DELETE FROM workspace_changes WHERE space_key = ?',
+  'DELETE FROM watches WHERE space_key = ?',
   'DELETE FROM spaces WHERE key = ?',
 ]

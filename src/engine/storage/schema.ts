@@ -3,6 +3,7 @@ import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
+import { LOCAL_FILES_SCHEMA } from './schema-local-files.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RESEARCH_SCHEMA } from './schema-research.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
@@ -345,4 +346,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   WORKSPACES_SCHEMA,
   RESEARCH_SCHEMA,
   ENDED_WORK_SCHEMA,
+  LOCAL_FILES_SCHEMA,
 ]

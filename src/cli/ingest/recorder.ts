@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import type { Client } from '../../client/client.js'
+import { ApiError } from '../../client/errors.js'
+import type { Known } from './plan.js'
+
+/**
+ * Tells the local daemon which files documents are made from, so that it can say later whether they changed, and a watch
+ * of their folder takes them up. A daemon that may not look at local files is told once and then left alone.
+ */
+export class FileRecorder {
+  readonly #client: Client
+  readonly #spaceId: string
+  #isWanted = true
+
+  constructor(client: Client, spaceId: string) {
+    this.#client = client
+    this.#spaceId = spaceId
+  }
+
+  /** @param files as many as one question to the service may name */
+  async record(files: readonly Known[]): Promise<void> {
+    const folders = new Map<string | undefined, Known[]>()
+    for (const file of files) folders.set(file.folder, [...(folders.get(file.folder) ?? []), file])
+    for (const [folder, of] of folders) if (this.#isWanted) await this.#tell(folder, of)
+  }
+
+  async #tell(root: string | undefined, files: readonly Known[]): Promise<void> {
+    try {
+      await this.#client.request('POST /knowledge-spaces/{id}/local-files', {
+        path: { id: this.#spaceId },
+        body: {
+          ...(root === undefined ? {} : { root }),
+          files: files.map(({ filename, path, inside, size, sha256, facts: { fingerprint, device } }) => ({
+            ...{ filename, fingerprint, device, sizeBytes: size, sha256 },
+            path: root === undefined || inside === undefined ? path : join(root, inside),
+          })),
+        },
+      })
+    } catch (error) {
+      if (!(error instanceof ApiError) || ![400, 403, 404, 501].includes(error.status)) throw error
+      this.#isWanted = false
+    }
+  }
+}

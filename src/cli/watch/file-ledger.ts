@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Client } from '../../client/client.js'
+import { LIMITS } from '../../contract/limits.js'
+import { isObject, textOf } from '../json-file.js'
+import { chunks, type Entry, type Ledger } from './ledger.js'
+
+/** Where what is known of one folder and space is kept on this machine, without an ending. */
+export function watchFile(stateDir: string, place: string, spaceId: string, folder: string): string {
+  const key = createHash('sha256').update(`${place}\n${spaceId}\n${folder}`).digest('hex').slice(0, 16)
+  return join(stateDir, 'watch', key)
+}
+
+/** Kept in a file of this machine, for services that know nothing of its files: a line for each claim, read in order. */
+export function fileLedger(file: string, spaceId: string): Ledger {
+  return {
+    async load(client) {
+      const entries = readLines(file)
+      writeAnew(file, entries)
+      for (const chunk of chunks(entries, LIMITS.checkItems)) await askFor(client, spaceId, chunk)
+      return entries
+    },
+    async claim(_client, entries) {
+      append(file, 'a', entries.map(lineOf))
+    },
+    async forget(_client, entries) {
+      append(
+        file,
+        'a',
+        entries.map(({ path }) => JSON.stringify({ gone: path })),
+      )
+    },
+  }
+}
+
+function lineOf({ path, filename, fingerprint, device, size, sha256 }: Entry): string {
+  return JSON.stringify({ path, filename, fingerprint, device, size, sha256 })
+}
+
+/** A line that a crash cut short is left out: its file is looked at again. */
+function readLines(file: string): Entry[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return []
+  }
+  const entries = new Map<string, Entry>()
+  for (const line of text.split('\n')) {
+    const value = parse(line)
+    const gone = textOf(value?.gone)
+    if (gone !== undefined) entries.delete(gone)
+    const entry = value === undefined ? undefined : toEntry(value)
+    if (entry !== undefined) entries.set(entry.path, entry)
+  }
+  return [...entries.values()]
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toEntry(value: Record<string, unknown>): Entry | undefined {
+  const [path, filename] = [textOf(value.path), textOf(value.filename)]
+  const [fingerprint, device, sha256] = [textOf(value.fingerprint), textOf(value.device), textOf(value.sha256)]
+  const { size } = value
+  if (path === undefined || filename === undefined || sha256 === undefined || typeof size !== 'number') return undefined
+  return {
+    ...{ path, filename, sha256, size, fingerprint: fingerprint ?? '', device: device ?? '' },
+    ...{ documentSha: undefined, documentIds: [] },
+  }
+}
+
+/** Lines that were overtaken by later ones are dropped. */
+function writeAnew(file: string, entries: readonly Entry[]): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  append(`${file}.tmp`, 'w', entries.map(lineOf))
+  renameSync(`${file}.tmp`, file)
+}
+
+function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void {
+  const handle = openSync(file, flags, 0o600)
+  try {
+    if (lines.length > 0) writeSync(handle, `${lines.join('\n')}\n`)
+    fdatasyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+async function askFor(client: Client, spaceId: string, entries: readonly Entry[]): Promise<void> {
+  const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
+  const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
+    ...{ path: { id: spaceId }, body: { items } },
+  })
+  for (const [index, entry] of entries.entries()) {
+    const held = answer.items[index]
+    if (held?.documentId === undefined) continue
+    entry.documentIds = [held.documentId]
+    entry.documentSha = held.status === 'changed' ? 'another' : entry.sha256
+  }
+}

@@ -1,0 +1,46 @@
+import { EXIT } from '../../contract/errors.js'
+import type { Watch } from '../../contract/gateway/local-files.js'
+import { CliError, usageError } from '../cli-error.js'
+import type { Column } from '../columns.js'
+import type { Place } from '../contexts.js'
+import { endsIn } from '../recent-ids.js'
+
+export const watchColumns: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'folder' },
+  { field: 'knowledgeSpaceId', title: 'SPACE', kind: 'id' },
+  { field: 'state', kind: 'state' },
+  { field: 'files', kind: 'count' },
+  { field: 'lastSyncAt', title: 'LAST CHANGE', kind: 'time' },
+]
+
+/** Only the daemon of this machine watches folders. @throws CliError exit 2 */
+export function requireLocal(place: Place): void {
+  if (place.kind === 'local') return
+  throw usageError(
+    `${place.url} cannot watch folders of this machine`,
+    '`ks watch FOLDER` watches from here, as long as it runs',
+  )
+}
+
+/** The watch that words mean: by its id, the tail of it, or its folder. @throws CliError exit 5, 2 when they mean several */
+export function findWatch(
+  watches: readonly Watch[],
+  wanted: { text: string; folder: string; spaceId: string | undefined },
+): Watch {
+  const { text, folder, spaceId } = wanted
+  const tail = /^#?([0-9a-f]{8})$/i.exec(text)?.[1]?.toLowerCase()
+  const found = watches.filter(
+    (watch) =>
+      (spaceId === undefined || watch.knowledgeSpaceId === spaceId) &&
+      (watch.id === text || watch.folder === folder || (tail !== undefined && endsIn(watch.id, tail))),
+  )
+  const [only, other] = found
+  if (only === undefined) {
+    throw new CliError(`${JSON.stringify(text)} is not watched`, {
+      ...{ code: 'not-found', exit: EXIT.notFound, hint: '`ks watch list` shows what is' },
+    })
+  }
+  if (other !== undefined) throw usageError(`${folder} is watched for several spaces`, 'name one with `--space`')
+  return only
+}

@@ -1,0 +1,54 @@
+import { realpathSync, statSync } from 'node:fs'
+import { dirname, relative, sep } from 'node:path'
+import type { LocalDirs } from '../../local/dirs.js'
+import { usageError } from '../cli-error.js'
+import type { WalkOptions } from '../ingest/walk.js'
+
+/** Which files of a watched folder count. */
+export interface WatchRules {
+  ignore: readonly string[]
+  glob: readonly string[]
+  hidden: boolean
+  ignoreFiles: boolean
+}
+
+/** The rules with the folders of this program left out: they change with every look. */
+export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
+  const own = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
+  const { ignore, glob, hidden, ignoreFiles } = rules
+  return { glob, hidden, ignoreFiles, ignore: [...ignore, ...own.map((path) => `/${escaped(path)}/`)] }
+}
+
+/** @throws CliError exit 2 for what is no folder, and for the data directory and what lies in it */
+export function checkFolder(folder: string, dirs: LocalDirs): void {
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (stats === undefined) throw usageError(`${JSON.stringify(folder)} does not exist`)
+  if (!stats.isDirectory()) {
+    throw usageError(`${JSON.stringify(folder)} is not a folder`, '`ks ingest` takes single files')
+  }
+  if (pathBelow(dirs.data, folder) !== undefined || identity(folder) === identity(dirs.data)) {
+    throw usageError(`${JSON.stringify(folder)} lies in the data directory ${dirs.data}`)
+  }
+}
+
+/** The path from one folder to another one below it, by device and inode; nothing when it is not below. */
+function pathBelow(folder: string, other: string): string | undefined {
+  const wanted = identity(folder)
+  if (wanted === undefined || identity(other) === undefined) return undefined
+  const real = realpathSync(other)
+  for (let above = real; dirname(above) !== above; ) {
+    above = dirname(above)
+    if (identity(above) === wanted) return relative(above, real).split(sep).join('/')
+  }
+  return undefined
+}
+
+function identity(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats === undefined ? undefined : `${stats.dev}-${stats.ino}`
+}
+
+/** A path as a pattern that means itself. */
+function escaped(path: string): string {
+  return path.replace(/[\\*?[\]!# ]/g, '\\$&')
+}

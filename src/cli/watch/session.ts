@@ -1,0 +1,191 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Client } from '../../client/client.js'
+import { ApiError } from '../../client/errors.js'
+import { EXIT } from '../../contract/errors.js'
+import type { LocalDirs } from '../../local/dirs.js'
+import { acquireLock } from '../../local/lock.js'
+import { CliError } from '../cli-error.js'
+import type { Place } from '../contexts.js'
+import { followJobs } from '../ingest/follow.js'
+import { Interrupted, onInterrupt } from '../interrupt.js'
+import type { Output } from '../output.js'
+import { ttyLine } from '../terminal.js'
+import { plural } from '../units.js'
+import { fileLedger, watchFile } from './file-ledger.js'
+import { type Ledger, serviceLedger } from './ledger.js'
+import { type WatchRules, walkOptionsOf } from './rules.js'
+import type { Change } from './sync.js'
+import { FolderWatcher, type WatchState } from './watcher.js'
+
+export interface WatchSessionOptions {
+  folders: string[]
+  rules: WatchRules
+  onDelete: 'remove' | 'keep'
+  everyMs: number
+  /** one look, no watching */
+  once: boolean
+  acceptMissing: boolean
+  spaceId: string
+  /** how people call the space */
+  spaceName: string
+  place: Place
+  dirs: LocalDirs
+  out: Output
+  connect: () => Promise<Client>
+  deadline: AbortSignal
+}
+
+const MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: '!' } as const
+const SHOWN_SKIPPED = 5
+
+/**
+ * Watches folders in the foreground until Ctrl-C, a line for each change; with `once`, brings the space up to date and
+ * ends.
+ *
+ * @throws CliError exit 6 when another `ks watch` watches one of them, 3 when files failed (`once`), 130 for Ctrl-C
+ */
+export async function watchFolders(options: WatchSessionOptions): Promise<void> {
+  const { out, once } = options
+  const interrupt = onInterrupt(options.deadline)
+  const closers: (() => void)[] = []
+  const tally = { changes: 0, failed: 0 }
+  try {
+    const watchers = []
+    for (const folder of options.folders)
+      watchers.push(await openWatcher(folder, options, interrupt.signal, closers, tally))
+    if (!once && !out.isQuiet) out.note('Ctrl-C ends watching; the documents stay')
+    await Promise.all(watchers.map((watcher) => (once ? watcher.once() : watcher.run())))
+    options.deadline.throwIfAborted()
+    if (interrupt.wasInterrupted()) throw stopped(tally.changes)
+    if (once) concludeOnce(watchers, tally, out)
+  } finally {
+    interrupt.done()
+    for (const close of closers) close()
+  }
+}
+
+async function openWatcher(
+  folder: string,
+  options: WatchSessionOptions,
+  signal: AbortSignal,
+  closers: (() => void)[],
+  tally: { changes: number; failed: number },
+): Promise<FolderWatcher> {
+  const { spaceId, place, dirs, out, rules } = options
+  const file = watchFile(dirs.state, place.kind === 'local' ? place.dataDir : place.url, spaceId, folder)
+  closers.push(lockOf(file, folder))
+  const ledger =
+    place.kind === 'local' ? await localLedger(options, folder, file) : fileLedger(`${file}.jsonl`, spaceId)
+  const client = await options.connect()
+  closers.push(() => client.close())
+  const follow = (change: Change) => followChange(client, change, signal, (seen) => print(seen, out, tally))
+  const watcher = new FolderWatcher({
+    ...{ folder, spaceId, ledger, signal, onDelete: options.onDelete, everyMs: options.everyMs },
+    connect: options.connect,
+    walk: walkOptionsOf(folder, rules, dirs),
+    onChange: (change) => {
+      print(change, out, tally)
+      if (change.jobId !== undefined && !options.once) follow(change)
+    },
+    onState: stateTeller(folder, options),
+    onSkipped: (skipped) => {
+      for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED)) out.note(`skipped ${filename}: ${reason}`)
+      if (skipped.length > SHOWN_SKIPPED) out.note(`skipped ${skipped.length - SHOWN_SKIPPED} more`)
+    },
+  })
+  if (options.acceptMissing) watcher.accept()
+  return watcher
+}
+
+/** The daemon keeps what belongs to the folder; one that may not look at local files leaves it to this machine. */
+async function localLedger(options: WatchSessionOptions, folder: string, file: string): Promise<Ledger> {
+  const ledger = serviceLedger(options.spaceId, folder)
+  const client = await options.connect()
+  try {
+    await client.request('GET /knowledge-spaces/{id}/local-files', {
+      ...{ path: { id: options.spaceId }, query: { root: folder, limit: '1' } },
+    })
+    return ledger
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 403 || error.status === 501)) {
+      return fileLedger(`${file}.jsonl`, options.spaceId)
+    }
+    throw error
+  } finally {
+    client.close()
+  }
+}
+
+/** One process watches a folder for a space: two would do everything twice. @throws CliError exit 6 */
+export function lockOf(file: string, folder: string): () => void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const lock = acquireLock(`${file}.lock`)
+  if (lock !== undefined) return () => lock.release()
+  throw new CliError(`another process watches ${folder} for this space`, {
+    code: 'already-watched',
+    exit: EXIT.conflict,
+    hint: '`ks watch list` shows what the daemon watches',
+  })
+}
+
+function followChange(client: Client, change: Change, signal: AbortSignal, tell: (seen: Seen) => void): void {
+  const { filename, documentId = '', jobId = '' } = change
+  followJobs([{ index: 0, documentId, jobId }], {
+    ...{ client, signal, onProgress: () => undefined },
+    onEnded: (_index, outcome) => tell({ filename, documentId, ...outcome }),
+  }).catch(() => undefined) // the service says so in the state of the watch
+}
+
+interface Seen {
+  filename: string
+  status: keyof typeof MARKS
+  reason?: string
+  documentId?: string
+}
+
+function print(seen: Seen, out: Output, tally: { changes: number; failed: number }): void {
+  const { status, filename, reason } = seen
+  if (status === 'failed') tally.failed += 1
+  else if (status !== 'published') tally.changes += 1
+  if (out.isJson) {
+    out.event('watch.file', seen)
+  } else if (out.format === 'tsv') {
+    out.raw(`${[status, filename, reason ?? ''].map((cell) => ttyLine(cell)).join('\t')}\n`)
+  } else if (status !== 'published') {
+    out.line(ttyLine(`${MARKS[status]} ${filename}${reason === undefined ? '' : `: ${reason}`}`))
+  }
+}
+
+/** Says a state when it begins, not again when only its numbers change. */
+function stateTeller(folder: string, { out, spaceName, once }: WatchSessionOptions): (state: WatchState) => void {
+  let told = ''
+  return (state) => {
+    const detail = state.detail === undefined ? '' : `: ${state.detail}`
+    if (told === state.state + detail || state.state === 'starting' || state.state === 'syncing') return
+    told = state.state + detail
+    if (out.isJson) out.event('watch.state', { folder, ...state })
+    else if (state.state !== 'watching') out.warn(`ks: ${folder} ${state.state}${detail}`)
+    else if (!once) out.note(`ks: watching ${folder} for ${spaceName}, ${plural(state.files ?? 0, 'file')}${detail}`)
+  }
+}
+
+function concludeOnce(watchers: FolderWatcher[], tally: { changes: number; failed: number }, out: Output): void {
+  const withheld = watchers.reduce((sum, watcher) => sum + watcher.withheld, 0)
+  if (tally.changes + tally.failed + withheld === 0) out.note('ks: nothing changed')
+  if (withheld + tally.failed === 0) return
+  const missing = withheld === 0 ? [] : [`${plural(withheld, 'missing file')} not taken as deleted`]
+  const failed = tally.failed === 0 ? [] : [`${plural(tally.failed, 'file')} not ingested`]
+  throw new CliError([...failed, ...missing].join(', '), {
+    code: 'partly-failed',
+    exit: EXIT.partial,
+    ...(withheld === 0 ? {} : { hint: '`--accept-missing` removes their documents' }),
+  })
+}
+
+function stopped(changes: number): Interrupted {
+  return new Interrupted(
+    `stopped watching after ${plural(changes, 'change')}`,
+    '`ks watch add` keeps a watch in the daemon',
+  )
+}

@@ -1,0 +1,138 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import type { Watch } from '../../contract/gateway/local-files.js'
+import { entryUrl } from '../../lib/entry.js'
+import type { WatchControl, WatchState } from './control.js'
+
+type Kept = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
+
+/** What the process that watches is told. It ends when the channel closes, as it does when the daemon dies. */
+export type ToWatcher =
+  | { type: 'watches'; dataDir: string; watches: Kept[]; accept?: string }
+  | { type: 'stale'; path: string }
+
+/** What it tells. */
+export type FromWatcher = { type: 'state'; id: string; state: WatchState } | { type: 'log'; message: string }
+
+export interface SupervisorOptions {
+  dataDir: string
+  allowed: boolean
+  /** all kept watches */
+  watches(): Kept[]
+  log: Logger
+}
+
+const FIRST_RESTART_MS = 500
+const MAX_RESTART_MS = 60_000
+/** a process that lived this long starts the pauses anew */
+const STEADY_MS = 60_000
+
+/**
+ * Keeps one process running while folders are watched: looking at thousands of files must not hold up the daemon's event
+ * loop. The process is a client of this daemon like `ks watch` in the foreground; a restart costs nothing but a look at
+ * the folders.
+ */
+export class WatchSupervisor implements WatchControl {
+  readonly allowed: boolean
+  readonly #options: SupervisorOptions
+  readonly #states = new Map<string, WatchState>()
+  #child: ChildProcess | undefined
+  #started = false
+  #closed = false
+  #pause = FIRST_RESTART_MS
+  #timer: NodeJS.Timeout | undefined
+  readonly #onExit = (): void => {
+    this.#child?.kill('SIGKILL')
+  }
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+    this.allowed = options.allowed
+    process.on('exit', this.#onExit)
+  }
+
+  /** Begins to watch; called when the daemon answers requests. */
+  start(): void {
+    this.#started = true
+    this.changed()
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  stateOf(id: string): WatchState | undefined {
+    return this.#states.get(id)
+  }
+
+  /** Whether folders are watched: then the daemon has to be there. */
+  get active(): boolean {
+    return this.allowed && this.#options.watches().length > 0
+  }
+
+  changed(accept?: string): void {
+    if (!this.#started || this.#closed || !this.allowed) return
+    const watches = this.#options.watches()
+    const ids = new Set(watches.map(({ id }) => id))
+    for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
+    if (watches.length === 0) this.#end()
+    else if (this.#child === undefined) this.#launch()
+    else this.#tell({ type: 'watches', dataDir: this.#options.dataDir, watches, ...(accept ? { accept } : {}) })
+  }
+
+  stale(path: string): void {
+    this.#tell({ type: 'stale', path })
+  }
+
+  close(): void {
+    this.#closed = true
+    process.off('exit', this.#onExit)
+    this.#end()
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const child = this.#child
+    this.#child = undefined
+    child?.kill('SIGKILL') // every step of its work may be cut off
+  }
+
+  #launch(): void {
+    const { log } = this.#options
+    clearTimeout(this.#timer)
+    const startedAt = Date.now()
+    const child = fork(fileURLToPath(entryUrl(import.meta.url, '../../cli/watch/child.js')), [], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: ['--max-semi-space-size=4'],
+      cwd: '/',
+    })
+    this.#child = child
+    child.on('message', (message: FromWatcher) => {
+      if (message.type === 'state') this.#states.set(message.id, message.state)
+      else log.warn({ watcher: child.pid }, message.message)
+    })
+    child.on('error', (error) => log.error({ err: error }, 'the watching process could not be started'))
+    child.once('exit', (code, signal) => {
+      if (this.#child !== child) return
+      this.#child = undefined
+      this.#states.clear()
+      log.warn({ code, signal }, 'the watching process ended and is started again')
+      this.#later(Date.now() - startedAt)
+    })
+    this.changed()
+  }
+
+  #later(livedMs: number): void {
+    if (this.#closed) return
+    this.#pause = livedMs > STEADY_MS ? FIRST_RESTART_MS : this.#pause
+    this.#timer = setTimeout(() => this.changed(), this.#pause)
+    this.#timer.unref()
+    this.#pause = Math.min(MAX_RESTART_MS, this.#pause * 2)
+  }
+
+  #tell(message: ToWatcher): void {
+    if (this.#child?.connected === true) this.#child.send(message)
+  }
+}

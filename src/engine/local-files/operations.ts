@@ -1,0 +1,65 @@
+import { isAbsolute } from 'node:path'
+import { KsError } from '../../contract/errors.js'
+import type { AddWatchBody, LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { findSpace } from '../spaces/store.js'
+import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from './store.js'
+import { addWatch, type KeptWatch, listWatches, removeWatch } from './watches.js'
+
+/** Which files of this machine documents are made from, and which folders are watched for them. */
+export interface LocalFileOperations {
+  /** @throws KsError `not-found` */
+  list(
+    caller: Caller,
+    spaceId: string,
+    wanted: { root?: string | undefined; filename?: string | undefined; after?: string | undefined; limit: number },
+  ): Promise<{ items: LocalFile[]; nextAfter?: string }>
+  /** @throws KsError `not-found`, `invalid-request` for a path that is not absolute */
+  record(caller: Caller, spaceId: string, body: RecordLocalFilesBody): Promise<{ recorded: number; forgotten: number }>
+  /** Watches of one tenant, or of all. */
+  watches(tenant?: string): KeptWatch[]
+  /** Keeps a watch; one of the same folder and space gets the new rules. @throws KsError `not-found`, `invalid-request` */
+  addWatch(caller: Caller, body: AddWatchBody): Promise<KeptWatch>
+  /** @throws KsError `not-found` */
+  removeWatch(caller: Caller, id: string): Promise<void>
+}
+
+export function createLocalFiles({ db }: EngineContext): LocalFileOperations {
+  return {
+    async list(caller, spaceId, wanted) {
+      const space = findSpace(db, caller.tenant, spaceId)
+      const rows = localFiles(db, space.key, { ...wanted, limit: wanted.limit + 1 })
+      const shown = rows.slice(0, wanted.limit)
+      const documents = documentsOf(
+        db,
+        space.key,
+        shown.map(({ filename }) => filename),
+      )
+      const last = shown.at(-1)
+      return {
+        items: shown.map((row) => toLocalFile(row, documents.get(row.filename) ?? [])),
+        ...(rows.length > wanted.limit && last !== undefined ? { nextAfter: last.filename } : {}),
+      }
+    },
+    async record(caller, spaceId, body) {
+      findSpace(db, caller.tenant, spaceId)
+      for (const path of [body.root, ...body.files.map((file) => file.path)])
+        if (path !== undefined && !isAbsolute(path))
+          throw new KsError('invalid-request', `path ${JSON.stringify(path)} must be absolute`)
+      return await db.write(() => {
+        const space = findSpace(db, caller.tenant, spaceId)
+        recordFiles(db, space.key, body)
+        return { recorded: body.files.length, forgotten: forgetFiles(db, space.key, body.forget) }
+      })
+    },
+    watches: (tenant) => listWatches(db, tenant),
+    addWatch: (caller, body) => addWatch(db, caller, body),
+    removeWatch: (caller, id) => removeWatch(db, caller, id),
+  }
+}
+
+function toLocalFile(row: LocalFileRow, documents: LocalFile['documents']): LocalFile {
+  const { filename, path, root, fingerprint, device, size_bytes: sizeBytes, sha256 } = row
+  return { filename, path, ...(root === null ? {} : { root }), fingerprint, device, sizeBytes, sha256, documents }
+}
