@@ -7,8 +7,17 @@ export const metadataFlags = {
   'utc-offset': Flags.string({ helpValue: '+02:00', description: 'offset of the times of --daily from UTC' }),
   'max-pages': Flags.integer({ min: 1, helpValue: 'n', description: 'most pages that a crawl takes (default 200)' }),
   'max-depth': Flags.integer({ min: 0, helpValue: 'n', description: 'most links from the first page (default 5)' }),
+  provider: Flags.option({
+    options: ['s3', 'webdav', 'notion', 'git'] as const,
+    description: 'what reads a source of type object-storage (s3, webdav) or connector (notion, git)',
+  })(),
+  set: Flags.string({
+    multiple: true,
+    helpValue: 'name=value',
+    description: 'parameter of the provider: region of s3, branch and folder of git',
+  }),
   'credentials-file': Flags.string({
     helpValue: 'file',
-    description: 'JSON file with {token} or {username, password} for the site',
+    description: 'JSON file with what the source is read with: {token}, {username, password} or the keys of s3',
   }),
 }

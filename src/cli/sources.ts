@@ -1,6 +1,10 @@
-import { usageError } from './cli-error.js'
+import { EXIT } from '../contract/errors.js'
+import type { SourceImportResult } from '../contract/gateway/sources.js'
+import { ExitWith, usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 import { readJsonObject } from './json-file.js'
+import type { Output } from './output.js'
+import { plural } from './units.js'
 
 /** What the commands on sources share. */
 
@@ -9,6 +13,7 @@ export const SOURCE_COLUMNS: Column[] = [
   { field: 'name' },
   { field: 'type' },
   { field: 'status', kind: 'state' },
+  { field: 'metadata.provider', title: 'PROVIDER' },
   { field: 'metadata.syncState.lastSyncAt', title: 'SYNCED', kind: 'time' },
   { field: 'uri' },
 ]
@@ -21,22 +26,35 @@ export interface MetadataFlags {
   'max-pages'?: number | undefined
   'max-depth'?: number | undefined
   'credentials-file'?: string | undefined
+  provider?: string | undefined
+  set?: string[] | undefined
 }
 
 /** The keys of a source's metadata that flags name; undefined where they name none. @throws CliError exit 2 */
 export function metadataOf(flags: MetadataFlags): Record<string, unknown> | undefined {
   const syncPolicy = policyOf(flags)
   const { 'max-pages': maxPages, 'max-depth': maxDepth, 'credentials-file': file } = flags
+  const { provider, set = [] } = flags
   const parameters = {
+    ...Object.fromEntries(set.map(parameterIn)),
     ...(maxPages === undefined ? {} : { maxPages }),
     ...(maxDepth === undefined ? {} : { maxDepth }),
   }
   const metadata = {
+    ...(provider === undefined ? {} : { provider }),
     ...(syncPolicy === undefined ? {} : { syncPolicy }),
     ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
     ...(file === undefined ? {} : { credentials: credentialsIn(file) }),
   }
   return Object.keys(metadata).length === 0 ? undefined : metadata
+}
+
+/** `name=value` of `--set`; a value that is a whole number counts as one. @throws CliError exit 2 */
+function parameterIn(text: string): [string, string | number] {
+  const [, name, value] = /^([A-Za-z][A-Za-z0-9]{0,40})=(.+)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined)
+    throw usageError(`--set must be name=value such as branch=main, received ${JSON.stringify(text)}`)
+  return [name, /^\d{1,9}$/.test(value) ? Number(value) : value]
 }
 
 function policyOf({ every, daily, 'utc-offset': utcOffset }: MetadataFlags): Record<string, unknown> | undefined {
@@ -59,4 +77,37 @@ function credentialsIn(file: string): Record<string, unknown> {
   const credentials = readJsonObject(file)
   if (Object.keys(credentials).length === 0) throw usageError(`${file} must hold the credentials as a JSON object`)
   return credentials
+}
+
+/** Pages or files of one request. */
+export const IMPORT_BATCH = 200
+
+/** Imports in requests of as many as one may hold. */
+export async function inBatches<T>(
+  items: readonly T[],
+  send: (batch: T[]) => Promise<SourceImportResult>,
+): Promise<SourceImportResult> {
+  const whole: SourceImportResult = { documents: [], failed: [], skipped: [] }
+  for (let at = 0; at < items.length; at += IMPORT_BATCH) {
+    const { documents, failed, skipped } = await send(items.slice(at, at + IMPORT_BATCH))
+    whole.documents.push(...documents)
+    whole.failed.push(...failed)
+    whole.skipped.push(...skipped)
+  }
+  return whole
+}
+
+/** Shows what an import did. @throws ExitWith when something failed */
+export async function showImport(out: Output, result: SourceImportResult): Promise<void> {
+  const { documents, failed, skipped } = result
+  if (out.isJson) out.json(result)
+  else {
+    await out.list(documents, {
+      columns: [{ field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' }, { field: 'filename' }],
+      empty: 'Nothing was imported.',
+    })
+    if (skipped.length > 0) out.note(`${plural(skipped.length, 'page')} not edited since the last import`)
+    for (const { filename, error } of failed) out.warn(`ks: ${filename}: ${error}`)
+  }
+  if (failed.length > 0) throw new ExitWith(documents.length + skipped.length === 0 ? EXIT.failed : EXIT.partial)
 }

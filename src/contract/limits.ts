@@ -59,6 +59,15 @@ export const LIMITS = {
   sourceUri: 4096,
   permissionScope: 200,
   permissionScopes: 100,
+  /** pages or files of one import */
+  importItems: 200,
+  pageName: 200,
+  driveFileName: 255,
+  /** the documents give no default */
+  driveKeys: { default: 1000, max: 1000 },
+  /** the documents bound neither ids of pages and files nor names of buckets */
+  remoteId: 4096,
+  bucketName: 255,
   syncEveryHours: 720,
   syncTimesOfDay: 24,
   catBytes: { default: 1024 * 1024, max: 16 * 1024 * 1024 },

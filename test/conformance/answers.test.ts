@@ -5,6 +5,9 @@ import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import { type GatewayRoute, gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import type { RouteDefinition, RouteResult } from '../../src/contract/route.js'
 import { type Sent, startEdge, type TestEdge } from '../helpers/daemon.js'
+import { startNotion } from '../helpers/places/notion.js'
+import type { RemotePlace } from '../helpers/places/place.js'
+import { startS3 } from '../helpers/places/s3.js'
 import { page, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
 
@@ -358,6 +361,40 @@ describe('answers have the documented shape', () => {
       },
     })
     made.task = task.id
+  })
+
+  test('of connectors and drives', async () => {
+    const id = { id: made.space }
+    const [notion, s3] = await Promise.all([startNotion(), startS3()])
+    await notion.put('tides.md', 'The moon pulls the sea.')
+    await s3.put('winds.md', '# Winds\n\nThe trade winds blow west.')
+    const create = ({ type, uri, metadata }: RemotePlace) =>
+      call('createSource', id, { json: { name: type, type, uri, metadata } })
+    const documents = { ...id, sourceId: (await create(notion)).id }
+    const [workspace] = (await call('listSourcePages', documents)).workspaces
+    const { pageName: _, ...page } = workspace!.pages[0]!
+    const json = { pages: [{ ...page, workspaceId: workspace!.workspaceId ?? '' }] }
+    expect((await call('importSourcePages', documents, { json })).documents).toHaveLength(1)
+    expect(await call('importSourcePages', documents, { json })).toEqual({
+      ...{ documents: [], failed: [], skipped: [page.pageId] },
+    })
+    const drive = { ...id, sourceId: (await create(s3)).id }
+    const query = { bucket: 'docs', prefix: 'notes/', maxKeys: '10' }
+    expect(await call('listSourceFiles', drive, { query })).toEqual({
+      buckets: [
+        {
+          ...{ bucket: 'docs', isTruncated: false },
+          files: [{ id: 'notes/winds.md', name: 'winds.md', type: 'file', size: 35 }],
+        },
+      ],
+    })
+    const files = [{ id: 'notes/winds.md', name: 'winds.md', bucket: 'docs', mimeType: 'text/markdown' }]
+    expect((await call('importSourceFiles', drive, { json: { files } })).documents).toMatchObject([
+      { filename: 'notes/winds.md' },
+    ])
+    await Promise.all([notion.end(), s3.end()])
+    await call('deleteSource', documents)
+    await call('deleteSource', drive)
   })
 
   test('of retention policies', async () => {

@@ -12,6 +12,8 @@ export default class SourcesAdd extends BaseCommand {
   static override examples = [
     '<%= config.bin %> sources add Handbook --uri https://example.com/handbook/ --every 6h --space example-space',
     '<%= config.bin %> sources add Handbook --uri https://example.com/ --daily 02:00 --utc-offset +02:00 --space example-space',
+    '<%= config.bin %> sources add Wiki --type connector --provider git --uri https://example.com/wiki.git --set branch=main --space example-space',
+    '<%= config.bin %> sources add Drive --type object-storage --provider s3 --uri s3://example-bucket/notes/ --credentials-file keys.json --space example-space',
   ]
   static override args = { name: Args.string({ required: true, description: 'name of the source' }) }
   static override flags = {

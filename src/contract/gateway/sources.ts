@@ -80,6 +80,86 @@ export const SourceTestResult = z
   .meta({ id: 'SourceTestResult' })
 export type SourceTestResult = z.output<typeof SourceTestResult>
 
+const text = z.string().min(1)
+const remoteId = text.max(LIMITS.remoteId)
+const fileName = text.max(LIMITS.driveFileName)
+const bucket = text.max(LIMITS.bucketName)
+
+export const OnlineDocumentPages = z
+  .strictObject({
+    workspaces: z.array(
+      z.strictObject({
+        workspaceId: z.string().optional(),
+        workspaceName: z.string().optional(),
+        total: count.optional(),
+        pages: z.array(
+          z.strictObject({
+            pageId: z.string(),
+            pageName: z.string(),
+            type: z.string(),
+            parentId: z.string().optional(),
+            lastEditedTime: z.string().optional(),
+          }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'OnlineDocumentPages' })
+export type OnlineDocumentPages = z.output<typeof OnlineDocumentPages>
+
+export const OnlineDriveFiles = z
+  .strictObject({
+    buckets: z.array(
+      z.strictObject({
+        bucket: z.string().optional(),
+        isTruncated: z.boolean().optional(),
+        files: z.array(z.strictObject({ id: z.string(), name: z.string(), type: z.string(), size: count.optional() })),
+      }),
+    ),
+  })
+  .meta({ id: 'OnlineDriveFiles' })
+export type OnlineDriveFiles = z.output<typeof OnlineDriveFiles>
+
+export const ImportPagesBody = z.strictObject({
+  pages: z
+    .array(
+      z.strictObject({
+        pageId: remoteId,
+        workspaceId: remoteId,
+        type: remoteId,
+        name: text.max(LIMITS.pageName).optional(),
+        lastEditedTime: remoteId.optional(),
+      }),
+    )
+    .min(1)
+    .max(LIMITS.importItems),
+})
+export type ImportPagesBody = z.output<typeof ImportPagesBody>
+
+export const ImportFilesBody = z.strictObject({
+  files: z
+    .array(z.strictObject({ id: remoteId, name: fileName, bucket: bucket.optional(), mimeType: z.string().optional() }))
+    .min(1)
+    .max(LIMITS.importItems),
+})
+export type ImportFilesBody = z.output<typeof ImportFilesBody>
+
+export const SourceImportResult = z
+  .strictObject({
+    documents: z.array(z.strictObject({ documentAssetId: uuid, filename: z.string() })),
+    failed: z.array(z.strictObject({ filename: z.string(), error: z.string() })),
+    /** ids of pages */
+    skipped: z.array(z.string()),
+  })
+  .meta({ id: 'SourceImportResult' })
+export type SourceImportResult = z.output<typeof SourceImportResult>
+
+const FilesQuery = z.strictObject({
+  bucket: bucket.optional(),
+  prefix: z.string().max(LIMITS.remoteId).optional(),
+  maxKeys: boundedLimit(LIMITS.driveKeys),
+})
+
 const SourceParams = z.strictObject({ id: uuid, sourceId: uuid })
 const ONE = '/knowledge-spaces/{id}/sources/{sourceId}'
 
@@ -146,6 +226,49 @@ export const sourcesRoutes = [
     summary: 'Read the pages of a web source; a page that has not changed since the last crawl is skipped.',
     params: SourceParams,
     ok: { 200: WebsiteCrawlResult },
+    errors: [400, 404, 501, 502],
+  }),
+  route({
+    id: 'listSourcePages',
+    method: 'GET',
+    path: `${ONE}/pages`,
+    scope: 'read',
+    summary: 'List the pages of a connector source.',
+    params: SourceParams,
+    ok: { 200: OnlineDocumentPages },
+    errors: [400, 404, 501, 502],
+  }),
+  route({
+    id: 'importSourcePages',
+    method: 'POST',
+    path: `${ONE}/import`,
+    scope: 'write',
+    summary: 'Make documents of pages; a page that was not edited since its last import is skipped.',
+    params: SourceParams,
+    body: ImportPagesBody,
+    ok: { 200: SourceImportResult },
+    errors: [400, 404, 501, 502],
+  }),
+  route({
+    id: 'listSourceFiles',
+    method: 'GET',
+    path: `${ONE}/files`,
+    scope: 'read',
+    summary: 'List the folders and files directly below a prefix of a drive.',
+    params: SourceParams,
+    query: FilesQuery,
+    ok: { 200: OnlineDriveFiles },
+    errors: [400, 404, 501, 502],
+  }),
+  route({
+    id: 'importSourceFiles',
+    method: 'POST',
+    path: `${ONE}/import-files`,
+    scope: 'write',
+    summary: 'Make documents of files of a drive.',
+    params: SourceParams,
+    body: ImportFilesBody,
+    ok: { 200: SourceImportResult },
     errors: [400, 404, 501, 502],
   }),
   route({

@@ -12,6 +12,10 @@ export function sourcesHandlers({ engine: { sources } }: HandlerDeps) {
       return undefined
     },
     crawlSource: ({ caller, params }) => sources.crawl(caller, params.id, params.sourceId),
+    listSourcePages: ({ caller, params }) => sources.pages(caller, params.id, params.sourceId),
+    importSourcePages: ({ caller, params, body }) => sources.importPages(caller, params.id, params.sourceId, body),
+    listSourceFiles: ({ caller, params, query }) => sources.files(caller, params.id, params.sourceId, query),
+    importSourceFiles: ({ caller, params, body }) => sources.importFiles(caller, params.id, params.sourceId, body),
     testSource: ({ caller, params }) => sources.test(caller, params.id, params.sourceId),
   } satisfies Handlers<typeof sourcesRoutes>
 }

@@ -1,6 +1,11 @@
 import type {
   CreateSourceBody,
+  ImportFilesBody,
+  ImportPagesBody,
+  OnlineDocumentPages,
+  OnlineDriveFiles,
   Source,
+  SourceImportResult,
   SourceTestResult,
   UpdateSourceBody,
   WebsiteCrawlResult,
@@ -9,6 +14,7 @@ import type { Caller, Page, PageRequest } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
+import type { DriveQuery } from './connectors/connector.js'
 import { createCredentialBox } from './credentials.js'
 import { hideSource } from './delete.js'
 import { createSource, getSource, listSources, updateSource } from './sources.js'
@@ -24,6 +30,10 @@ export interface SourceOperations {
   /** Resolves when the documents are gone too, or are let go. */
   delete(caller: Caller, spaceId: string, id: string, documents: 'cascade' | 'keep'): Promise<void>
   crawl(caller: Caller, spaceId: string, id: string): Promise<WebsiteCrawlResult>
+  pages(caller: Caller, spaceId: string, id: string): Promise<OnlineDocumentPages>
+  importPages(caller: Caller, spaceId: string, id: string, body: ImportPagesBody): Promise<SourceImportResult>
+  files(caller: Caller, spaceId: string, id: string, query: DriveQuery): Promise<OnlineDriveFiles>
+  importFiles(caller: Caller, spaceId: string, id: string, body: ImportFilesBody): Promise<SourceImportResult>
   test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult>
   /** Whether a source is to be synced some time: then the daemon has to be there. */
   hasSchedule(): boolean
@@ -54,6 +64,16 @@ export function createSources(
       await sync.deletions()
     },
     crawl: async (caller, spaceId, id) => sync.crawl(caller, spaceId, id),
+    pages: (caller, spaceId, id) =>
+      sync.ask({ caller, spaceId, id }, 'pages', async (opened) => ({
+        workspaces: opened.kind === 'pages' ? await opened.connection.list() : [],
+      })),
+    importPages: (caller, spaceId, id, body) => sync.importPages(caller, spaceId, id, body),
+    files: (caller, spaceId, id, query) =>
+      sync.ask({ caller, spaceId, id }, 'files', async (opened) => ({
+        buckets: opened.kind === 'files' ? await opened.connection.list(query) : [],
+      })),
+    importFiles: (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
     test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
     hasSchedule: () => hasSchedule(db),
   }

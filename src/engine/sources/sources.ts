@@ -7,6 +7,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { AddressRule } from '../egress/addresses.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
 import { findSource, insertSource, type SourceRow, sourcesAfter, toSource } from './store.js'
@@ -28,6 +29,7 @@ export function createSource(
   findSpace(db, caller.tenant, spaceId)
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
+  checkConnector(body.type, content.metadata, { uri: body.uri, credentials: content.credentials ?? undefined }, mayDial)
   return db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
     const id = newId()
@@ -49,8 +51,8 @@ export function createSource(
 }
 
 /** Only what has a connector is synced. A source that was just made is left alone for one period. */
-function firstRun(type: Source['type'], { policy }: SourceContent, now: number): number | null {
-  return type === 'web' && policy !== undefined ? nextRun(policy, now) : null
+function firstRun(type: Source['type'], { metadata, policy }: SourceContent, now: number): number | null {
+  return policy !== undefined && isSynced(type, metadata) ? nextRun(policy, now) : null
 }
 
 export function listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Page<Source> {
@@ -75,7 +77,7 @@ export function getSource(db: Database, caller: Caller, spaceId: string, id: str
 
 /** @throws KsError `version-mismatch` when somebody else wrote it since */
 export function updateSource(
-  { context, box }: SourceParts,
+  { context, box, mayDial }: SourceParts,
   caller: Caller,
   spaceId: string,
   id: string,
@@ -86,6 +88,13 @@ export function updateSource(
     const space = findSpace(db, caller.tenant, spaceId)
     const row = findSource(db, space, id)
     const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)
+    if (content !== undefined)
+      checkConnector(
+        row.type,
+        content.metadata,
+        { uri: row.uri, credentials: content.credentials ?? undefined },
+        mayDial,
+      )
     if (body.expectedVersion !== undefined && body.expectedVersion !== row.version)
       throw new KsError(
         'version-mismatch',
@@ -118,5 +127,5 @@ function plannedAfter(row: SourceRow, content: SourceContent | undefined, now: n
   if (content === undefined) return row.next_sync_at
   const before: { syncPolicy?: unknown } = JSON.parse(row.metadata)
   const same = JSON.stringify(before.syncPolicy) === JSON.stringify(content.metadata.syncPolicy)
-  return same ? row.next_sync_at : firstRun(row.type, content, now)
+  return same && isSynced(row.type, content.metadata) ? row.next_sync_at : firstRun(row.type, content, now)
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { isUuid } from '../../lib/ids.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { importedMaps } from './imported-store.js'
 
 /** A row of `sources`. */
 export interface SourceRow {
@@ -122,6 +123,7 @@ export function toSource(db: Database, space: SpaceRow, row: SourceRow): Source 
       ...(state === undefined ? {} : { syncState: state }),
       ...(summary === undefined ? {} : { sync: summary }),
       ...(crawled.size === 0 ? {} : { crawled: Object.fromEntries(crawled) }),
+      ...(row.type === 'connector' || row.type === 'object-storage' ? importedMaps(db, row) : {}),
     },
     version: row.version,
     createdAt: new Date(row.created_at).toISOString(),

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js'
+import { isSynced } from './connectors/registry.js'
 import type { SourceRow } from './store.js'
 import { nextRun, plannedAgain, readSyncPolicy } from './sync-policy.js'
 
@@ -20,13 +21,38 @@ export interface SyncSummary {
   failures: { url: string; error: string }[]
 }
 
-/** active | error → syncing. @returns whether it was one of the two */
-export function claimSync(db: Database, source: SourceRow, now: number): boolean {
+/** What a crawl or an import did. */
+export interface SyncCounts {
+  imported: number
+  replaced: number
+  skipped: number
+  failures: { url: string; error: string }[]
+}
+
+const FAILURES_KEPT = 20
+
+export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], now: number): SyncSummary {
+  const { imported, replaced, skipped, failures } = counts
+  const completed = imported + replaced + skipped
+  return {
+    ...{ at: new Date(now).toISOString(), trigger },
+    ...{ total: completed + failures.length, completed, failed: failures.length, imported, replaced, skipped },
+    failures: failures.slice(0, FAILURES_KEPT),
+  }
+}
+
+/**
+ * active | error → syncing.
+ *
+ * @param keepsPlan what is done is less than a whole sync, which is still due when it was
+ * @returns whether it was one of the two
+ */
+export function claimSync(db: Database, source: SourceRow, now: number, keepsPlan = false): boolean {
   return (
     db.run(
       `UPDATE sources SET status = 'syncing', sync_started_at = ?, next_sync_at = ?, version = version + 1, updated_at = ?
        WHERE tenant = ? AND id = ? AND status IN ('active', 'error') AND deleted_at IS NULL`,
-      ...[now, plannedAfter(source, now), now, source.tenant, source.id],
+      ...[now, keepsPlan ? source.next_sync_at : plannedAfter(source, now), now, source.tenant, source.id],
     ).changes === 1
   )
 }
@@ -100,5 +126,5 @@ function plannedAfter(source: SourceRow, now: number): number | null {
 
 function policyOf(source: SourceRow) {
   const metadata: Record<string, unknown> = JSON.parse(source.metadata)
-  return source.type === 'web' ? readSyncPolicy(metadata) : undefined
+  return isSynced(source.type, metadata) ? readSyncPolicy(metadata) : undefined
 }

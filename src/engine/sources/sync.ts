@@ -1,38 +1,38 @@
-import pLimit from 'p-limit'
 import { KsError } from '../../contract/errors.js'
-import type { SourceTestResult, WebsiteCrawlResult } from '../../contract/gateway/sources.js'
+import type {
+  ImportFilesBody,
+  ImportPagesBody,
+  SourceImportResult,
+  SourceTestResult,
+  WebsiteCrawlResult,
+} from '../../contract/gateway/sources.js'
+import { linkAbort } from '../../lib/abort.js'
 import type { Caller } from '../api.js'
-import { EgressFailure, type SafeFetch } from '../egress/safe-fetch.js'
+import { EgressFailure } from '../egress/failure.js'
+import type { SafeFetch } from '../egress/safe-fetch.js'
 import { findSpace } from '../spaces/store.js'
-import { readCrawlLimits, webHeaders } from './content.js'
+import { clearWork, type Opened, openPlace } from './connectors/open.js'
+import { crawlSource } from './crawl-source.js'
 import { finishDeletions } from './delete.js'
-import { beginImport } from './import-pages.js'
+import type { ImportPlace } from './import-items.js'
+import { importAgain, importFiles, importPages, type RemoteImport, toResult } from './import-remote.js'
+import { failed, SourceRuns } from './runs.js'
 import type { SourceParts } from './sources.js'
 import { findSource, type SourceRow } from './store.js'
-import { claimSync, dueSources, endSync, recoverSyncs, replanAll, type SyncSummary } from './sync-store.js'
-import { crawlSite, type SitePage } from './web/crawl.js'
-import { createScope } from './web/scope.js'
+import { dueSources, recoverSyncs, replanAll, type SyncSummary, summaryOf } from './sync-store.js'
+import { headersOf, testSource } from './test-source.js'
 
-const CRAWLS_AT_ONCE = 4
 const DEFAULT_TICK_MS = 15_000
-const FAILURES_KEPT = 20
-/** a tester asks for the first page only */
-const TEST_TIMEOUT_MS = 10_000
-
-interface Running {
-  result: Promise<WebsiteCrawlResult>
-  stop: AbortController
-}
 
 type Trigger = SyncSummary['trigger']
 
-/** Crawls sources, one crawl of a source at a time: when asked to, and by their schedules. */
+/** Crawls and imports, one at a time for each source: when asked to, and by the sources' schedules. */
 export class SourceSync {
   readonly #parts: SourceParts
   readonly #fetch: SafeFetch
-  readonly #settled: (jobId: string) => Promise<void>
-  readonly #running = new Map<string, Running>()
-  readonly #limit = pLimit(CRAWLS_AT_ONCE)
+  readonly #runs: SourceRuns
+  /** whoever asks for a crawl of a source while one runs gets its result */
+  readonly #crawls = new Map<string, Promise<WebsiteCrawlResult>>()
   readonly #closing = new AbortController()
   #deleting: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -41,19 +41,21 @@ export class SourceSync {
   constructor(parts: SourceParts, fetch: SafeFetch, settled: (jobId: string) => Promise<void>) {
     this.#parts = parts
     this.#fetch = fetch
-    this.#settled = settled
+    this.#runs = new SourceRuns(parts.context, settled)
   }
 
+  /** how many sources are being read */
   get running(): number {
-    return this.#running.size
+    return this.#runs.size
   }
 
   /** Takes up what a crash cut off, and starts the schedule. */
   start(): void {
-    const { db, log, now } = this.#parts.context
+    const { db, log, now, options } = this.#parts.context
     const interrupted = db.writeNow(() => recoverSyncs(db, now()))
     if (interrupted > 0) log.info({ interrupted }, 'syncs of sources that were cut off are tried again')
     this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted whole'))
+    clearWork(options.dataDir).catch((error: unknown) => log.warn({ error: String(error) }, 'old work was not removed'))
     this.#later()
   }
 
@@ -61,8 +63,7 @@ export class SourceSync {
   async close(): Promise<void> {
     this.#closing.abort(new EgressFailure('the daemon is stopping'))
     clearTimeout(this.#timer)
-    for (const { stop } of this.#running.values()) stop.abort(new EgressFailure('the daemon is stopping'))
-    await Promise.allSettled([this.#turn, this.#deleting, ...[...this.#running.values()].map(({ result }) => result)])
+    await Promise.allSettled([this.#turn, this.#deleting, this.#runs.stopAll('the daemon is stopping')])
     await this.#fetch.close()
   }
 
@@ -73,11 +74,9 @@ export class SourceSync {
     return next
   }
 
-  /** Ends a crawl that runs, and waits until it has. */
-  async stop(sourceId: string): Promise<void> {
-    const running = this.#running.get(sourceId)
-    running?.stop.abort(new EgressFailure('the source was switched off or deleted'))
-    await running?.result.catch(() => undefined)
+  /** Ends what runs for a source, and waits until it has. */
+  stop(sourceId: string): Promise<void> {
+    return this.#runs.stop(sourceId, 'the source was switched off or deleted')
   }
 
   /**
@@ -86,97 +85,111 @@ export class SourceSync {
    * @throws KsError `not-a-web-source`, `invalid-request` for one that is switched off, `crawl-failed`
    */
   crawl(caller: Caller, spaceId: string, id: string, trigger: Trigger = 'request'): Promise<WebsiteCrawlResult> {
-    const { db } = this.#parts.context
-    const source = findSource(db, findSpace(db, caller.tenant, spaceId), id)
+    const source = this.#find(caller, spaceId, id)
     if (source.type !== 'web')
       throw new KsError('not-a-web-source', `source ${id} is of type ${source.type}, only web sources are crawled`)
-    if (source.status === 'disabled')
-      throw new KsError('invalid-request', `source ${id} is disabled: set its status to active first`)
-    const running = this.#running.get(source.id)
-    if (running !== undefined) return running.result
-    const stop = new AbortController()
-    const result = this.#limit(() => this.#run(caller, spaceId, source, trigger, stop.signal)).finally(() =>
-      this.#running.delete(source.id),
+    assertOn(source)
+    const running = this.#crawls.get(source.id)
+    if (running !== undefined) return running
+    const crawl = this.#runs.begin(caller, spaceId, source, {
+      ...{ trigger, failure: 'crawl-failed' as const, isPart: false },
+      run: async (place) => {
+        const access = { fetch: this.#fetch, credentials: headersOf(this.#parts, source), signal: place.signal }
+        const { pages, counts } = await crawlSource(place, access)
+        const { at: _at, trigger: _trigger, failures: _failures, ...told } = summaryOf(counts, trigger, 0)
+        return { value: { pages, status: 'completed', ...told }, counts }
+      },
+    })
+    this.#crawls.set(source.id, crawl)
+    const over = () => {
+      if (this.#crawls.get(source.id) === crawl) this.#crawls.delete(source.id)
+    }
+    crawl.then(over, over)
+    return crawl
+  }
+
+  /** @throws KsError `not-a-connector`, `not-configured`, `connector-failed` */
+  importPages(caller: Caller, spaceId: string, id: string, { pages }: ImportPagesBody): Promise<SourceImportResult> {
+    return this.#import(caller, spaceId, id, 'pages', (place, opened) =>
+      opened.kind === 'pages' ? importPages(place, opened.connection, pages) : nothing(),
     )
-    this.#running.set(source.id, { result, stop })
-    return result
   }
 
-  /** Fetches the address of a web source with its credentials. @throws KsError `not-configured` for other types */
-  async test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult> {
+  /** @throws KsError `not-a-drive`, `not-configured`, `connector-failed` */
+  importFiles(caller: Caller, spaceId: string, id: string, { files }: ImportFilesBody): Promise<SourceImportResult> {
+    return this.#import(caller, spaceId, id, 'files', (place, opened) =>
+      opened.kind === 'files' ? importFiles(place, opened.connection, files) : nothing(),
+    )
+  }
+
+  /** What the place of a source answers to a question. @throws KsError `not-a-connector`, `not-a-drive`, `not-configured`, `connector-failed` */
+  async ask<T>(
+    { caller, spaceId, id }: { caller: Caller; spaceId: string; id: string },
+    kind: Opened['kind'],
+    question: (opened: Opened) => Promise<T>,
+  ): Promise<T> {
+    const source = this.#find(caller, spaceId, id)
+    assertKind(source, kind)
+    const { signal, dispose } = linkAbort(this.#closing.signal)
+    const opened = openPlace(this.#parts, source, this.#fetch, signal)
+    try {
+      return await question(opened)
+    } catch (error) {
+      throw error instanceof EgressFailure ? failed('connector-failed', source, error.message) : error
+    } finally {
+      dispose()
+      await opened.connection.close()
+    }
+  }
+
+  /** Asks the place of a source for the least that shows whether it can be read. @throws KsError `not-configured` */
+  test(caller: Caller, spaceId: string, id: string): Promise<SourceTestResult> {
+    return testSource(this.#parts, this.#find(caller, spaceId, id), this.#fetch, this.#closing.signal)
+  }
+
+  #find(caller: Caller, spaceId: string, id: string): SourceRow {
     const { db } = this.#parts.context
-    const source = findSource(db, findSpace(db, caller.tenant, spaceId), id)
-    if (source.type !== 'web')
-      throw new KsError('not-configured', `there is no tester for sources of type ${source.type}`)
+    return findSource(db, findSpace(db, caller.tenant, spaceId), id)
+  }
+
+  /** Imports wait for each other: each has its own answer. */
+  async #import(
+    caller: Caller,
+    spaceId: string,
+    id: string,
+    kind: Opened['kind'],
+    take: (place: ImportPlace, opened: Opened) => Promise<RemoteImport>,
+    trigger: Trigger = 'request',
+  ): Promise<SourceImportResult> {
+    for (;;) {
+      const source = this.#find(caller, spaceId, id)
+      assertKind(source, kind)
+      assertOn(source)
+      const running = this.#runs.of(source.id)
+      if (running === undefined) {
+        const isPart = trigger === 'request'
+        return await this.#runs.begin(caller, spaceId, source, {
+          ...{ trigger, failure: 'connector-failed' as const, isPart },
+          run: (place) => this.#take(place, take),
+        })
+      }
+      await running
+    }
+  }
+
+  async #take(place: ImportPlace, take: (place: ImportPlace, opened: Opened) => Promise<RemoteImport>) {
+    const opened = openPlace(this.#parts, place.source, this.#fetch, place.signal)
     try {
-      const credentials = this.#headersOf(source)
-      const options = { credentials, signal: this.#closing.signal, timeoutMs: TEST_TIMEOUT_MS }
-      const { status } = await this.#fetch.get(source.uri, options)
-      return status < 400 ? { valid: true } : { valid: false, error: `the site answered ${status}` }
-    } catch (error) {
-      if (error instanceof EgressFailure) return { valid: false, error: error.message }
-      throw error
+      const done = await take(place, opened)
+      const value = toResult(done)
+      const of = (kind: string) => done.outcomes.filter((outcome) => outcome.kind === kind).length
+      const failures = value.failed.map(({ filename, error }) => ({ url: filename, error }))
+      // bytes that are what they were count as skipped, whatever was asked
+      const counts = { imported: of('imported'), replaced: of('replaced'), skipped: of('skipped') + of('same') }
+      return { value, counts: { ...counts, failures } }
+    } finally {
+      await opened.connection.close()
     }
-  }
-
-  async #run(caller: Caller, spaceId: string, source: SourceRow, trigger: Trigger, signal: AbortSignal) {
-    const { db, log, now } = this.#parts.context
-    signal.throwIfAborted()
-    const claimed = await db.write(() => claimSync(db, source, now()))
-    if (!claimed) throw new KsError('crawl-failed', `source ${source.id} was switched off or deleted meanwhile`)
-    try {
-      const { pages, summary } = await this.#crawl(caller, spaceId, source, signal)
-      await db.write(() => endSync(db, source, { summary: { ...summary, trigger } }, now()))
-      const { at: _at, failures: _failures, ...counts } = summary
-      return { pages, status: 'completed', ...counts }
-    } catch (error) {
-      const known = error instanceof EgressFailure || error instanceof KsError
-      if (!known) log.error({ source: source.id, error: String(error) }, 'a crawl could not go on')
-      const reason = known ? error.message : 'an unexpected failure'
-      await db.write(() => endSync(db, source, { error: reason }, now()))
-      if (error instanceof KsError && error.code !== 'unavailable') throw error
-      throw new KsError('crawl-failed', `source ${source.id} could not be crawled: ${reason}`)
-    }
-  }
-
-  async #crawl(caller: Caller, spaceId: string, source: SourceRow, signal: AbortSignal) {
-    const { context } = this.#parts
-    const limits = readCrawlLimits(JSON.parse(source.metadata))
-    const access = { fetch: this.#fetch, credentials: this.#headersOf(source), signal }
-    const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
-    const importing = await beginImport(context, caller, { spaceId, source }, settled)
-    const seen: SitePage['facts'][] = []
-    const addresses: string[] = []
-    const failures = await crawlSite({ scope: createScope(source.uri), ...limits }, access, async (page) => {
-      signal.throwIfAborted()
-      await importing.take(page)
-      addresses.push(page.address)
-      seen.push(page.facts)
-    })
-    const done = await importing.finish()
-    failures.push(...done.failures)
-    const [first] = failures
-    if (done.outcomes.size === 0 && first !== undefined) throw new EgressFailure(first.error)
-    const of = (kind: string) => [...done.outcomes.values()].filter((outcome) => outcome === kind).length
-    const pages = seen.flatMap(({ text, title, description }, index): WebsiteCrawlResult['pages'] => {
-      const sourceUrl = addresses[index] ?? ''
-      if (!done.outcomes.has(sourceUrl)) return []
-      const about = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
-      return [{ sourceUrl, content: text, ...about }]
-    })
-    const counts = { imported: of('imported'), replaced: of('replaced'), skipped: of('skipped') }
-    const completed = done.outcomes.size
-    const total = completed + failures.length
-    const at = new Date(context.now()).toISOString()
-    return {
-      pages,
-      summary: { at, total, completed, failed: failures.length, ...counts, failures: failures.slice(0, FAILURES_KEPT) },
-    }
-  }
-
-  #headersOf(source: SourceRow): Record<string, string> {
-    const { box } = this.#parts
-    return webHeaders(source.credentials === null ? undefined : box.open(source.id, source.credentials))
   }
 
   #later(): void {
@@ -193,9 +206,8 @@ export class SourceSync {
     try {
       await db.write(() => replanAll(db, now()))
       for (const source of dueSources(db, now())) {
-        if (this.#running.has(source.id)) continue
-        const caller = { tenant: source.tenant, subject: 'source-sync' }
-        this.crawl(caller, source.space_id, source.id, 'schedule').catch((error: unknown) =>
+        if (this.#runs.of(source.id) !== undefined) continue
+        this.#sync(source).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
         )
       }
@@ -203,14 +215,36 @@ export class SourceSync {
       log.error({ error: String(error) }, 'the schedule of sources could not be read')
     }
   }
+
+  async #sync(source: SourceRow & { space_id: string }): Promise<void> {
+    const caller = { tenant: source.tenant, subject: 'source-sync' }
+    if (source.type === 'web') await this.crawl(caller, source.space_id, source.id, 'schedule')
+    else
+      await this.#import(
+        ...([caller, source.space_id, source.id] as const),
+        source.type === 'connector' ? 'pages' : 'files',
+        importAgain,
+        'schedule',
+      )
+  }
 }
 
-/** A promise that is not waited for any more once the signal aborts. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    if (signal.aborted) return stop()
-    signal.addEventListener('abort', stop, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
+const nothing = async (): Promise<RemoteImport> => ({ labels: [], outcomes: [] })
+
+function assertOn(source: SourceRow): void {
+  if (source.status === 'disabled')
+    throw new KsError('invalid-request', `source ${source.id} is disabled: set its status to active first`)
+}
+
+function assertKind(source: SourceRow, kind: Opened['kind']): void {
+  if (kind === 'pages' && source.type !== 'connector')
+    throw new KsError(
+      'not-a-connector',
+      `source ${source.id} is of type ${source.type}, only connector sources have pages`,
+    )
+  if (kind === 'files' && source.type !== 'object-storage')
+    throw new KsError(
+      'not-a-drive',
+      `source ${source.id} is of type ${source.type}, only object-storage sources have files`,
+    )
 }

@@ -162,7 +162,7 @@ function collect(child: ChildProcess): { text(): string } {
 }
 
 /** Resident memory of a process. Linux only; elsewhere the heap limit alone holds, and this is 0. */
-function residentBytes(pid: number | undefined): number {
+export function residentBytes(pid: number | undefined): number {
   if (process.platform !== 'linux' || pid === undefined) return 0
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit'
-import { EgressFailure, type Fetched } from '../../egress/safe-fetch.js'
+import { EgressFailure } from '../../egress/failure.js'
+import type { Fetched } from '../../egress/safe-fetch.js'
 import { type PageFacts, plainFacts, readPage } from './page.js'
 import type { Robots } from './robots.js'
 import { addressOf, type Scope } from './scope.js'

@@ -1,5 +1,6 @@
 import { readMarkup } from '../../compile/parse/markup-events.js'
-import { EgressFailure, type SafeFetch, USER_AGENT } from '../../egress/safe-fetch.js'
+import { EgressFailure } from '../../egress/failure.js'
+import { type SafeFetch, USER_AGENT } from '../../egress/safe-fetch.js'
 import { ALLOW_ALL, parseRobots, ROBOTS_BYTES, type Robots } from './robots.js'
 import { addressOf, type Scope } from './scope.js'
 

@@ -1,0 +1,44 @@
+import { posix } from 'node:path'
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { resolveId } from '../../cli/resolve.js'
+import { inBatches, showImport } from '../../cli/sources.js'
+
+export default class SourcesImportFiles extends BaseCommand {
+  static override summary = 'make documents of files of a drive'
+  static override description = 'Exits 3 when some files failed.'
+  static override examples = [
+    "<%= config.bin %> sources import-files '#a1b2c3d4' notes/tides.md notes/winds.pdf --space example-space",
+  ]
+  static override strict = false
+  static override args = {
+    id: Args.string({ required: true, description: 'id of the source' }),
+    file: Args.string({ description: 'ids of files, as `sources files` lists them' }),
+  }
+  static override flags = {
+    ...spaceFlag,
+    bucket: Flags.string({ helpValue: 'name', description: 'bucket, where the source does not name one' }),
+    type: Flags.string({ helpValue: 'type', description: 'media type of the files' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, argv, flags } = await this.parse(SourcesImportFiles)
+    const ids = argv.slice(1).map(String)
+    if (ids.length === 0) throw usageError('no files are named', '`ks sources files ID` lists them')
+    const { id } = await this.space()
+    const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
+    const client = await this.client()
+    const about = {
+      ...(flags.bucket === undefined ? {} : { bucket: flags.bucket }),
+      ...(flags.type === undefined ? {} : { mimeType: flags.type }),
+    }
+    const named = ids.map((file) => ({ id: file, name: posix.basename(file).slice(-255) || file, ...about }))
+    const result = await inBatches(named, (files) =>
+      client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body: { files } }),
+    )
+    await showImport(this.out, result)
+  }
+}

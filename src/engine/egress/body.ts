@@ -1,0 +1,67 @@
+import { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { asFailure, EgressFailure } from './failure.js'
+
+/**
+ * The body of an answer, decoded, of at most `maxBytes`; one layer of compression, since honest servers use one.
+ *
+ * @param signal ends the body with its reason
+ * @param over called once when nothing more will be read
+ */
+export function boundedBody(
+  body: Readable,
+  options: { encoding: string | undefined; maxBytes: number; signal: AbortSignal; over: () => void },
+): Readable {
+  const { encoding, maxBytes, signal, over } = options
+  const bounded = Readable.from(chunksOf(body, encoding, maxBytes, signal), { objectMode: false })
+  // whoever reads it is told; a body that nobody reads yet must not end the process
+  bounded.on('error', () => undefined)
+  const cut = () => void bounded.destroy(signal.reason)
+  signal.addEventListener('abort', cut, { once: true })
+  if (signal.aborted) cut()
+  bounded.once('close', () => {
+    signal.removeEventListener('abort', cut)
+    drop(body)
+    over()
+  })
+  return bounded
+}
+
+/** Lets go of a body that nobody reads. */
+export function drop(body: Readable): void {
+  body.on('error', () => undefined).destroy()
+}
+
+async function* chunksOf(body: Readable, encoding: string | undefined, maxBytes: number, signal: AbortSignal) {
+  let decoded: Readable | undefined
+  let bytes = 0
+  try {
+    decoded = decode(body, encoding)
+    for await (const chunk of decoded) {
+      if (!(chunk instanceof Uint8Array)) continue
+      bytes += chunk.length
+      if (bytes > maxBytes) throw new EgressFailure(`more than ${maxBytes} bytes`)
+      yield Buffer.from(chunk)
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : asFailure(error)
+  } finally {
+    decoded?.destroy()
+    drop(body)
+  }
+}
+
+function decode(body: Readable, encoding: string | undefined): Readable {
+  const name = encoding?.trim().toLowerCase() ?? ''
+  if (name === '' || name === 'identity') return body
+  const decoder = decoderOf(name)
+  if (decoder === undefined) throw new EgressFailure('a content encoding that is not understood')
+  body.on('error', (error) => decoder.destroy(error))
+  return body.pipe(decoder)
+}
+
+function decoderOf(name: string) {
+  if (name === 'gzip' || name === 'x-gzip') return createGunzip()
+  if (name === 'deflate') return createInflate()
+  return name === 'br' ? createBrotliDecompress() : undefined
+}

@@ -1,0 +1,36 @@
+import { codeOf, REFUSED_CODE } from './connect.js'
+
+/** A fetch that failed. The message is one of a few fixed texts: nothing of the wire stands in it. */
+export class EgressFailure extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'EgressFailure'
+  }
+}
+
+const TEXTS: Record<string, string> = {
+  [REFUSED_CODE]: 'its address is not of the public internet and not listed in egressAllow',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'name not found',
+  EAI_AGAIN: 'name not found',
+  EHOSTUNREACH: 'no route',
+  ENETUNREACH: 'no route',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the rest of the answer did not come in time',
+  UND_ERR_HEADERS_OVERFLOW: 'more header fields than are read',
+  HPE_HEADER_OVERFLOW: 'more header fields than are read',
+}
+
+/** What a failure of the network is told as. */
+export function asFailure(error: unknown): EgressFailure {
+  if (error instanceof EgressFailure) return error
+  const code = codeOf(error)
+  const known = TEXTS[code]
+  if (known !== undefined) return new EgressFailure(known)
+  if (code.startsWith('HPE_')) return new EgressFailure('an answer that is not HTTP')
+  if (/CERT|SSL|TLS/.test(code)) return new EgressFailure('no trusted TLS connection')
+  const undecodable = code.startsWith('Z_') || code.startsWith('ERR_')
+  return new EgressFailure(undecodable ? 'a body that cannot be decoded' : 'the connection broke off')
+}

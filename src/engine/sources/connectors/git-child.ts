@@ -1,0 +1,115 @@
+/**
+ * The process that reads a git repository: takes one plan, sends back what is in the repository, and ends.
+ *
+ * It has no network: its requests are made by the daemon, through the guard of outgoing requests, and the answers lie in
+ * files. It may write to one folder and starts nothing (Node's permission model, see git-process.ts). Nothing is checked
+ * out, so no path, link, module, hook or filter of a repository ever becomes a file.
+ */
+import fs from 'node:fs'
+import { join } from 'node:path'
+import { switchOffNetwork } from '../../compile/parse/no-network.js'
+import { BLOBS, type FromGit, type GitPlan, type GitProblem, type GitReading, type ToGit } from './git-messages.js'
+import { pagesOf, TooMany } from './git-tree.js'
+
+switchOffNetwork()
+const git = await import('isomorphic-git')
+
+/** Commits of the history that are looked through for when a page was edited. */
+const HISTORY = 50
+const MAX_PAGE_BYTES = 20 * 1024 * 1024
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024
+
+class Problem extends Error {
+  readonly reason: GitProblem
+  constructor(reason: GitProblem) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+type Reply = Extract<ToGit, { kind: 'answer' | 'refused' }>
+const asked = new Map<number, (reply: Reply) => void>()
+let requests = 0
+
+process.on('message', (message: ToGit) => {
+  if (message.kind !== 'plan') return asked.get(message.id)?.(message)
+  read(message.plan).then(
+    (reading) => tell({ kind: 'done', reading }),
+    (error: unknown) => tell({ kind: 'failed', reason: reasonOf(error) }),
+  )
+})
+process.on('disconnect', () => process.exit(0))
+tell({ kind: 'ready' })
+
+function tell(message: FromGit): void {
+  process.send?.(message)
+}
+
+function reasonOf(error: unknown): GitProblem {
+  if (error instanceof Problem) return error.reason
+  if (error instanceof TooMany) return 'too-many'
+  return error instanceof git.Errors.NotFoundError ? 'branch' : 'unreadable'
+}
+
+async function read({ url, branch, folder, workDir, withContent }: GitPlan): Promise<GitReading> {
+  const gitdir = join(workDir, 'git')
+  const cache = {}
+  await git.init({ fs, dir: workDir, gitdir, bare: true })
+  await git.addRemote({ fs, gitdir, remote: 'origin', url })
+  const { fetchHead, defaultBranch } = await git.fetch({
+    ...{ fs, http, gitdir, url, cache, remote: 'origin', singleBranch: true, tags: false, depth: HISTORY },
+    ...(branch === undefined ? {} : { ref: branch, remoteRef: `refs/heads/${branch}` }),
+  })
+  if (fetchHead === null) throw new Problem('empty')
+  const objects = {
+    tree: async (oid: string) => (await git.readTree({ fs, gitdir, cache, oid })).tree,
+    async commit(oid: string) {
+      try {
+        const { commit } = await git.readCommit({ fs, gitdir, cache, oid })
+        return { tree: commit.tree, parent: commit.parent, time: commit.committer.timestamp }
+      } catch (error) {
+        if (error instanceof git.Errors.NotFoundError) return undefined
+        throw error
+      }
+    },
+  }
+  const pages = await pagesOf(objects, fetchHead, folder)
+  if (withContent) {
+    let room = MAX_TOTAL_BYTES
+    for (const oid of new Set(pages.map((page) => page.oid))) {
+      const { blob } = await git.readBlob({ fs, gitdir, cache, oid })
+      // a page that is too large is left out, and said to be so when it is asked for
+      if (blob.length > MAX_PAGE_BYTES) continue
+      room -= blob.length
+      if (room < 0) throw new Problem('too-many')
+      fs.writeFileSync(join(workDir, BLOBS, oid), blob)
+    }
+  }
+  return { branch: branch ?? (defaultBranch ?? 'HEAD').replace('refs/heads/', ''), pages }
+}
+
+interface GitRequest {
+  url: string
+  method?: string | undefined
+  headers?: Record<string, string> | undefined
+  body?: AsyncIterable<Uint8Array> | Uint8Array[]
+}
+
+/** Requests of the library, made by the daemon. */
+const http = {
+  async request({ url, method = 'GET', headers = {}, body }: GitRequest) {
+    const parts: Uint8Array[] = []
+    for await (const part of body ?? []) parts.push(part)
+    const id = requests++
+    const reply = await new Promise<Reply>((resolve) => {
+      asked.set(id, resolve)
+      tell({ kind: 'request', id, url, method, headers, body: Buffer.concat(parts) })
+    })
+    asked.delete(id)
+    if (reply.kind === 'refused') throw new Problem('request')
+    return {
+      ...{ url, method, headers: reply.headers, statusCode: reply.status, statusMessage: '' },
+      body: fs.createReadStream(reply.file)[Symbol.asyncIterator](),
+    }
+  },
+}

@@ -1,0 +1,98 @@
+import type { GitPage } from './git-messages.js'
+
+/** What is read of a repository's objects. */
+export interface GitObjects {
+  tree(oid: string): Promise<TreeEntry[]>
+  /** undefined where the history that was fetched ends */
+  commit(oid: string): Promise<GitCommit | undefined>
+}
+
+export interface TreeEntry {
+  mode: string
+  path: string
+  oid: string
+}
+
+export interface GitCommit {
+  tree: string
+  /** the first one counts */
+  parent: string[]
+  /** seconds since the epoch */
+  time: number
+}
+
+/** A repository that is larger than what is read. */
+export class TooMany extends Error {}
+
+const MAX_PAGES = 10_000
+const MAX_ENTRIES = 200_000
+const MAX_DEPTH = 64
+const MARKDOWN = /\.(?:md|markdown)$/i
+
+/**
+ * The Markdown files of a commit with the time of the commit that changed each of them last: the first-parent line is
+ * followed as far as it was fetched. Links, modules and everything else that is no plain file are passed over.
+ *
+ * @param folder with a slash at its end; '' for the whole tree
+ * @throws TooMany
+ */
+export async function pagesOf(objects: GitObjects, head: string, folder: string): Promise<GitPage[]> {
+  const first = await objects.commit(head)
+  if (first === undefined) return []
+  const budget = { entries: MAX_ENTRIES }
+  const files = new Map<string, string>()
+  await collect(objects, first.tree, undefined, { folder, budget, found: files })
+  if (files.size > MAX_PAGES) throw new TooMany()
+  const undated = new Set(files.keys())
+  const times = new Map<string, number>()
+  let commit: GitCommit | undefined = first
+  while (commit !== undefined && undated.size > 0) {
+    const before: GitCommit | undefined =
+      commit.parent[0] === undefined ? undefined : await objects.commit(commit.parent[0])
+    const changed = new Map<string, string>()
+    if (before !== undefined) await collect(objects, commit.tree, before.tree, { folder, budget, found: changed })
+    for (const path of before === undefined ? [...undated] : changed.keys())
+      if (undated.delete(path)) times.set(path, commit.time)
+    commit = before
+  }
+  return [...files]
+    .map(([path, oid]) => ({ path, oid, lastEditedTime: new Date((times.get(path) ?? 0) * 1000).toISOString() }))
+    .sort((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+interface Walk {
+  folder: string
+  budget: { entries: number }
+  /** object ids by path */
+  found: Map<string, string>
+}
+
+/** Finds the files of a tree that are not the same in another one. */
+async function collect(objects: GitObjects, tree: string, other: string | undefined, walk: Walk): Promise<void> {
+  const waiting = [{ tree, other, path: '', depth: 0 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { path, depth } = next
+    const known = new Map<string, string>()
+    if (next.other !== undefined)
+      for (const entry of await objects.tree(next.other)) known.set(`${entry.mode} ${entry.path}`, entry.oid)
+    for (const entry of await objects.tree(next.tree)) {
+      if (walk.budget.entries-- <= 0) throw new TooMany()
+      const before = known.get(`${entry.mode} ${entry.path}`)
+      if (before === entry.oid) continue
+      const full = path + entry.path
+      if (isFolder(entry)) {
+        const below = `${full}/`
+        const wanted = below.startsWith(walk.folder) || walk.folder.startsWith(below)
+        if (wanted && depth < MAX_DEPTH) waiting.push({ tree: entry.oid, other: before, path: below, depth: depth + 1 })
+      } else if (isFile(entry) && MARKDOWN.test(full) && full.startsWith(walk.folder)) walk.found.set(full, entry.oid)
+    }
+  }
+}
+
+function isFolder({ mode }: TreeEntry): boolean {
+  return mode === '040000' || mode === '40000'
+}
+
+function isFile({ mode }: TreeEntry): boolean {
+  return mode === '100644' || mode === '100755' || mode === '100664'
+}

@@ -1,0 +1,204 @@
+import { isRecord } from '../../compile/parse/records.js'
+
+/** A block with what is below it; `value` is what the block says of itself. */
+export interface NotionBlock {
+  type: string
+  value: unknown
+  children: NotionBlock[]
+}
+
+const HEADINGS: Record<string, string> = { heading_1: '#', heading_2: '##', heading_3: '###', heading_4: '####' }
+const FILES = new Set(['image', 'file', 'pdf', 'video', 'audio'])
+const LINKS = new Set(['bookmark', 'embed', 'link_preview'])
+
+/** The blocks of a page as Markdown. Kinds that hold no text of their own give way to what is below them. */
+export function blocksToMarkdown(blocks: readonly NotionBlock[]): string {
+  const parts: string[] = []
+  let number = 0
+  let last = ''
+  for (const block of blocks) {
+    number = block.type === 'numbered_list_item' ? number + 1 : 0
+    const text = blockText(block, number)
+    if (text === '') continue
+    // items of one list stand together
+    const listed = block.type === last && isListItem(block.type)
+    parts.push(`${parts.length === 0 ? '' : listed ? '\n' : '\n\n'}${text}`)
+    last = block.type
+  }
+  return parts.join('')
+}
+
+function isListItem(type: string): boolean {
+  return type === 'bulleted_list_item' || type === 'numbered_list_item' || type === 'to_do'
+}
+
+function blockText({ type, value, children }: NotionBlock, number: number): string {
+  const about = isRecord(value) ? value : {}
+  const text = richText(about.rich_text)
+  const below = () => blocksToMarkdown(children)
+  const heading = HEADINGS[type]
+  if (heading !== undefined) return joined(text === '' ? '' : `${heading} ${oneLine(text)}`, below())
+  if (FILES.has(type)) return fileText(about)
+  if (LINKS.has(type)) return linkText(richText(about.caption), about.url)
+  switch (type) {
+    case 'bulleted_list_item':
+      return item('- ', text, below())
+    case 'numbered_list_item':
+      return item(`${number}. `, text, below())
+    case 'to_do':
+      return item(about.checked === true ? '- [x] ' : '- [ ] ', text, below())
+    case 'quote':
+    case 'callout':
+      return joined(text, below()).replace(/^/gm, '> ')
+    case 'code':
+      return fenced(plainOf(about.rich_text), typeof about.language === 'string' ? about.language : '')
+    case 'equation':
+      return typeof about.expression === 'string' ? `$$\n${about.expression}\n$$` : ''
+    case 'divider':
+      return '---'
+    case 'table':
+      return tableText(children)
+    case 'child_page':
+    case 'child_database':
+      return typeof about.title === 'string' ? plainText(about.title) : ''
+    default:
+      return joined(text, below())
+  }
+}
+
+function joined(...parts: string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+function item(mark: string, text: string, below: string): string {
+  const lines = below === '' ? text : `${text}\n${below}`
+  return mark + lines.replace(/\n(?=.)/g, `\n${' '.repeat(mark.length > 3 ? 2 : mark.length)}`)
+}
+
+function fenced(code: string, language: string): string {
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language.replace(/[^\w+#-]/g, '')}\n${code}\n${fence}`
+}
+
+/** Addresses of files that Notion keeps change with every request and end within an hour: only their names are kept. */
+function fileText(about: Record<string, unknown>): string {
+  const caption = richText(about.caption)
+  const external = isRecord(about.external) ? about.external.url : undefined
+  const name = typeof about.name === 'string' ? plainText(about.name) : ''
+  return linkText(caption === '' ? name : caption, external)
+}
+
+function linkText(label: string, url: unknown): string {
+  if (typeof url !== 'string' || !/^https?:\/\/[^\s<>]+$/.test(url)) return label
+  return label === '' ? `<${url}>` : `[${label}](<${url}>)`
+}
+
+function tableText(rows: readonly NotionBlock[]): string {
+  const cells = rows.map(({ value }) => {
+    const row = isRecord(value) && Array.isArray(value.cells) ? value.cells : []
+    return row.map((cell) => oneLine(richText(cell)).replaceAll('|', '\\|'))
+  })
+  const [head] = cells
+  if (head === undefined) return ''
+  const line = (row: readonly string[]) => `| ${row.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...cells.slice(1).map(line)].join('\n')
+}
+
+/** Texts with their emphasis and links. */
+function richText(parts: unknown): string {
+  return textParts(parts)
+    .map(({ text, marks, href }) => {
+      const [, before = '', core = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? []
+      if (core === '') return text
+      let shown = marks.code === true ? codeSpan(core) : plainText(core)
+      if (marks.bold === true) shown = `**${shown}**`
+      if (marks.italic === true) shown = `*${shown}*`
+      if (marks.strikethrough === true) shown = `~~${shown}~~`
+      return `${before}${href === undefined ? shown : linkText(shown, href)}${after}`
+    })
+    .join('')
+}
+
+function codeSpan(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
+}
+
+function plainOf(parts: unknown): string {
+  return textParts(parts)
+    .map(({ text }) => text)
+    .join('')
+}
+
+interface TextPart {
+  text: string
+  marks: Record<string, unknown>
+  href: unknown
+}
+
+function textParts(parts: unknown): TextPart[] {
+  if (!Array.isArray(parts)) return []
+  return parts.flatMap((part: unknown) => {
+    if (!isRecord(part) || typeof part.plain_text !== 'string') return []
+    const href = typeof part.href === 'string' ? part.href : undefined
+    return [{ text: part.plain_text, marks: isRecord(part.annotations) ? part.annotations : {}, href }]
+  })
+}
+
+/** A text that Markdown takes for nothing else. */
+export function plainText(text: string): string {
+  return text.replace(/([\\`*_[\]<>])/g, '\\$1').replace(/^(\s*)([#>+-]|\d+[.)])(?=\s)/gm, '$1\\$2')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ')
+}
+
+/** The title of a page, '' for one without. */
+export function titleOf(properties: unknown): string {
+  if (!isRecord(properties)) return ''
+  const title = Object.values(properties).find((property) => isRecord(property) && property.type === 'title')
+  return isRecord(title) ? oneLine(plainOf(title.title)).trim().slice(0, 200).toWellFormed() : ''
+}
+
+/** What a row of a database says in its columns, as a list. */
+export function propertiesToMarkdown(properties: unknown): string {
+  if (!isRecord(properties)) return ''
+  return Object.entries(properties)
+    .flatMap(([name, property]) => {
+      const value = isRecord(property) ? propertyText(property) : ''
+      return value === '' ? [] : [`- ${plainText(oneLine(name))}: ${oneLine(value)}`]
+    })
+    .join('\n')
+}
+
+function propertyText(property: Record<string, unknown>): string {
+  const value = typeof property.type === 'string' ? property[property.type] : undefined
+  switch (property.type) {
+    case 'rich_text':
+      return richText(value)
+    case 'number':
+    case 'checkbox':
+      return value === null || value === undefined ? '' : String(value)
+    case 'url':
+    case 'email':
+    case 'phone_number':
+      return typeof value === 'string' ? plainText(value) : ''
+    case 'select':
+    case 'status':
+      return nameOf(value)
+    case 'multi_select':
+    case 'people':
+      return Array.isArray(value) ? value.map(nameOf).filter(Boolean).join(', ') : ''
+    case 'date': {
+      const { start, end } = isRecord(value) ? value : {}
+      return [start, end].filter((time) => typeof time === 'string').join(' – ')
+    }
+    default:
+      return ''
+  }
+}
+
+function nameOf(value: unknown): string {
+  return isRecord(value) && typeof value.name === 'string' ? plainText(value.name) : ''
+}

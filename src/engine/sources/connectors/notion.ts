@@ -1,0 +1,230 @@
+import type { Client } from '@notionhq/client'
+import { KsError } from '../../../contract/errors.js'
+import { sleep } from '../../../lib/abort.js'
+import { isRecord } from '../../compile/parse/records.js'
+import { EgressFailure } from '../../egress/failure.js'
+import type { SafeFetch } from '../../egress/safe-fetch.js'
+import { type Access, type ConnectorModule, ItemFailure, type PageConnection, type Place } from './connector.js'
+import { blocksToMarkdown, type NotionBlock, plainText, propertiesToMarkdown, titleOf } from './notion-markdown.js'
+import { httpUrl, itemProblem, onlyParameters, onlySecrets, placeProblem, secretText } from './place.js'
+
+const WHAT = 'a notion source'
+const API = 'https://api.notion.com'
+const SITES = /^(?:www\.|api\.)?notion\.(?:so|com|site)$/
+const PAGE = 'page'
+const PAGE_SIZE = 100
+const MAX_PAGES = 10_000
+const MAX_BLOCKS = 20_000
+const MAX_DEPTH = 12
+/** the API asks for patience with 429 and 529, most often for a second or a few */
+const TRIES = 5
+const MAX_WAIT_MS = 60_000
+const DEFAULT_WAIT_MS = 1000
+
+/** The pages of a Notion workspace that are shared with an integration; rows of databases are pages too. */
+export const notionConnector: ConnectorModule<PageConnection> = {
+  check(place) {
+    apiOf(place)
+    tokenOf(place)
+  },
+  connect(place, access) {
+    let loading: Promise<Client> | undefined
+    const client = () => {
+      loading ??= load(place, access)
+      return loading
+    }
+    let workspace: Promise<{ workspaceId: string; workspaceName?: string }> | undefined
+    const ours = () => {
+      workspace ??= client().then(workspaceOf)
+      return workspace
+    }
+    return {
+      test: async () => void (await ours()),
+      async list() {
+        const about = await ours()
+        const pages = await listPages(await client())
+        return [{ ...about, total: pages.length, pages }]
+      },
+      async read({ pageId, workspaceId, type, name }) {
+        if (workspaceId !== (await ours()).workspaceId || type !== PAGE)
+          throw new ItemFailure('is of another workspace or type')
+        return readPage(await client(), pageId, name)
+      },
+      close: async () => undefined,
+    }
+  },
+}
+
+/** The address of the API; that of a workspace or page stands for it. */
+function apiOf(place: Place): string {
+  onlyParameters(place, [], WHAT)
+  const url = httpUrl(place.uri, WHAT)
+  return SITES.test(url.hostname) || url.hostname.endsWith('.notion.site') ? API : url.href.replace(/\/+$/, '')
+}
+
+/** A source may be made before its credentials are known. */
+function tokenOf({ credentials }: Place): string | undefined {
+  onlySecrets(credentials, ['token'], WHAT)
+  return secretText(credentials, 'token')
+}
+
+async function load(place: Place, access: Access): Promise<Client> {
+  const auth = tokenOf(place)
+  if (auth === undefined)
+    throw new KsError('not-configured', 'a notion source needs metadata.credentials with the token of an integration')
+  const { Client: NotionClient } = await import('@notionhq/client')
+  return new NotionClient({
+    ...{ auth, baseUrl: apiOf(place), retry: false, timeoutMs: MAX_WAIT_MS * TRIES },
+    logger: () => undefined,
+    fetch: guardedFetch(access.fetch, access.signal),
+  })
+}
+
+interface SentRequest {
+  method?: string
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** What the client takes for `fetch`: the guarded one, which waits when it is asked to. */
+function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
+  return async (url: string, { method = 'GET', headers = {}, body }: SentRequest = {}) => {
+    if ((method !== 'GET' && method !== 'POST') || (body !== undefined && typeof body !== 'string'))
+      throw new EgressFailure('a request that only reads')
+    for (let tried = 1; ; tried++) {
+      const answer = await fetch.get(url, {
+        ...{ method, headers: lowerCase(headers), signal, maxRedirects: 0 },
+        ...(body === undefined ? {} : { body }),
+      })
+      const patience = answer.status === 429 || answer.status === 529 || answer.status === 503
+      if (!patience || tried === TRIES) {
+        const text = answer.body.toString('utf8')
+        return {
+          ...{ ok: answer.status >= 200 && answer.status < 300, status: answer.status },
+          ...{ headers: new Headers(answer.headers), text: async () => text },
+        }
+      }
+      await sleep(waitOf(answer.headers['retry-after'], tried), signal)
+    }
+  }
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); doubled each time where the server says nothing. */
+function waitOf(retryAfter: string | undefined, tried: number): number {
+  const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter)
+  const asked = Number.isNaN(seconds) ? Date.parse(retryAfter ?? '') - Date.now() : seconds * 1000
+  return Math.min(Number.isNaN(asked) ? DEFAULT_WAIT_MS * 2 ** (tried - 1) : Math.max(asked, 0), MAX_WAIT_MS)
+}
+
+function lowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+async function workspaceOf(client: Client): Promise<{ workspaceId: string; workspaceName?: string }> {
+  const me: unknown = await asked(placeProblem, () => client.users.me({}))
+  const bot = isRecord(me) && isRecord(me.bot) ? me.bot : {}
+  const id = typeof bot.workspace_id === 'string' ? bot.workspace_id : isRecord(me) ? me.id : undefined
+  if (typeof id !== 'string') throw new EgressFailure('an answer that is not of Notion')
+  return { workspaceId: id, ...(typeof bot.workspace_name === 'string' ? { workspaceName: bot.workspace_name } : {}) }
+}
+
+async function listPages(client: Client) {
+  const pages = new Map<
+    string,
+    { pageId: string; pageName: string; type: string; parentId?: string; lastEditedTime?: string }
+  >()
+  const ask = (cursor: string | undefined) =>
+    client.search({
+      ...{ filter: { property: 'object', value: PAGE }, page_size: PAGE_SIZE },
+      ...(cursor === undefined ? {} : { start_cursor: cursor }),
+    })
+  for await (const found of pagesOf(placeProblem, ask)) {
+    if (!isRecord(found) || found.object !== PAGE || typeof found.id !== 'string') continue
+    if (found.archived === true || found.in_trash === true) continue
+    const edited = found.last_edited_time
+    pages.set(found.id, {
+      ...{ pageId: found.id, pageName: titleOf(found.properties), type: PAGE, ...parentOf(found.parent) },
+      ...(typeof edited === 'string' ? { lastEditedTime: edited } : {}),
+    })
+    if (pages.size >= MAX_PAGES) break
+  }
+  return [...pages.values()]
+}
+
+function parentOf(parent: unknown): { parentId?: string } {
+  if (!isRecord(parent)) return {}
+  const id = parent.page_id ?? parent.data_source_id ?? parent.database_id ?? parent.block_id
+  return typeof id === 'string' ? { parentId: id } : {}
+}
+
+async function readPage(client: Client, pageId: string, name: string | undefined) {
+  // ids go into the path of the address
+  if (!/^[0-9a-fA-F-]{32,36}$/.test(pageId)) throw new ItemFailure('is not there')
+  const page: unknown = await asked(itemProblem, () => client.pages.retrieve({ page_id: pageId }))
+  if (!isRecord(page) || page.object !== PAGE) throw new EgressFailure('an answer that is not of Notion')
+  const title = titleOf(page.properties)
+  const blocks = await readBlocks(client, pageId, { left: MAX_BLOCKS }, 0)
+  const parts = [
+    title === '' ? '' : `# ${plainText(title)}`,
+    propertiesToMarkdown(page.properties),
+    blocksToMarkdown(blocks),
+  ]
+  const text = `${parts.filter((part) => part !== '').join('\n\n')}\n`
+  const edited = page.last_edited_time
+  return {
+    ...{ pageName: title, path: `${(name ?? title).replace(/[\\/]/g, ' ') || 'Untitled'}.md`, isUnique: false },
+    mimeType: 'text/markdown',
+    ...{ content: Buffer.from(text), ...(typeof edited === 'string' ? { lastEditedTime: edited } : {}) },
+  }
+}
+
+/** The blocks below a block, those below them included; a page in a page is a page of its own. */
+async function readBlocks(client: Client, id: string, budget: { left: number }, depth: number): Promise<NotionBlock[]> {
+  const blocks: NotionBlock[] = []
+  const ask = (cursor: string | undefined) =>
+    client.blocks.children.list({
+      ...{ block_id: id, page_size: PAGE_SIZE },
+      ...(cursor === undefined ? {} : { start_cursor: cursor }),
+    })
+  for await (const block of pagesOf(itemProblem, ask)) {
+    if (!isRecord(block) || typeof block.type !== 'string' || typeof block.id !== 'string') continue
+    if (budget.left-- <= 0) throw new ItemFailure('has more blocks than are read')
+    const isPage = block.type === 'child_page' || block.type === 'child_database'
+    const below = block.has_children === true && !isPage && depth < MAX_DEPTH
+    const children = below ? await readBlocks(client, block.id, budget, depth + 1) : []
+    blocks.push({ type: block.type, value: block[block.type], children })
+  }
+  return blocks
+}
+
+interface List {
+  results: unknown[]
+  next_cursor: string | null
+  has_more: boolean
+}
+
+/** Every item of a list, page by page; a server that goes round in circles is left. */
+async function* pagesOf(
+  problem: (status: number) => Error | undefined,
+  ask: (cursor: string | undefined) => Promise<List>,
+) {
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const { results, has_more: more, next_cursor: next } = await asked(problem, () => ask(cursor))
+    yield* results
+    cursor = more && next !== null && !seen.has(next) ? next : undefined
+    if (cursor !== undefined) seen.add(cursor)
+  } while (cursor !== undefined)
+}
+
+/** What the client throws is told as one of our texts. */
+async function asked<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof EgressFailure || error instanceof KsError) throw error
+    const status = isRecord(error) && typeof error.status === 'number' ? error.status : undefined
+    throw (status === undefined ? undefined : problem(status)) ?? new EgressFailure('an answer that is not of Notion')
+  }
+}

@@ -1,0 +1,65 @@
+import { EgressFailure } from '../../egress/failure.js'
+import type { SafeFetch } from '../../egress/safe-fetch.js'
+
+const LIST_TIMEOUT_MS = 30_000
+
+/** What the SDK hands to a request handler; all that is used of it. */
+interface SdkRequest {
+  method: string
+  protocol: string
+  hostname: string
+  port?: number
+  path: string
+  query?: Record<string, string | string[] | null>
+  headers: Record<string, string>
+}
+
+interface SdkOptions {
+  abortSignal?: AbortSignal
+}
+
+/**
+ * The request handler of the S3 client: every request goes through the guarded fetch. Redirects are given back as they
+ * are, bodies as they are stored.
+ */
+export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; maxBytes: number }) {
+  return {
+    async handle(request: SdkRequest, { abortSignal }: SdkOptions = {}) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw new EgressFailure('a request that only reads')
+      const port = request.port === undefined ? '' : `:${request.port}`
+      const query = queryText(request.query ?? {})
+      const address = `${request.protocol}//${request.hostname}${port}${request.path}${query}`
+      // what a URL makes of dots in a key would be the address of something else
+      if (!URL.canParse(address) || new URL(address).pathname !== request.path)
+        throw new EgressFailure('a key that no address can name')
+      const { host: _host, 'content-length': _length, ...headers } = request.headers
+      const answer = await fetch.open(address, {
+        method: request.method,
+        headers,
+        maxRedirects: 0,
+        decode: false,
+        // lists have the limits of any other page
+        ...(request.query?.['x-id'] === 'GetObject' ? { maxBytes: limits.maxBytes } : { timeoutMs: LIST_TIMEOUT_MS }),
+        signal: abortSignal ?? limits.signal,
+      })
+      return { response: { statusCode: answer.status, headers: answer.headers, body: answer.body } }
+    },
+    updateHttpClientConfig: () => undefined,
+    httpHandlerConfigs: () => ({}),
+    destroy: () => undefined,
+  }
+}
+
+/** RFC 3986 in the order of the request, as it was signed. */
+function queryText(query: Record<string, string | string[] | null>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) =>
+      one === null ? escaped(name) : `${escaped(name)}=${escaped(one)}`,
+    ),
+  )
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+function escaped(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}

@@ -1,0 +1,218 @@
+import { posix } from 'node:path'
+import { Readable } from 'node:stream'
+import type * as Sdk from '@aws-sdk/client-s3'
+import { KsError } from '../../../contract/errors.js'
+import type { OnlineDriveFiles } from '../../../contract/gateway/sources.js'
+import { isRecord } from '../../compile/parse/records.js'
+import { EgressFailure } from '../../egress/failure.js'
+import {
+  type Access,
+  type ConnectorModule,
+  type DriveConnection,
+  type DriveQuery,
+  ItemFailure,
+  type Place,
+} from './connector.js'
+import {
+  decodedPath,
+  httpUrl,
+  itemProblem,
+  onlyParameters,
+  onlySecrets,
+  placeProblem,
+  secretText,
+  textParameter,
+} from './place.js'
+import { guardedHandler } from './s3-handler.js'
+
+/** No ARN, no access point, no express bucket: those names make the client ask elsewhere. */
+const BUCKET = /^(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/
+const REGION = /^[a-z0-9-]{1,64}$/
+const DEFAULT_REGION = 'us-east-1'
+const ATTEMPTS = 3
+
+type Folder = OnlineDriveFiles['buckets'][number]
+
+/** S3 and what speaks its protocol, with addresses that name the bucket in their path. */
+export const s3Connector: ConnectorModule<DriveConnection> = {
+  check(place) {
+    addressOf(place)
+    keysOf(place)
+  },
+  connect(place, access) {
+    const address = addressOf(place)
+    let loading: Promise<Loaded> | undefined
+    const loaded = () => {
+      loading ??= load(place, address, access)
+      return loading
+    }
+    return {
+      async test() {
+        const { client, sdk } = await loaded()
+        await asked(placeProblem, () =>
+          address.bucket === undefined
+            ? client.send(new sdk.ListBucketsCommand({}))
+            : client.send(new sdk.ListObjectsV2Command({ Bucket: address.bucket, Prefix: address.prefix, MaxKeys: 1 })),
+        )
+      },
+      bucketOf({ bucket: named }) {
+        const bucket = bucketOf(address, named)
+        return { ...(bucket === undefined ? {} : { bucket }), isNamedBySource: address.bucket !== undefined }
+      },
+      async list(query) {
+        const bucket = bucketOf(address, query.bucket)
+        return bucket === undefined
+          ? listBuckets(await loaded())
+          : [await listKeys(await loaded(), address, bucket, query)]
+      },
+      async open({ id, bucket: named }) {
+        const bucket = bucketOf(address, named)
+        if (bucket === undefined) throw new ItemFailure('names no bucket')
+        if (!id.startsWith(address.prefix)) throw new ItemFailure('is outside the place of the source')
+        const { client, sdk } = await loaded()
+        const { Body: body, ContentType: type } = await asked(itemProblem, () =>
+          client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: id })),
+        )
+        if (!(body instanceof Readable)) throw new ItemFailure('has no content')
+        return { content: body, ...(type === undefined ? {} : { mimeType: type }) }
+      },
+      close: async () => (await loading)?.client.destroy(),
+    }
+  },
+}
+
+interface Address {
+  endpoint: string
+  region: string
+  bucket: string | undefined
+  prefix: string
+}
+
+interface Loaded {
+  sdk: typeof Sdk
+  client: Sdk.S3Client
+}
+
+/** `s3://bucket/prefix` of AWS, or an endpoint's URL with the bucket and prefix as its path. @throws KsError */
+function addressOf(place: Place): Address {
+  onlyParameters(place, ['region'], 'an s3 source')
+  const region = textParameter(place, 'region', REGION) ?? DEFAULT_REGION
+  const short = /^s3:\/\/([^/?#]*)\/?(.*)$/s.exec(place.uri)
+  if (short !== null)
+    return inBucket({ endpoint: `https://s3.${region}.amazonaws.com`, region, prefix: short[2] ?? '' }, short[1] ?? '')
+  const url = httpUrl(place.uri, 'an s3 source')
+  const [bucket = '', ...rest] = decodedPath(url).slice(1).split('/')
+  const named = place.uri.endsWith('/') ? rest.join('/') : rest.join('/').slice(0, -1)
+  return inBucket({ endpoint: url.origin, region, prefix: named }, bucket)
+}
+
+function inBucket(address: Omit<Address, 'bucket'>, bucket: string): Address {
+  if (bucket === '') return { ...address, bucket: undefined, prefix: '' }
+  if (!BUCKET.test(bucket))
+    throw new KsError(
+      'invalid-request',
+      `uri of an s3 source must name a bucket, received ${JSON.stringify(bucket.slice(0, 100))}`,
+    )
+  return { ...address, bucket }
+}
+
+function keysOf({ credentials }: Place) {
+  onlySecrets(credentials, ['accessKeyId', 'secretAccessKey', 'sessionToken'], 'an s3 source')
+  const accessKeyId = secretText(credentials, 'accessKeyId')
+  const secretAccessKey = secretText(credentials, 'secretAccessKey')
+  const sessionToken = secretText(credentials, 'sessionToken')
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    throw new KsError('invalid-request', 'metadata.credentials of an s3 source must be {accessKeyId, secretAccessKey}')
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
+}
+
+/** Everything is said here: what the client is not told it would look for in the environment of the daemon. */
+async function load(
+  place: Place,
+  { endpoint, region }: Address,
+  { fetch, signal, maxFileBytes }: Access,
+): Promise<Loaded> {
+  // which Node runs the daemon is its operator's to decide, and nothing to be told on the terminal
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
+  const sdk = await import('@aws-sdk/client-s3')
+  const keys = keysOf(place)
+  const client = new sdk.S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    credentials: keys ?? { accessKeyId: 'anonymous', secretAccessKey: 'anonymous' },
+    ...(keys === undefined ? { signer: { sign: async (request) => request } } : {}),
+    requestHandler: guardedHandler(fetch, { signal, maxBytes: maxFileBytes }),
+    maxAttempts: ATTEMPTS,
+    retryMode: 'standard',
+    defaultsMode: 'standard',
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    useArnRegion: false,
+    disableS3ExpressSessionAuth: true,
+    disableMultiregionAccessPoints: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    userAgentAppId: 'knowledge-spaces',
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  return { sdk, client }
+}
+
+/** @throws KsError `invalid-request` for a bucket that is not the source's */
+function bucketOf({ bucket: own }: Address, named: string | undefined): string | undefined {
+  if (named === undefined || named === own) return own
+  if (own === undefined && BUCKET.test(named)) return named
+  const rule = own === undefined ? 'the name of a bucket' : JSON.stringify(own)
+  throw new KsError('invalid-request', `bucket must be ${rule}, received ${JSON.stringify(named.slice(0, 100))}`)
+}
+
+async function listBuckets({ client, sdk }: Loaded): Promise<Folder[]> {
+  const { Buckets: buckets = [] } = await asked(placeProblem, () => client.send(new sdk.ListBucketsCommand({})))
+  return buckets.flatMap(({ Name: bucket }) =>
+    bucket === undefined ? [] : [{ bucket, isTruncated: false, files: [] }],
+  )
+}
+
+async function listKeys({ client, sdk }: Loaded, address: Address, bucket: string, query: DriveQuery): Promise<Folder> {
+  const prefix = query.prefix ?? address.prefix
+  if (!prefix.startsWith(address.prefix))
+    throw new KsError(
+      'invalid-request',
+      `prefix must begin with ${JSON.stringify(address.prefix)}, the place of the source`,
+    )
+  const found = await asked(placeProblem, () =>
+    client.send(
+      new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, Delimiter: '/', MaxKeys: query.maxKeys }),
+    ),
+  )
+  const folders = (found.CommonPrefixes ?? []).flatMap(({ Prefix: id }) =>
+    id === undefined ? [] : [{ id, name: posix.basename(id), type: 'folder' }],
+  )
+  const files = (found.Contents ?? []).flatMap(({ Key: id, Size: size }) =>
+    // the mark that some tools leave of a folder is no file
+    id === undefined || id.endsWith('/')
+      ? []
+      : [{ id, name: posix.basename(id), type: 'file', ...(size === undefined ? {} : { size }) }],
+  )
+  return { bucket, isTruncated: found.IsTruncated ?? false, files: [...folders, ...files] }
+}
+
+/** What the SDK throws is told as one of our texts. */
+async function asked<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof EgressFailure || error instanceof KsError) throw error
+    const status = statusOf(error)
+    // these say something of the account or the bucket, not of one file
+    const isOfItem = error instanceof Error && ['AccessDenied', 'NoSuchKey', 'NotFound'].includes(error.name)
+    const told = status === undefined ? undefined : (isOfItem ? problem : placeProblem)(status)
+    throw told ?? new EgressFailure('an answer that is not of S3')
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  const about = isRecord(error) ? error.$metadata : undefined
+  return isRecord(about) && typeof about.httpStatusCode === 'number' ? about.httpStatusCode : undefined
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import pLimit from 'p-limit'
+import { KsError } from '../../contract/errors.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { deleteDocuments } from '../documents/delete.js'
+import { lookupDocument } from '../documents/store.js'
+import { beginUpload } from '../documents/upload.js'
+import { EgressFailure } from '../egress/failure.js'
+import { ItemFailure } from './connectors/connector.js'
+import { documentName } from './document-name.js'
+import { describeImported, type Imported, importedItems, staleItems } from './imported-store.js'
+import type { SourceRow } from './store.js'
+
+const ITEMS_AT_ONCE = 3
+/** A place that fails this often in a row is not asked for the rest. */
+const FAILURES_IN_A_ROW = 3
+
+/** One page or file that is to become a document. */
+export interface Item {
+  /** tells it apart within its source */
+  key: string
+  /** what it is called until its document has a name */
+  label: string
+  /** whether nothing has to be read, by what was imported before */
+  isUnchanged?: (before: Imported) => boolean
+  /** @throws ItemFailure, EgressFailure, KsError */
+  read(): Promise<ItemContent>
+}
+
+export interface ItemContent {
+  path: string
+  isUnique: boolean
+  mimeType?: string
+  content: Buffer | Readable
+  /** of the document; holds what `itemKey` reads */
+  metadata: Record<string, unknown>
+}
+
+export type ItemOutcome =
+  | { kind: 'imported' | 'replaced' | 'same'; documentAssetId: string; filename: string }
+  | { kind: 'skipped' }
+  | { kind: 'failed'; filename: string; error: string; placeFailed: boolean }
+
+/** What an import works with. */
+export interface ImportPlace {
+  context: EngineContext
+  caller: Caller
+  spaceId: string
+  source: SourceRow
+  /** resolves when a compilation job has ended */
+  settled: (jobId: string) => Promise<void>
+  signal: AbortSignal
+}
+
+interface Uploaded {
+  kind: 'uploaded'
+  documentAssetId: string
+  filename: string
+  jobId: string
+}
+
+/**
+ * Makes documents of items through the normal upload, and waits until they are published. Which item is which document
+ * stands in the documents' metadata, so that an import that was cut off goes on where it was when it is asked for again.
+ *
+ * @returns what came of each item, in their order
+ * @throws EgressFailure when nothing could be had because the place could not be read
+ */
+export async function importItems(place: ImportPlace, items: readonly Item[]): Promise<ItemOutcome[]> {
+  const { context, source, signal } = place
+  await forget(place, staleItems(context.db, source))
+  const before = importedItems(context.db, source)
+  const limit = pLimit(ITEMS_AT_ONCE)
+  let inARow = 0
+  const take = async (item: Item): Promise<ItemOutcome | Uploaded> => {
+    signal.throwIfAborted()
+    const known = before.get(item.key)
+    if (known !== undefined && item.isUnchanged?.(known) === true) return { kind: 'skipped' }
+    try {
+      if (inARow >= FAILURES_IN_A_ROW) throw new EgressFailure('was not tried: the ones before it could not be read')
+      const taken = await upload(place, item, known)
+      inARow = 0
+      return taken
+    } catch (error) {
+      signal.throwIfAborted()
+      const placeFailed = error instanceof EgressFailure
+      inARow = placeFailed ? inARow + 1 : 0
+      return { kind: 'failed', filename: item.label, error: messageOf(error), placeFailed }
+    }
+  }
+  const ended = await Promise.allSettled(items.map((item) => limit(() => take(item))))
+  const taken = ended.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
+  const outcomes = await finish(place, items, taken, before)
+  const failures = outcomes.filter((outcome) => outcome.kind === 'failed')
+  const [first] = failures
+  if (first !== undefined && failures.length === items.length && failures.every(({ placeFailed }) => placeFailed))
+    throw new EgressFailure(first.error)
+  return outcomes
+}
+
+/** What ends an import as a whole is thrown again. */
+function messageOf(error: unknown): string {
+  if (error instanceof EgressFailure || error instanceof ItemFailure) return error.message
+  if (!(error instanceof KsError) || error.code === 'not-found' || error.code === 'not-configured') throw error
+  return error.message
+}
+
+async function upload(place: ImportPlace, item: Item, known: Imported | undefined): Promise<ItemOutcome | Uploaded> {
+  const { context, caller, spaceId, source } = place
+  const { path, isUnique, mimeType, content, metadata } = await item.read()
+  const filename = documentName(path, item.key, isUnique)
+  if (known?.isParsed === true && known.filename === filename && Buffer.isBuffer(content)) {
+    if (createHash('sha256').update(content).digest('hex') === known.sha256) {
+      await describe(context, known.documentAssetId, metadata)
+      return { kind: 'same', documentAssetId: known.documentAssetId, filename }
+    }
+  }
+  const receiving = beginUpload(context, caller, spaceId, { many: false })
+  const stream = Buffer.isBuffer(content) ? Readable.from([content]) : content
+  try {
+    await receiving.add({ filename, ...(mimeType === undefined ? {} : { mimeType }), content: stream, metadata })
+    const [accepted] = await receiving.commit({ sourceId: source.id })
+    if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
+    const { asset, compilationJob } = accepted
+    // bytes that were there already belong to the document that was there already
+    await describe(context, asset.id, metadata)
+    return { kind: 'uploaded', documentAssetId: asset.id, filename: asset.filename, jobId: compilationJob.id }
+  } catch (error) {
+    await receiving.abort()
+    throw error
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function describe({ db, now }: EngineContext, id: string, metadata: Record<string, unknown>): Promise<void> {
+  await db.write(() => describeImported(db, id, metadata, now()))
+}
+
+/** Of what could not be read nothing stays, the document before it does; what was replaced under another name goes. */
+async function finish(
+  place: ImportPlace,
+  items: readonly Item[],
+  taken: readonly (ItemOutcome | Uploaded)[],
+  before: ReadonlyMap<string, Imported>,
+): Promise<ItemOutcome[]> {
+  const { context, source, settled } = place
+  const outcomes: ItemOutcome[] = []
+  for (const [index, one] of taken.entries()) {
+    if (one.kind !== 'uploaded') {
+      outcomes.push(one)
+      continue
+    }
+    const { documentAssetId, filename, jobId } = one
+    const known = before.get(items[index]?.key ?? '')
+    await settled(jobId)
+    const row = lookupDocument(context.db, source.space_key, documentAssetId)
+    if (row?.parser_status !== 'parsed') {
+      const error = row?.error ?? 'its document was deleted meanwhile'
+      outcomes.push({ kind: 'failed', filename, error, placeFailed: false })
+      continue
+    }
+    const isSame = known?.documentAssetId === documentAssetId
+    outcomes.push({ kind: known === undefined ? 'imported' : isSame ? 'same' : 'replaced', documentAssetId, filename })
+  }
+  await forget(place, staleItems(context.db, source))
+  return outcomes
+}
+
+async function forget({ context, caller, spaceId }: ImportPlace, ids: string[]): Promise<void> {
+  if (ids.length > 0) await deleteDocuments(context, caller, spaceId, ids)
+}

@@ -1,0 +1,112 @@
+import type { Database } from '../storage/database.js'
+import type { SourceRow } from './store.js'
+
+/** A page or file of a source and the document that it became, as the document's own metadata says it. */
+export interface Imported {
+  documentAssetId: string
+  filename: string
+  sha256: string
+  isParsed: boolean
+  metadata: Readonly<Record<string, unknown>>
+}
+
+interface ImportedRow {
+  id: string
+  filename: string
+  sha256: string
+  parser_status: string
+  metadata: string
+}
+
+type Owner = Pick<SourceRow, 'id' | 'space_key'>
+
+/** What tells the pages and files of a source apart; undefined for a document that came another way. */
+export function itemKey(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const { pageId, fileId, bucket } = metadata
+  if (typeof pageId === 'string') return pageKey(pageId)
+  return typeof fileId === 'string' ? fileKey(fileId, typeof bucket === 'string' ? bucket : undefined) : undefined
+}
+
+export function pageKey(pageId: string): string {
+  return JSON.stringify(['page', pageId])
+}
+
+export function fileKey(fileId: string, bucket: string | undefined): string {
+  return JSON.stringify(['file', bucket ?? '', fileId])
+}
+
+/** The pages and files of a source that have a document. Of one that is being replaced the newer document counts. */
+export function importedItems(db: Database, owner: Owner): Map<string, Imported> {
+  const items = new Map<string, Imported>()
+  for (const { key, ...imported } of liveItems(db, owner)) items.set(key, imported)
+  return items
+}
+
+/** Documents that an import that was cut off left behind: they could not be read, or have been replaced under another name. */
+export function staleItems(db: Database, owner: Owner): string[] {
+  const failed = db.all<{ id: string }>(
+    `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status = 'failed'
+       AND (json_extract(metadata, '$.pageId') IS NOT NULL OR json_extract(metadata, '$.fileId') IS NOT NULL)`,
+    ...[owner.space_key, owner.id],
+  )
+  const newest = importedItems(db, owner)
+  const replaced = liveItems(db, owner).filter(({ key, documentAssetId, filename }) => {
+    const now = newest.get(key)
+    // of two under one name the publication of the newer one retires the older
+    return now?.isParsed === true && now.documentAssetId !== documentAssetId && now.filename !== filename
+  })
+  return [...failed.map(({ id }) => id), ...replaced.map(({ documentAssetId }) => documentAssetId)]
+}
+
+/** Oldest first. */
+function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
+  const rows = db.all<ImportedRow>(
+    `SELECT id, filename, sha256, parser_status, metadata FROM documents
+     WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
+       AND (json_extract(metadata, '$.pageId') IS NOT NULL OR json_extract(metadata, '$.fileId') IS NOT NULL)
+     ORDER BY key`,
+    ...[owner.space_key, owner.id],
+  )
+  return rows.flatMap((row) => {
+    const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+    const key = itemKey(metadata)
+    if (key === undefined) return []
+    const isParsed = row.parser_status === 'parsed'
+    return [{ key, documentAssetId: row.id, filename: row.filename, sha256: row.sha256, isParsed, metadata }]
+  })
+}
+
+/** Says anew what a document was made of: its bytes are the same, what is known about them is not. */
+export function describeImported(
+  db: Database,
+  id: string,
+  metadata: Readonly<Record<string, unknown>>,
+  now: number,
+): void {
+  const text = JSON.stringify(metadata)
+  db.run(
+    'UPDATE documents SET metadata = ?, updated_at = ? WHERE id = ? AND metadata <> ? AND deleted_at IS NULL',
+    ...[text, now, id, text],
+  )
+}
+
+/** `metadata.imported` and `metadata.importedFiles` of a source, where it has any. */
+export function importedMaps(db: Database, owner: Owner): Record<string, unknown> {
+  const pages: Record<string, unknown> = {}
+  const files: Record<string, unknown> = {}
+  for (const { documentAssetId, metadata } of importedItems(db, owner).values()) {
+    const { pageId, lastEditedTime, fileId, name, bucket, mimeType } = metadata
+    if (typeof pageId === 'string')
+      pages[pageId] = { documentAssetId, ...(lastEditedTime === undefined ? {} : { lastEditedTime }) }
+    else if (typeof fileId === 'string')
+      files[fileId] = {
+        name,
+        ...(bucket === undefined ? {} : { bucket }),
+        ...(mimeType === undefined ? {} : { mimeType }),
+      }
+  }
+  return {
+    ...(Object.keys(pages).length === 0 ? {} : { imported: pages }),
+    ...(Object.keys(files).length === 0 ? {} : { importedFiles: files }),
+  }
+}

@@ -1,0 +1,105 @@
+import pLimit from 'p-limit'
+import { type ErrorCode, KsError } from '../../contract/errors.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { EgressFailure } from '../egress/failure.js'
+import type { ImportPlace } from './import-items.js'
+import type { SourceRow } from './store.js'
+import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
+
+const RUNS_AT_ONCE = 4
+
+/** What reads a source, and how its failure is told. */
+export interface Work<T> {
+  trigger: SyncSummary['trigger']
+  failure: ErrorCode
+  /** less than a whole sync: the next one is due as before */
+  isPart: boolean
+  run(place: ImportPlace): Promise<{ value: T; counts: SyncCounts }>
+}
+
+interface Running {
+  result: Promise<unknown>
+  stop: AbortController
+}
+
+/** Crawls and imports that are under way, one for each source at a time. */
+export class SourceRuns {
+  readonly #context: EngineContext
+  readonly #settled: (jobId: string) => Promise<void>
+  readonly #running = new Map<string, Running>()
+  readonly #limit = pLimit(RUNS_AT_ONCE)
+
+  /** @param settled resolves when a compilation job has ended */
+  constructor(context: EngineContext, settled: (jobId: string) => Promise<void>) {
+    this.#context = context
+    this.#settled = settled
+  }
+
+  get size(): number {
+    return this.#running.size
+  }
+
+  /** Resolves when what runs for a source has ended, however; undefined where nothing does. */
+  of(sourceId: string): Promise<void> | undefined {
+    return this.#running.get(sourceId)?.result.then(
+      () => undefined,
+      () => undefined,
+    )
+  }
+
+  /** Ends what runs for a source, and waits until it has. */
+  async stop(sourceId: string, reason: string): Promise<void> {
+    this.#running.get(sourceId)?.stop.abort(new EgressFailure(reason))
+    await this.of(sourceId)
+  }
+
+  async stopAll(reason: string): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.stop(id, reason)))
+  }
+
+  /** Begins work on a source that has none. @throws KsError what the work throws, or its `failure` */
+  begin<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>): Promise<T> {
+    const stop = new AbortController()
+    const result = this.#limit(() => this.#run(caller, spaceId, source, work, stop.signal)).finally(() =>
+      this.#running.delete(source.id),
+    )
+    this.#running.set(source.id, { result, stop })
+    return result
+  }
+
+  async #run<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>, signal: AbortSignal): Promise<T> {
+    const context = this.#context
+    const { db, log, now } = context
+    const claimed = !signal.aborted && (await db.write(() => claimSync(db, source, now(), work.isPart)))
+    if (!claimed) throw failed(work.failure, source, 'it was switched off or deleted meanwhile')
+    try {
+      const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
+      const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
+      await db.write(() => endSync(db, source, { summary: summaryOf(counts, work.trigger, now()) }, now()))
+      return value
+    } catch (error) {
+      const known = error instanceof EgressFailure || error instanceof KsError
+      if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read on')
+      const reason = known ? error.message : 'an unexpected failure'
+      await db.write(() => endSync(db, source, { error: reason }, now()))
+      if (error instanceof KsError && error.code !== 'unavailable') throw error
+      throw failed(work.failure, source, reason)
+    }
+  }
+}
+
+export function failed(code: ErrorCode, source: SourceRow, reason: string): KsError {
+  const what = code === 'crawl-failed' ? 'crawled' : 'read'
+  return new KsError(code, `source ${source.id} could not be ${what}: ${reason}`)
+}
+
+/** A promise that is not waited for any more once the signal aborts. */
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

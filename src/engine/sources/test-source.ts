@@ -1,0 +1,57 @@
+import { KsError } from '../../contract/errors.js'
+import type { SourceTestResult } from '../../contract/gateway/sources.js'
+import { linkAbort } from '../../lib/abort.js'
+import { EgressFailure } from '../egress/failure.js'
+import type { SafeFetch } from '../egress/safe-fetch.js'
+import { openPlace } from './connectors/open.js'
+import { webHeaders } from './content.js'
+import type { SourceParts } from './sources.js'
+import type { SourceRow } from './store.js'
+
+/** a tester asks for little */
+const TEST_TIMEOUT_MS = 10_000
+
+/**
+ * Says whether the place of a source can be read with the credentials that are stored.
+ *
+ * @throws KsError `not-configured` when nothing reads it
+ */
+export async function testSource(
+  parts: SourceParts,
+  source: SourceRow,
+  fetch: SafeFetch,
+  closing: AbortSignal,
+): Promise<SourceTestResult> {
+  if (source.type === 'upload')
+    throw new KsError('not-configured', `there is no tester for sources of type ${source.type}`)
+  const deadline = linkAbort(closing)
+  const timer = setTimeout(
+    () => deadline.abort(new EgressFailure(`no answer within ${TEST_TIMEOUT_MS} ms`)),
+    TEST_TIMEOUT_MS,
+  )
+  try {
+    if (source.type === 'web') {
+      const credentials = headersOf(parts, source)
+      const { status } = await fetch.get(source.uri, { credentials, signal: deadline.signal })
+      return status < 400 ? { valid: true } : { valid: false, error: `the site answered ${status}` }
+    }
+    const { connection } = openPlace(parts, source, fetch, deadline.signal)
+    try {
+      await connection.test()
+    } finally {
+      await connection.close()
+    }
+    return { valid: true }
+  } catch (error) {
+    if (error instanceof EgressFailure) return { valid: false, error: error.message }
+    throw error
+  } finally {
+    clearTimeout(timer)
+    deadline.dispose()
+  }
+}
+
+/** What a web source signs in with. */
+export function headersOf({ box }: SourceParts, source: SourceRow): Record<string, string> {
+  return webHeaders(source.credentials === null ? undefined : box.open(source.id, source.credentials))
+}

@@ -1,0 +1,103 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { startSite } from '../site.js'
+import type { Missing, RemotePlace } from './place.js'
+
+export function missingGit(): Missing {
+  return spawnSync('git', ['http-backend']).error === undefined ? undefined : 'git is not installed'
+}
+
+const AUTHOR = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' }
+const COMMITTER = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' }
+
+export interface GitPlace extends RemotePlace {
+  folder: string
+  git(...args: string[]): string
+  /** commits everything; each commit is an hour after the one before */
+  commit(): void
+}
+
+/** A repository behind the program that git itself serves with; the branch is `main`. */
+export async function startGit(): Promise<GitPlace> {
+  const home = mkdtempSync(join(tmpdir(), 'ks-git-'))
+  const folder = join(home, 'work')
+  mkdirSync(folder)
+  let time = Date.UTC(2026, 0, 1) / 1000
+  const git = (...args: string[]) => {
+    const date = `${time} +0000`
+    const env = { ...process.env, ...AUTHOR, ...COMMITTER, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date, HOME: home }
+    const { status, stdout, stderr } = spawnSync('git', args, { cwd: folder, env, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
+    return stdout
+  }
+  git('init', '-q', '-b', 'main')
+  const commit = () => {
+    time += 3600
+    git('add', '-A')
+    git('commit', '-q', '--allow-empty', '-m', 'change')
+  }
+  commit()
+  const hits: string[] = []
+  const site = await startSite()
+  const wanted = `Basic ${Buffer.from('x-access-token:secret').toString('base64')}`
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    hits.push(`${request.method} ${request.url}`)
+    if (request.headers.authorization !== wanted)
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+    backend(folder, request, response)
+  }
+  site.pages.set('/notes.git/info/refs?service=git-upload-pack', serve)
+  site.pages.set('/notes.git/git-upload-pack', serve)
+  return {
+    ...{ type: 'connector', uri: `${site.url}/notes.git`, hits, folder, git, commit },
+    metadata: { provider: 'git', credentials: { token: 'secret' } },
+    wrong: { provider: 'git', credentials: { token: 'wrong' } },
+    async put(name, text) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), text)
+      commit()
+    },
+    async remove(name) {
+      rmSync(join(folder, name))
+      commit()
+    },
+    async end() {
+      await site.end()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** CGI (RFC 3875), as much of it as `git http-backend` needs. */
+function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      GIT_PROJECT_ROOT: folder,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: url.pathname.replace('/notes.git', '/.git'),
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method ?? 'GET',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      REMOTE_ADDR: '127.0.0.1',
+    },
+  })
+  request.pipe(child.stdin)
+  child.stdin.on('error', () => undefined)
+  const parts: Buffer[] = []
+  child.stdout.on('data', (part: Buffer) => parts.push(part))
+  child.on('close', () => {
+    const whole = Buffer.concat(parts)
+    const end = whole.indexOf('\r\n\r\n')
+    for (const line of whole.subarray(0, end).toString().split('\r\n')) {
+      const [name = '', value = ''] = line.split(': ')
+      if (name === 'Status') response.statusCode = Number.parseInt(value, 10)
+      else response.setHeader(name, value)
+    }
+    response.end(whole.subarray(end + 4))
+  })
+}

@@ -1,0 +1,50 @@
+import type { Engine } from '../../../src/engine/index.js'
+
+type Metadata = Record<string, unknown>
+
+/** A server that a connector reads, as the suite of all connectors needs it. */
+export interface RemotePlace {
+  type: 'connector' | 'object-storage'
+  uri: string
+  metadata: Metadata
+  /** metadata with credentials that the server does not take */
+  wrong: Metadata
+  /** adds or changes an item; `name` is a path ending in `.md` */
+  put(name: string, text: string): Promise<void>
+  remove(name: string): Promise<void>
+  /** requests that came, as `METHOD path` */
+  hits: string[]
+  end(): Promise<void>
+}
+
+/** Why a server cannot run here; undefined where it can. */
+export type Missing = string | undefined
+
+export interface Offer {
+  id: string
+  name: string
+  type: string
+  workspaceId?: string
+  lastEditedTime?: string
+  bucket?: string
+}
+
+/** What is offered by a source: names of items and, for pages, when they were edited. */
+export async function offered(
+  sources: Engine['sources'],
+  caller: Parameters<Engine['sources']['get']>[0],
+  ids: { spaceId: string; sourceId: string; type: RemotePlace['type'] },
+): Promise<Offer[]> {
+  if (ids.type === 'connector') {
+    const { workspaces } = await sources.pages(caller, ids.spaceId, ids.sourceId)
+    return workspaces.flatMap(({ workspaceId = '', pages }) =>
+      pages.map(({ pageName, ...page }) => ({ ...page, id: page.pageId, name: pageName, workspaceId })),
+    )
+  }
+  const { buckets } = await sources.files(caller, ids.spaceId, ids.sourceId, { maxKeys: 1000 })
+  return buckets.flatMap(({ bucket, files }) =>
+    files
+      .filter(({ type }) => type === 'file')
+      .map((file) => ({ ...file, ...(bucket === undefined ? {} : { bucket }) })),
+  )
+}
