@@ -80,7 +80,7 @@ function range(ends: { min?: number | undefined; max?: number | undefined }, joi
 
 function formatRule(issue: Issue & { code: 'invalid_format' }): string {
   if (issue.format === 'uuid') return 'be a uuid'
-  if (issue.format === 'datetime') return 'be an ISO-8601 datetime in UTC'
+  if (issue.format === 'datetime') return 'be an ISO-8601 datetime with a time zone'
   if (issue.format !== 'regex') return `be a valid ${issue.format}`
   return issue.message.startsWith('Invalid string') ? 'match the documented pattern' : `be ${issue.message}`
 }

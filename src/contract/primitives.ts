@@ -6,6 +6,8 @@ import { LIMITS } from './limits.js'
 /** in either case, as RFC 9562 wants ids read; compared and given back in lower case */
 export const uuid = z.uuid().toLowerCase()
 export const isoDateTime = z.iso.datetime()
+/** a time that a caller names, in UTC or with an offset */
+export const instant = z.iso.datetime({ offset: true })
 /** times of job records: milliseconds since the epoch */
 export const epochMillis = z.int().min(0)
 export const metadata = z.record(z.string(), z.unknown())

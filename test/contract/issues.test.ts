@@ -47,7 +47,7 @@ describe('the sentence of a refusal names key, rule and value', () => {
     [{ name: 'x', only: 'y' }, 'only must be "x", received "y"'],
     [{ name: 'x', ids: [] }, 'ids must hold 1 to 3 items, received 0 items'],
     [{ name: 'x', ids: ['no'] }, 'ids[0] must be a uuid, received "no"'],
-    [{ name: 'x', at: 'yesterday' }, 'at must be an ISO-8601 datetime in UTC, received "yesterday"'],
+    [{ name: 'x', at: 'yesterday' }, 'at must be an ISO-8601 datetime with a time zone, received "yesterday"'],
     [{ name: 'x', count: 1.5 }, 'count must be an integer, received 1.5'],
     [{ name: 'x', count: 0 }, 'count must be at least 1, received 0'],
     [{ name: 'x', share: 2 }, 'share must be between 0 and 1, received 2'],

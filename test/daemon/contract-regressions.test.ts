@@ -224,3 +224,40 @@ test('a slug and the name of a model have no bound of their own in the documents
   const model = { pluginId: 'builtin', provider: 'lsa', model: 'm'.repeat(300) }
   expect((await send('POST', '/knowledge-spaces', { name: 'M', slug: 'm', embeddingProfile: model })).status).toBe(503)
 })
+
+describe('what the documents say of paths, times and active documents', () => {
+  test('a key of missing evidence of a wrong form is a bad request, an id of a wrong form is not there', async () => {
+    const id = await space('keys')
+    const missing = (traceId: string, key: string) => `/knowledge-spaces/${id}/quality/traces/${traceId}/missing/${key}`
+    const [trace, key] = ['018f0000-0000-7000-8000-000000000000', `sha256:${'a'.repeat(64)}`]
+    const body = { expectedRevision: 0, status: 'active' }
+    for (const wrong of ['x', `sha256:${'A'.repeat(64)}`, `sha256:${'a'.repeat(63)}`]) {
+      expect((await send('PATCH', missing(trace, wrong), body)).status).toBe(400)
+      expect((await send('GET', `${missing(trace, wrong)}/history`)).status).toBe(400)
+    }
+    expect((await send('PATCH', missing('x', 'x'), body)).status).toBe(404)
+    expect((await send('PATCH', missing(trace, key), body)).status).toBe(404)
+  })
+
+  test('a time may have an offset, and is that instant', async () => {
+    const id = await space('times')
+    const asked = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'Is anybody here?' })
+    await asked.text()
+    const listed = async (query: string) => {
+      const response = await send('GET', `/knowledge-spaces/${id}/quality/traces?${query}`)
+      return (await bodyOf<{ items: unknown[] }>(response)).items.length
+    }
+    // two hours ahead of UTC: an hour from now on those clocks is an hour ago
+    const clock = new Date(Date.now() + 60 * 60 * 1000).toISOString().replace('Z', '')
+    expect(await listed(`from=${encodeURIComponent(`${clock}+02:00`)}`)).toBe(1)
+    expect(await listed(`to=${encodeURIComponent(`${clock}+02:00`)}`)).toBe(0)
+  })
+
+  test('an active document that is not there holds nothing, and is no reason to refuse the question', async () => {
+    const id = await space('active')
+    const activeDocumentIds = ['018f0000-0000-7000-8000-000000000000']
+    const asked = await send('POST', '/queries', { knowledgeSpaceId: id, query: 'Is anybody here?', activeDocumentIds })
+    expect(asked.status).toBe(200)
+    expect(await asked.text()).toContain('no-retrieval-evidence')
+  })
+})

@@ -3,6 +3,7 @@ import { LIMITS } from '../limits.js'
 import {
   boundedLimit,
   count,
+  instant,
   isoDateTime,
   ModelReference,
   opaqueCursor,
@@ -55,8 +56,8 @@ export type QualityTraceSummary = z.output<typeof QualityTraceSummary>
 
 export const QualityTracesQuery = z.strictObject({
   cursor: opaqueCursor.optional(),
-  from: isoDateTime.optional(),
-  to: isoDateTime.optional(),
+  from: instant.optional(),
+  to: instant.optional(),
   limit: boundedLimit(LIMITS.qualityTracesPage),
   mode: QueryMode.optional(),
   query: z.string().trim().min(1).max(LIMITS.qualityQuery).optional(),

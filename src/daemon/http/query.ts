@@ -25,12 +25,17 @@ export function checked(schema: z.ZodType, input: unknown, whole: string): unkno
   return result.data
 }
 
-/** The values of a path. One of a wrong shape names nothing. @throws KsError `not-found` */
+/** Values of paths that are no ids: one of a wrong shape is a bad request. */
+const KEYS: readonly unknown[] = ['itemKey']
+
+/** The values of a path. An id of a wrong shape names nothing. @throws KsError `not-found`, `invalid-request` */
 export function readParams(route: RouteDefinition, values: Record<string, string>): unknown {
   if (route.params === undefined) return undefined
   const result = route.params.safeParse(values)
   if (result.success) return result.data
-  const name = String(result.error.issues[0]?.path[0] ?? '')
+  const issue = result.error.issues.find(({ path }) => !KEYS.includes(path[0]))
+  if (issue === undefined) throw new KsError('invalid-request', refusal(result.error, route.params, values, 'the path'))
+  const name = String(issue.path[0] ?? '')
   throw notFound(name === 'id' ? 'resource' : name.replace(/Id$/, ''), values[name] ?? '')
 }
 

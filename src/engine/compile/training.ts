@@ -22,11 +22,20 @@ const GROWTH_WHEN_BUSY = 4
 export function trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): boolean {
   if (!isTrained(space)) return false
   const nodes = liveNodes(context, space.key)
-  if (nodes < LSA_MIN_DOCUMENTS) return false
+  if (nodes < Math.max(LSA_MIN_DOCUMENTS, GROWTH_WHEN_IDLE * (unfitOf(context).get(space.key) ?? 0))) return false
   const active = activeVectorSpace(context.db, space)
   if (active === undefined) return true
   const idle = active.trainedNodes < LSA_MAX_DOCUMENTS ? GROWTH_WHEN_IDLE : GROWTH_WHEN_IDLE_AND_LARGE
   return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : idle)
+}
+
+/** Nodes of spaces, by their keys, whose texts no model could be made of: tried again when there are more. */
+const unfit = new WeakMap<EngineContext, Map<number, number>>()
+
+function unfitOf(context: EngineContext): Map<number, number> {
+  const known = unfit.get(context) ?? new Map<number, number>()
+  unfit.set(context, known)
+  return known
 }
 
 /**
@@ -40,7 +49,12 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
   const started = Date.now()
   const nodes = liveNodes(context, spaceKey)
   const model = await trainLsa(sampleTexts(context, spaceKey, nodes), signal)
-  if (model === undefined) return
+  if (model === undefined) {
+    unfitOf(context).set(spaceKey, nodes)
+    log.info({ space: space.id, nodes }, 'the texts hold too few different words for an embedding model')
+    return
+  }
+  unfitOf(context).delete(spaceKey)
   const id = newId()
   const building = await db.write<VectorSpace>(() => {
     const key = db.run(

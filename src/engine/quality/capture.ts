@@ -44,9 +44,12 @@ export function triggerOf(state: EvidenceState, cited: unknown): FailedQueryTrig
   return state === 'partial' ? 'low-confidence' : undefined
 }
 
+/** Rows of one query that are open at once; what comes after them is counted in the newest. */
+const OPEN_REPEATS = 10
+
 /**
- * Counts a repeat in the row that stands for the query, or makes a row. Rows that are open, and those that somebody
- * dismissed, take repeats in; a query that fails again after it was annotated or promoted is news.
+ * Makes a row, or counts the repeat in one that is there: in a dismissed one, and in the newest open one when there are
+ * many. A query that fails again after it was annotated or promoted is news.
  *
  * @returns false when there was no room for a new row
  */
@@ -59,13 +62,21 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   if (space === undefined) return true
   const now = Date.now()
   const key = queryKey(query)
-  const repeated = db.run(
-    `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?, answer_trace_id = ?
-     WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
-       AND status NOT IN ('annotated', 'promoted') ORDER BY id DESC LIMIT 1)`,
-    ...[now, now, trigger, mode, traceId, caller.tenant, spaceKey, key],
+  const open = db.all<{ id: string; status: string }>(
+    `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
+       AND status NOT IN ('annotated', 'promoted') ORDER BY id DESC LIMIT ?`,
+    ...[caller.tenant, spaceKey, key, OPEN_REPEATS],
   )
-  if (repeated.changes > 0) return true
+  const repeated =
+    open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
+  if (repeated !== undefined) {
+    db.run(
+      `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?,
+         answer_trace_id = ? WHERE id = ?`,
+      ...[now, now, trigger, mode, traceId, repeated.id],
+    )
+    return true
+  }
   if (!makeRoom(db, caller.tenant, spaceKey)) return false
   db.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,

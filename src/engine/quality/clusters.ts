@@ -6,8 +6,8 @@ import type { Database } from '../storage/database.js'
 import { lookupFailed, toFailedQuery } from './failed-store.js'
 
 /**
- * Failed queries that ask with the same terms, the most often asked first; each is represented by its most often asked
- * query, of several the oldest.
+ * Failed queries that ask with the same terms, the most frequent first; each is represented by its most often asked
+ * query, of several the oldest. `count` is how many there are; where that is equal, repeats counted within them decide.
  */
 export function clusterFailedQueries(
   db: Database,
@@ -38,8 +38,8 @@ export function clusterFailedQueries(
 
 function largest(db: Database, space: SpaceRow, status: FailedQueryStatus | undefined, limit: number) {
   return db.all<{ cluster_key: string; n: number }>(
-    `SELECT cluster_key, sum(occurrences) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
-     GROUP BY cluster_key ORDER BY n DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
+    `SELECT cluster_key, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
+     GROUP BY cluster_key ORDER BY n DESC, sum(occurrences) DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
     ...[space.tenant, space.key, status ?? null, status ?? null, limit],
   )
 }

@@ -66,7 +66,7 @@ function profileOf(steps: TraceStep[]): Profile {
 
 /** Candidates a stage weighed: those of fusion, or where a mode fuses nothing, the items it returned. */
 function candidatesOf({ metadata }: TraceStep): number | undefined {
-  return countOf(at(metadata, 'metrics').fusionCandidateCount) ?? countOf(metadata.itemCount)
+  return countOf(at(metadata, 'metrics').fusionCandidateCount) || countOf(metadata.itemCount)
 }
 
 function at(value: Record<string, unknown>, key: string): Record<string, unknown> {

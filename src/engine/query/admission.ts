@@ -27,6 +27,9 @@ export interface Admitted {
   docs?: number[]
 }
 
+/** No row has this key: a search in it finds nothing. */
+const NO_DOCUMENT = 0
+
 /** Decides whether a query may run, before anything is streamed. */
 export function admit(context: EngineContext, caller: Caller, body: QueryBody): Admitted {
   const { db, models } = context
@@ -57,12 +60,9 @@ export function admit(context: EngineContext, caller: Caller, body: QueryBody): 
     projectionVersion: space.head_revision,
   }
   if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
-  const docs = body.activeDocumentIds.map((id) => {
-    const row = lookupDocument(db, space.key, id)
-    if (row === undefined) throw notFound('document', id)
-    return row.key
-  })
-  return { subject: caller.subject, space, profile, snapshot, docs }
+  // a conversation may go on about documents that have been deleted: those that are not there hold nothing
+  const found = body.activeDocumentIds.flatMap((id) => lookupDocument(db, space.key, id)?.key ?? [])
+  return { subject: caller.subject, space, profile, snapshot, docs: found.length === 0 ? [NO_DOCUMENT] : found }
 }
 
 /** Queries that run at once, and those that wait for their turn. */

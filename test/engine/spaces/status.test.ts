@@ -101,6 +101,13 @@ describe('status and stats', () => {
     expect(denseVector.ready).toBeLessThan(fts.ready)
   }, 90_000)
 
+  it('wait for no model of texts that hold too few different words for one', async () => {
+    await ingest(test.engine, ADA, spaceId, many(40))
+    await until(async () => (await stats()).projections.denseVector.building === 0, 60_000)
+    expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
+    expect(test.engine.activity().backgroundTasks).toBe(0)
+  }, 90_000)
+
   it('count what failed, within the window', async () => {
     await ingest(test.engine, ADA, spaceId, { 'good.md': note('Brest'), 'bad.pdf': '%PDF-1.7 this is no pdf' })
     const { fts } = (await stats()).projections
