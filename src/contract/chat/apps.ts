@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isoDateTime, ModelReference, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { InputControl, Site } from './application.js'
+import { ChatModelSettings, ChatPrices, SensitiveWords } from './behaviour.js'
 import { Vision } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
 
@@ -16,6 +17,12 @@ const fields = {
   knowledgeSpaceIds: z.array(uuid).max(CHAT_LIMITS.spacesPerApp),
   /** null: what the retrieval profile of the first space names, or the daemon's default */
   model: ModelReference.nullable(),
+  modelSettings: ChatModelSettings,
+  /** what the model's tokens cost; null: nothing is said of costs */
+  prices: ChatPrices.nullable(),
+  /** what the model is told first; `{{variable}}` stands for its value */
+  instructions: text,
+  sensitiveWords: SensitiveWords,
   tags: z.array(z.string().min(1).max(CHAT_LIMITS.appName)).max(CHAT_LIMITS.tags),
   openingStatement: text,
   suggestedQuestions: z.array(text.min(1)).max(CHAT_LIMITS.suggestedQuestions),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { count, queryInt, uuid } from '../primitives.js'
 import { route } from '../route.js'
+import { decimal } from './behaviour.js'
 import { CHAT_LIMITS } from './limits.js'
 
 export const user = z.string().min(1).max(CHAT_LIMITS.user)
@@ -31,8 +32,6 @@ export const ChatRequest = z
   })
   .meta({ id: 'ChatRequest' })
 export type ChatRequest = z.output<typeof ChatRequest>
-
-const decimal = z.string().regex(/^\d+(\.\d+)?$/)
 
 export const ChatUsage = z
   .strictObject({
@@ -70,7 +69,8 @@ export type RetrieverResource = z.output<typeof RetrieverResource>
 const AnswerMetadata = z.strictObject({
   usage: ChatUsage,
   retriever_resources: z.array(RetrieverResource),
-  annotation_reply: z.null(),
+  /** the annotation that answered in place of a model */
+  annotation_reply: z.strictObject({ id: uuid, account: z.strictObject({ id: uuid, name: z.string() }) }).nullable(),
 })
 export type AnswerMetadata = z.output<typeof AnswerMetadata>
 
@@ -92,6 +92,7 @@ export type ChatCompletion = z.output<typeof ChatCompletion>
 export const chatEvents = {
   ping: z.strictObject({ event: z.literal('ping'), ...ids }),
   message: z.strictObject({ event: z.literal('message'), id: uuid, ...ids, answer: z.string() }),
+  message_replace: z.strictObject({ event: z.literal('message_replace'), id: uuid, ...ids, answer: z.string() }),
   message_end: z.strictObject({
     event: z.literal('message_end'),
     id: uuid,

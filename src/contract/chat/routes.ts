@@ -1,11 +1,18 @@
 import { z } from 'zod'
+import { annotationRoutes } from './annotations.js'
 import { applicationRoutes } from './application.js'
 import { conversationsRoutes } from './conversations.js'
 import { filesRoutes } from './files.js'
 import { messagesRoutes } from './messages.js'
 
 /** Every operation of the chat service that this version serves. */
-export const chatRoutes = [...messagesRoutes, ...conversationsRoutes, ...filesRoutes, ...applicationRoutes] as const
+export const chatRoutes = [
+  ...messagesRoutes,
+  ...conversationsRoutes,
+  ...filesRoutes,
+  ...applicationRoutes,
+  ...annotationRoutes,
+] as const
 
 export type ChatRoute = (typeof chatRoutes)[number]
 

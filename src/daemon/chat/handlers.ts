@@ -82,6 +82,21 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     getChatParameters: (session) => ({ json: chat.parameters(session) }),
     getChatMeta: () => ({ json: chat.meta() }),
     getChatSite: (session) => ({ json: chat.site(session) }),
+    listAnnotations: (session, { query }) => ({ json: chat.annotations.list(session, query) }),
+    createAnnotation: async (session, { body }) => ({ json: await chat.annotations.create(session, body) }),
+    updateAnnotation: async (session, { params, body }) => ({
+      json: await chat.annotations.update(session, params.annotation_id, body),
+    }),
+    deleteAnnotation: async (session, { params }) => {
+      await chat.annotations.delete(session, params.annotation_id)
+      return EMPTY
+    },
+    setAnnotationReply: async (session, { params, body }) => ({
+      json: await chat.annotations.setReply(session, params.action, body),
+    }),
+    getAnnotationReplyJob: (session, { params }) => ({
+      json: chat.annotations.replyJob(session, params.action, params.job_id),
+    }),
   }
 }
 

@@ -23,18 +23,21 @@ export async function readChatInput(
   return {
     params: route.params && checked(route.params, params),
     query: route.query && checked(route.query, query),
-    body: route.body && checked(route.body, await bodyOf(route, query, request, incoming)),
+    body: route.body && checked(route.body, await bodyOf(route, params, query, request, incoming)),
   }
 }
 
 /** Some proxies drop the body of a DELETE, so its fields may stand in the query as well. */
 async function bodyOf(
   route: RouteDefinition,
+  params: Record<string, string>,
   query: Record<string, unknown>,
   request: Request,
   incoming: IncomingMessage | undefined,
 ): Promise<Record<string, unknown>> {
   if (route.method === 'DELETE' && Object.keys(query).length > 0 && !hasBody(request)) return query
+  // what switches something off needs nothing said, and clients say all kinds of things
+  if (params.action === 'disable') return {}
   const value = await jsonOf(request, incoming)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ChatError('bad_request', 'Invalid JSON payload received or JSON payload is empty.')

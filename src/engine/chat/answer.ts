@@ -1,6 +1,6 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { RetrieverResource } from '../../contract/chat/messages.js'
+import type { AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
@@ -26,9 +26,14 @@ export interface Asked {
 
 export type ChatShared = QueryShared & { gate: QueryGate }
 
+export type AnnotationReply = AnswerMetadata['annotation_reply']
+
 export type AnswerPiece =
   | { type: 'resources'; resources: RetrieverResource[] }
   | { type: 'delta'; text: string }
+  /** in place of everything that was said */
+  | { type: 'replace'; text: string }
+  | { type: 'annotation'; annotation: AnnotationReply }
   | { type: 'usage'; usage: GenerationUsage }
 
 const MAX_ANSWER_TOKENS = 1024

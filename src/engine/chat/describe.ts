@@ -1,5 +1,6 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
 import type { EngineContext } from '../context.js'
+import { replySetting } from './annotations/store.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { given } from './given.js'
@@ -21,9 +22,9 @@ export function describeParameters(context: EngineContext, { app }: AppSession):
     speech_to_text: OFF,
     text_to_speech: { enabled: false, voice: '', language: '', autoPlay: 'disabled' },
     retriever_resource: { enabled: app.retrieverResource },
-    annotation_reply: OFF,
+    annotation_reply: { enabled: replySetting(context.db, app.id).enabled },
     more_like_this: OFF,
-    sensitive_word_avoidance: OFF,
+    sensitive_word_avoidance: { enabled: app.sensitiveWords.enabled },
     user_input_form: app.userInputForm,
     file_upload: {
       enabled: vision.enabled,

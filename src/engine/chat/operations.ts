@@ -13,6 +13,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
+import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
 import type { ChatShared } from './answer.js'
 import * as apps from './apps.js'
 import {
@@ -45,6 +46,7 @@ export interface ChatOperations {
     listKeys(caller: Caller, id: string): { items: ChatAppKey[] }
     revokeKey(caller: Caller, id: string, keyId: string): Promise<void>
   }
+  annotations: AnnotationOperations
   /** The application of a key; undefined for an unknown or revoked one. */
   authenticate(key: string): apps.AppSession | undefined
   info(session: apps.AppSession): ChatInfo
@@ -92,7 +94,8 @@ export function createChat(
   const { db, log } = context
   const orphans = db.writeNow(() => failOrphans(db))
   if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
-  const turns = new ChatTurns(context, shared)
+  const annotations = createAnnotations(context)
+  const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const ending = new AbortController()
   const naming = new Set<Promise<void>>()
@@ -123,6 +126,7 @@ export function createChat(
       listKeys: (caller, id) => apps.listKeys(db, caller, id),
       revokeKey: (caller, id, keyId) => apps.revokeKey(db, caller, id, keyId),
     },
+    annotations: annotations.operations,
     authenticate: (key) => apps.authenticate(db, key),
     info: describeInfo,
     parameters: (session) => describeParameters(context, session),
@@ -171,7 +175,7 @@ export function createChat(
     operations,
     running: () => turns.running(),
     close: async () => {
-      await turns.close()
+      await Promise.all([turns.close(), annotations.close()])
       ending.abort()
       await Promise.all([...naming, fetcher.close()])
     },

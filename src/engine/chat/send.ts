@@ -55,7 +55,14 @@ export async function sendMessage(
   const ids = { taskId, messageId, conversationId, createdAt: Math.floor(now / 1000) }
   // an application reads with the rights of whoever made it
   const caller = { tenant, subject: owner }
-  const turn = turns.start(who, ids, { caller, app, spaceIds, conversationId, query: request.query })
+  const turn = turns.start(who, ids, {
+    caller,
+    app,
+    spaceIds,
+    conversationId,
+    query: request.query,
+    inputs: admitted.inputs,
+  })
   return { turn, who, isNew: admitted.isNew }
 }
 
@@ -75,5 +82,5 @@ function admit(context: EngineContext, { app }: AppSession, request: ChatRequest
   insertMessage(db, who, { id: ids.messageId, taskId: ids.taskId, conversationId, query: request.query, inputs, now })
   const lost = attachFiles(db, who, ids.messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
-  return { ...ids, who, conversationId, isNew: known === undefined }
+  return { ...ids, who, inputs, conversationId, isNew: known === undefined }
 }

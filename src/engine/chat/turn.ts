@@ -65,6 +65,12 @@ export class RunningTurn implements ChatTurn {
     this.#push({ event: 'message', id: this.ids.messageId, ...this.#common(), answer: text })
   }
 
+  /** Takes back what was said: this stands in its place. */
+  replace(text: string): void {
+    this.#answer = text
+    this.#push({ event: 'message_replace', id: this.ids.messageId, ...this.#common(), answer: text })
+  }
+
   finish(metadata: AnswerMetadata): void {
     this.#metadata = metadata
     this.#close({ event: 'message_end', id: this.ids.messageId, ...this.#common(), metadata, files: null })

@@ -1,14 +1,16 @@
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
-import type { AnswerMetadata, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
+import type { AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import type { EngineContext } from '../context.js'
 import type { GenerationUsage } from '../models/types.js'
 import type { SessionTurn } from '../query/sessions.js'
-import { type AnswerPiece, type Asked, answerTurn, asChatError, type ChatShared } from './answer.js'
+import { type AnnotationReply, type AnswerPiece, asChatError } from './answer.js'
 import { imagesOf } from './files/attach.js'
+import { answerPieces, type TurnAsked, type TurnShared } from './pipeline.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type TurnIds } from './turn.js'
+import { added, usageOf } from './usage.js'
 
-export type TurnRequest = Omit<Asked, 'turns' | 'images'>
+export type TurnRequest = Omit<TurnAsked, 'turns' | 'images'>
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
 const LONGEST_MS = 1200_000
@@ -22,13 +24,13 @@ const CONTEXT_CHARACTERS = 10_000
 /** The turns of this process. Those of one conversation run one after another, in the order they came. */
 export class ChatTurns {
   readonly #context: EngineContext
-  readonly #shared: ChatShared
+  readonly #shared: TurnShared
   readonly #turns = new Map<string, RunningTurn>()
   /** the last turn of each conversation, over when all before it are */
   readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
   #closing = false
 
-  constructor(context: EngineContext, shared: ChatShared) {
+  constructor(context: EngineContext, shared: TurnShared) {
     this.#context = context
     this.#shared = shared
   }
@@ -88,7 +90,7 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>): Promise<void> {
     const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
     limit.unref()
-    const said: Said = { resources: [], usage: undefined }
+    const said: Said = { resources: [], usage: undefined, annotation: null }
     let error: ChatError | undefined
     try {
       await this.#answer(turn, request, before, said)
@@ -101,7 +103,7 @@ export class ChatTurns {
     }
     if (turn.signal.aborted && turn.signal.reason === 'closing')
       error ??= new ChatError('service_unavailable', 'the service stopped before the answer was complete')
-    await this.#store(turn, said, error)
+    await this.#store(turn, request, said, error)
   }
 
   async #answer(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>, said: Said): Promise<void> {
@@ -110,14 +112,14 @@ export class ChatTurns {
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request, turn)
     const asked = { ...request, images, turns: this.#earlier(turn) }
-    for await (const piece of untilAborted(answerTurn(this.#context, this.#shared, asked, signal), signal))
+    for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }
 
-  async #store(turn: RunningTurn, said: Said, error: ChatError | undefined): Promise<void> {
+  async #store(turn: RunningTurn, { app }: TurnRequest, said: Said, error: ChatError | undefined): Promise<void> {
     const { who, ids, answer } = turn
     const { resources } = said
-    const usage = usageOf(said.usage, (performance.now() - turn.started) / 1000)
+    const usage = usageOf(said.usage, (performance.now() - turn.started) / 1000, app.prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
       ...{ answer, status, resources, usage },
@@ -132,7 +134,7 @@ export class ChatTurns {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
     }
-    const metadata: AnswerMetadata = { usage, retriever_resources: resources, annotation_reply: null }
+    const metadata: AnswerMetadata = { usage, retriever_resources: resources, annotation_reply: said.annotation }
     if (error === undefined) turn.finish(metadata)
     else turn.fail(error, CHAT_ERRORS[error.code])
   }
@@ -156,32 +158,15 @@ export class ChatTurns {
 interface Said {
   resources: RetrieverResource[]
   usage: GenerationUsage | undefined
+  annotation: AnnotationReply
 }
 
 function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
   if (piece.type === 'delta') turn.say(piece.text)
-  else if (piece.type === 'usage') said.usage = piece.usage
+  else if (piece.type === 'replace') turn.replace(piece.text)
+  else if (piece.type === 'annotation') said.annotation = piece.annotation
+  else if (piece.type === 'usage') said.usage = added(said.usage, piece.usage)
   else if (withResources) said.resources = piece.resources
-}
-
-/** Tokens as the provider counted them: none where no model was asked, or the answer was stopped before the count. */
-function usageOf(counted: GenerationUsage | undefined, seconds: number): ChatUsage {
-  const prompt = counted?.inputTokens ?? 0
-  const completion = counted?.outputTokens ?? 0
-  return {
-    prompt_tokens: prompt,
-    prompt_unit_price: '0',
-    prompt_price_unit: '0',
-    prompt_price: '0',
-    completion_tokens: completion,
-    completion_unit_price: '0',
-    completion_price_unit: '0',
-    completion_price: '0',
-    total_tokens: prompt + completion,
-    total_price: '0',
-    currency: 'USD',
-    latency: Math.round(seconds * 1000) / 1000,
-  }
 }
 
 function aborted(signal: AbortSignal): Promise<'aborted'> {

@@ -90,6 +90,28 @@ export async function embedQuery(
   return { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }
 }
 
+/**
+ * Vectors of questions, to be compared with one another under the space's current model.
+ *
+ * @returns nothing while a trained space has no model yet; no vector where the model knows no word of a question
+ */
+export async function embedQuestions(
+  context: EngineContext,
+  space: SpaceRow,
+  questions: string[],
+  signal?: AbortSignal,
+): Promise<(Float32Array | undefined)[] | undefined> {
+  if (!isTrained(space))
+    return context.models.embedder(embeddingReference(space), account(context, space)).embed(questions, 'query', signal)
+  const vectorSpace = activeVectorSpace(context.db, space)
+  if (vectorSpace === undefined) return undefined
+  await ensureLoaded(context, vectorSpace.id)
+  const vectors: (Float32Array | undefined)[] = []
+  for (let from = 0; from < questions.length; from += SLICE)
+    vectors.push(...(await context.lsa.embed(vectorSpace.id, questions.slice(from, from + SLICE), 'query')).vectors)
+  return vectors
+}
+
 /** How telling terms are in a space: from the trained model where there is one. */
 export async function termWeights(
   context: EngineContext,

@@ -1,4 +1,5 @@
 import { CHAT_SCHEMA } from './schema-chat.js'
+import { CHAT_ANNOTATIONS_SCHEMA } from './schema-chat-annotations.js'
 import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
@@ -347,4 +348,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   RESEARCH_SCHEMA,
   ENDED_WORK_SCHEMA,
   LOCAL_FILES_SCHEMA,
+  CHAT_ANNOTATIONS_SCHEMA,
 ]

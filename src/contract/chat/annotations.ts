@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { count, queryInt, uuid } from '../primitives.js'
+import { route } from '../route.js'
+import { CHAT_LIMITS } from './limits.js'
+import { chatLimit } from './messages.js'
+
+const text = z.string().min(1).max(CHAT_LIMITS.query)
+
+export const AnnotationBody = z.object({ question: text, answer: text }).meta({ id: 'ChatAnnotationRequest' })
+export type AnnotationBody = z.output<typeof AnnotationBody>
+
+export const Annotation = z
+  .strictObject({
+    id: uuid,
+    question: z.string(),
+    answer: z.string(),
+    hit_count: count,
+    /** epoch seconds */
+    created_at: z.int().min(0),
+  })
+  .meta({ id: 'ChatAnnotation' })
+export type Annotation = z.output<typeof Annotation>
+
+export const AnnotationsQuery = z.object({
+  page: queryInt({ min: 1 }).default(1),
+  limit: chatLimit(CHAT_LIMITS.page),
+  keyword: z.string().max(CHAT_LIMITS.query).optional(),
+})
+export type AnnotationsQuery = z.output<typeof AnnotationsQuery>
+
+export const AnnotationList = z
+  .strictObject({
+    data: z.array(Annotation),
+    has_more: z.boolean(),
+    limit: count,
+    total: count,
+    page: z.int().min(1),
+  })
+  .meta({ id: 'ChatAnnotationList' })
+export type AnnotationList = z.output<typeof AnnotationList>
+
+/** Switching off takes any body, or none; switching on asks for the threshold. */
+export const AnnotationReplyBody = z
+  .object({
+    /** how alike a question must be, 0 to 1 */
+    score_threshold: z.number().min(0).max(1).optional(),
+    embedding_provider_name: z.string().optional(),
+    embedding_model_name: z.string().optional(),
+  })
+  .meta({ id: 'ChatAnnotationReplyRequest' })
+export type AnnotationReplyBody = z.output<typeof AnnotationReplyBody>
+
+const jobStatus = z.enum(['waiting', 'processing', 'completed', 'error'])
+
+export const AnnotationJob = z.strictObject({ job_id: uuid, job_status: jobStatus }).meta({ id: 'ChatAnnotationJob' })
+export type AnnotationJob = z.output<typeof AnnotationJob>
+
+export const AnnotationJobStatus = z
+  .strictObject({ job_id: uuid, job_status: jobStatus, error_msg: z.string() })
+  .meta({ id: 'ChatAnnotationJobStatus' })
+export type AnnotationJobStatus = z.output<typeof AnnotationJobStatus>
+
+const Params = z.object({ annotation_id: uuid })
+
+export const annotationRoutes = [
+  route({
+    id: 'listAnnotations',
+    method: 'GET',
+    path: '/v1/apps/annotations',
+    scope: 'application',
+    summary: 'Questions with fixed answers, newest first.',
+    query: AnnotationsQuery,
+    ok: { 200: AnnotationList },
+    errors: [400],
+  }),
+  route({
+    id: 'createAnnotation',
+    method: 'POST',
+    path: '/v1/apps/annotations',
+    scope: 'application',
+    summary: 'Give a question a fixed answer.',
+    body: AnnotationBody,
+    ok: { 200: Annotation },
+    errors: [400, 429],
+  }),
+  route({
+    id: 'updateAnnotation',
+    method: 'PUT',
+    path: '/v1/apps/annotations/{annotation_id}',
+    scope: 'application',
+    summary: 'Change question and answer; hits and creation time stay.',
+    params: Params,
+    body: AnnotationBody,
+    ok: { 200: Annotation },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'deleteAnnotation',
+    method: 'DELETE',
+    path: '/v1/apps/annotations/{annotation_id}',
+    scope: 'application',
+    summary: 'Delete an annotation.',
+    params: Params,
+    ok: { 204: 'empty' },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'setAnnotationReply',
+    method: 'POST',
+    path: '/v1/apps/annotation-reply/{action}',
+    scope: 'application',
+    summary: 'Switch replies by annotations on or off; a job does it.',
+    params: z.object({ action: z.enum(['enable', 'disable']) }),
+    body: AnnotationReplyBody,
+    ok: { 200: AnnotationJob },
+    errors: [400],
+  }),
+  route({
+    id: 'getAnnotationReplyJob',
+    method: 'GET',
+    path: '/v1/apps/annotation-reply/{action}/status/{job_id}',
+    scope: 'application',
+    summary: 'How far the job of a switch is.',
+    params: z.object({ action: z.string(), job_id: z.string() }),
+    ok: { 200: AnnotationJobStatus },
+    errors: [400],
+  }),
+] as const

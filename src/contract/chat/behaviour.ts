@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { CHAT_LIMITS } from './limits.js'
+
+/** A number without sign or exponent, as text: prices are never rounded by a float. */
+export const decimal = z
+  .string()
+  .max(CHAT_LIMITS.decimal)
+  .regex(/^\d+(\.\d+)?$/, 'a decimal number without exponent')
+
+/** What the application asks of its model. */
+export const ChatModelSettings = z
+  .strictObject({
+    /** sent only where given: some models refuse it */
+    temperature: z.number().min(0).max(2),
+    /** longest answer */
+    maxTokens: z.int().min(1).max(CHAT_LIMITS.answerTokens),
+  })
+  .partial()
+  .meta({ id: 'ChatModelSettings' })
+export type ChatModelSettings = z.output<typeof ChatModelSettings>
+
+/** A price is tokens × unit price × price unit: `0.002` with the unit `0.001` is 0.002 for a thousand tokens. */
+export const ChatPrices = z
+  .strictObject({
+    promptUnitPrice: decimal,
+    completionUnitPrice: decimal,
+    priceUnit: decimal.default('0.001'),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'three capital letters, as in ISO 4217')
+      .default('USD'),
+  })
+  .meta({ id: 'ChatPrices' })
+export type ChatPrices = z.output<typeof ChatPrices>
+
+const side = z.strictObject({
+  enabled: z.boolean().default(false),
+  /** what is said instead */
+  response: z.string().max(CHAT_LIMITS.text).default(''),
+})
+
+/** Words that are not let through: a question that holds one is refused, an answer that holds one is replaced. */
+export const SensitiveWords = z
+  .strictObject({
+    enabled: z.boolean(),
+    words: z.array(z.string().trim().min(1).max(CHAT_LIMITS.sensitiveWord)).max(CHAT_LIMITS.sensitiveWords).default([]),
+    inputs: side.default({ enabled: false, response: '' }),
+    outputs: side.default({ enabled: false, response: '' }),
+  })
+  .refine(
+    ({ inputs, outputs }) => [inputs, outputs].every(({ enabled, response }) => !enabled || response.trim() !== ''),
+    'a side that is enabled needs a response',
+  )
+  .meta({ id: 'ChatSensitiveWords' })
+export type SensitiveWords = z.output<typeof SensitiveWords>

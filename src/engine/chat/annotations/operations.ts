@@ -1,0 +1,48 @@
+import type {
+  Annotation,
+  AnnotationBody,
+  AnnotationJob,
+  AnnotationJobStatus,
+  AnnotationList,
+  AnnotationReplyBody,
+  AnnotationsQuery,
+} from '../../../contract/chat/annotations.js'
+import type { EngineContext } from '../../context.js'
+import type { AppSession } from '../apps.js'
+import { AnnotationJobs, type ReplyAction } from './jobs.js'
+import { AnnotationMatcher } from './match.js'
+import { createAnnotation, deleteAnnotation, listAnnotations, updateAnnotation } from './store.js'
+
+/** Questions of an application with fixed answers. Everything fails with `ChatError`. */
+export interface AnnotationOperations {
+  list(session: AppSession, query: AnnotationsQuery): AnnotationList
+  create(session: AppSession, body: AnnotationBody): Promise<Annotation>
+  update(session: AppSession, id: string, body: AnnotationBody): Promise<Annotation>
+  delete(session: AppSession, id: string): Promise<void>
+  setReply(session: AppSession, action: ReplyAction, body: AnnotationReplyBody): Promise<AnnotationJob>
+  replyJob(session: AppSession, action: string, id: string): AnnotationJobStatus
+}
+
+export interface Annotations {
+  operations: AnnotationOperations
+  matcher: AnnotationMatcher
+  close(): Promise<void>
+}
+
+export function createAnnotations(context: EngineContext): Annotations {
+  const { db } = context
+  const matcher = new AnnotationMatcher(context)
+  const jobs = new AnnotationJobs(context, matcher)
+  return {
+    operations: {
+      list: ({ app }, query) => listAnnotations(db, app.id, query),
+      create: ({ app }, body) => createAnnotation(db, app.id, body),
+      update: ({ app }, id, body) => updateAnnotation(db, app.id, id, body),
+      delete: ({ app }, id) => deleteAnnotation(db, app.id, id),
+      setReply: (session, action, body) => jobs.begin(session, action, body),
+      replyJob: (session, action, id) => jobs.status(session, action, id),
+    },
+    matcher,
+    close: () => jobs.close(),
+  }
+}

@@ -1,0 +1,30 @@
+import { v5 } from 'uuid'
+import type { EngineContext } from '../context.js'
+import type { AnnotationMatcher } from './annotations/match.js'
+import { countHit } from './annotations/store.js'
+import { type AnswerPiece, type Asked, answerTurn, type ChatShared } from './answer.js'
+import type { Inputs } from './form.js'
+import { moderated, refusedInput } from './moderation.js'
+
+export type TurnShared = ChatShared & { matcher: AnnotationMatcher }
+export type TurnAsked = Asked & { inputs: Inputs }
+
+/** A turn from question to answer: words that are refused, then fixed answers, then retrieval and the model. */
+export async function* answerPieces(
+  context: EngineContext,
+  shared: TurnShared,
+  asked: TurnAsked,
+  signal: AbortSignal,
+): AsyncGenerator<AnswerPiece> {
+  const { app, caller, query } = asked
+  const refused = refusedInput(app, query, asked.inputs)
+  if (refused !== undefined) return yield { type: 'delta', text: refused }
+  const annotation = await shared.matcher.match({ tenant: caller.tenant, app }, query, signal)
+  if (annotation !== undefined) {
+    await countHit(context.db, app.id, annotation.id)
+    const account = { id: v5(caller.subject, app.id), name: caller.subject }
+    yield { type: 'annotation', annotation: { id: annotation.id, account } }
+    return yield { type: 'delta', text: annotation.answer }
+  }
+  yield* moderated(app, answerTurn(context, shared, asked, signal))
+}
