@@ -126,7 +126,8 @@ function wire(
 ): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
-  const chat = createChat(context, { gate, cache, derivations })
+  const files = createFileSystem({ db, objects: context.objects })
+  const chat = createChat(context, { gate, cache, derivations, fs: files })
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
@@ -159,7 +160,7 @@ function wire(
     research: research.operations,
     sources: sources.operations,
     fs: {
-      ...createFileSystem({ db, objects: context.objects }),
+      ...files,
       write: (caller, id, body) => writeFile(context, caller, id, body),
       mv: (caller, id, body) => moveFiles(context, caller, id, body),
       rm: (caller, id, query) => removeFiles(context, caller, id, query),

@@ -58,6 +58,7 @@ export interface RequestBody {
   /** the text of each message; its images beside it, as data URLs */
   messages?: { role: string; content: string; images?: string[] }[]
   stream?: boolean
+  tools?: { type: string; function: { name: string; parameters: object } }[]
   stream_options?: { include_usage?: boolean }
   max_tokens?: number
   max_completion_tokens?: number
@@ -106,6 +107,8 @@ export interface FakeOptions {
   dimension?: number
   /** the answer to a chat request; by default it repeats the last message */
   answer?: (messages: { role: string; content: string }[]) => string
+  /** tools that a chat request is answered with in place of words; by default none */
+  calls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
   /** between two deltas */
   deltaMs?: number
   /** chat fields it refuses with 400, as servers do that lack them */
@@ -263,13 +266,18 @@ async function chat(body: RequestBody, response: ServerResponse, fault: Fault, o
     created: Math.floor(Date.now() / 1000),
     model: options.served ?? `${body.model}-2025`,
   }
+  const calls = (body.tools === undefined ? [] : (options.calls?.(body.messages ?? []) ?? [])).map((call, index) => ({
+    ...{ index, id: `call_${(body.messages ?? []).length}_${index}`, type: 'function' },
+    function: call,
+  }))
   if (!body.stream || fault.kind === 'whole') {
-    const message = { role: 'assistant', content: deltas.join(''), refusal: null }
+    const tool_calls = calls.length === 0 ? {} : { tool_calls: calls }
+    const message = { role: 'assistant', content: deltas.join(''), refusal: null, ...tool_calls }
     const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }]
     return send(response, 200, JSON.stringify({ ...common, object: 'chat.completion', choices, usage }))
   }
 
-  await streamChat({ common, deltas, finish, usage, body, last }, response, fault, options.deltaMs ?? 0)
+  await streamChat({ common, deltas, finish, usage, body, last, calls }, response, fault, options.deltaMs ?? 0)
 }
 
 interface Completion {
@@ -279,10 +287,11 @@ interface Completion {
   usage: object
   body: RequestBody
   last: string
+  calls: { index: number; id: string; type: string; function: { name: string; arguments: string } }[]
 }
 
 async function streamChat(completion: Completion, response: ServerResponse, fault: Fault, ms: number): Promise<void> {
-  const { common, deltas, finish, usage, body, last } = completion
+  const { common, deltas, finish, usage, body, last, calls } = completion
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
   response.flushHeaders()
   const write = (data: unknown) => void response.write(`data: ${JSON.stringify(data)}\n\n`)
@@ -319,7 +328,13 @@ async function streamChat(completion: Completion, response: ServerResponse, faul
       write({ error: { message: `overloaded while reading ${last}`, type: 'server_error' } })
       return void response.end()
   }
-  chunk({}, finish)
+  // arguments come in pieces, as real servers send them
+  for (const { index, id, type, function: called } of calls) {
+    chunk({ tool_calls: [{ index, id, type, function: { name: called.name, arguments: '' } }] })
+    for (const piece of called.arguments.match(/.{1,5}/gsu) ?? [])
+      chunk({ tool_calls: [{ index, function: { arguments: piece } }] })
+  }
+  chunk({}, calls.length > 0 ? 'tool_calls' : finish)
   if (body.stream_options?.include_usage) write({ ...common, object: 'chat.completion.chunk', choices: [], usage })
   response.write('data: [DONE]\n\n')
   if (fault.kind !== 'lingers') response.end()

@@ -47,7 +47,7 @@ export const ChatInfo = z
     name: z.string(),
     description: z.string(),
     tags: z.array(z.string()),
-    mode: z.literal('chat'),
+    mode: z.enum(['chat', 'agent-chat']),
     author_name: z.string(),
   })
   .meta({ id: 'ChatInfo' })

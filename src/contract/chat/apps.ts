@@ -11,6 +11,8 @@ const text = z.string().max(CHAT_LIMITS.text)
 const fields = {
   name: z.string().trim().min(1).max(CHAT_LIMITS.appName),
   description: z.string().max(CHAT_LIMITS.appDescription),
+  /** `agent-chat`: the model searches, lists and reads by itself; streaming only */
+  mode: z.enum(['chat', 'agent-chat']),
   /** a disabled application refuses its keys with 403 */
   enabled: z.boolean(),
   /** where answers come from */

@@ -88,10 +88,35 @@ export const ChatCompletion = z
   .meta({ id: 'ChatCompletionResponse' })
 export type ChatCompletion = z.output<typeof ChatCompletion>
 
+/** A step of an agent. Tools are joined by `;`, inputs and observations are JSON text of an object keyed by tool. */
+export const AgentThought = z
+  .strictObject({
+    id: uuid,
+    message_id: uuid,
+    position: z.int().min(1),
+    thought: z.string(),
+    tool: z.string(),
+    tool_input: z.string(),
+    observation: z.string(),
+    files: z.array(uuid),
+    created_at: epochSeconds,
+  })
+  .meta({ id: 'AgentThoughtItem' })
+export type AgentThought = z.output<typeof AgentThought>
+
 /** Data of the frames of a streamed answer; the name stands in `event`. */
 export const chatEvents = {
   ping: z.strictObject({ event: z.literal('ping'), ...ids }),
   message: z.strictObject({ event: z.literal('message'), id: uuid, ...ids, answer: z.string() }),
+  agent_message: z.strictObject({ event: z.literal('agent_message'), id: uuid, ...ids, answer: z.string() }),
+  agent_thought: z.strictObject({
+    event: z.literal('agent_thought'),
+    ...AgentThought.pick({ id: true, position: true, thought: true, tool: true, tool_input: true, observation: true })
+      .shape,
+    ...ids,
+    tool_labels: z.record(z.string(), z.string()),
+    message_files: z.array(uuid),
+  }),
   message_replace: z.strictObject({ event: z.literal('message_replace'), id: uuid, ...ids, answer: z.string() }),
   message_end: z.strictObject({
     event: z.literal('message_end'),
@@ -166,7 +191,7 @@ export const ConversationMessage = z
     message_files: z.array(MessageFile),
     feedback: z.strictObject({ rating: z.enum(['like', 'dislike']) }).nullable(),
     retriever_resources: z.array(RetrieverResource),
-    agent_thoughts: z.array(z.never()),
+    agent_thoughts: z.array(AgentThought),
     created_at: epochSeconds,
     status: z.enum(['normal', 'error']),
     error: z.string().nullable(),

@@ -80,7 +80,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     }),
     getChatInfo: (session) => ({ json: chat.info(session) }),
     getChatParameters: (session) => ({ json: chat.parameters(session) }),
-    getChatMeta: () => ({ json: chat.meta() }),
+    getChatMeta: (session) => ({ json: chat.meta(session) }),
     getChatSite: (session) => ({ json: chat.site(session) }),
     listAnnotations: (session, { query }) => ({ json: chat.annotations.list(session, query) }),
     createAnnotation: async (session, { body }) => ({ json: await chat.annotations.create(session, body) }),

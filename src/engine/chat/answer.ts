@@ -1,24 +1,29 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
+import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
-import type { ChatImage, GenerationUsage, ModelReference } from '../models/types.js'
+import type { ChatImage, ChatMessage, GenerationUsage, ModelReference } from '../models/types.js'
 import type { QueryGate } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
+import type { AnswerStyle } from '../query/generate.js'
 import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
 import { evidenceOf, merged } from './evidence.js'
+import { filled, type Inputs } from './form.js'
 
 export interface Asked {
   caller: Caller
   app: ChatApp
   spaceIds: string[]
   conversationId: string
+  messageId: string
   query: string
+  /** values of the form, for the application's instructions */
+  inputs: Inputs
   turns: SessionTurn[]
   /** what the model is shown with the question */
   images: ChatImage[]
@@ -30,9 +35,11 @@ export type AnnotationReply = AnswerMetadata['annotation_reply']
 
 export type AnswerPiece =
   | { type: 'resources'; resources: RetrieverResource[] }
-  | { type: 'delta'; text: string }
+  | { type: 'delta'; text: string; agent?: true }
   /** in place of everything that was said */
   | { type: 'replace'; text: string }
+  /** a step of an agent: sent anew whenever more of it is known */
+  | { type: 'thought'; thought: AgentThought }
   | { type: 'annotation'; annotation: AnnotationReply }
   | { type: 'usage'; usage: GenerationUsage }
 
@@ -69,7 +76,7 @@ export async function* answerTurn(
     ...best.admitted,
     profile: model === undefined ? profile : { ...profile, reasoningModel: model },
   }
-  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, asked.images)
+  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, styleOf(asked))
   for await (const part of parts) {
     if (part.type === 'delta') yield part
     else if (part.type === 'end') yield { type: 'usage', usage: usageIn(part.metadata.providerMetadata) }
@@ -90,18 +97,33 @@ async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSig
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  const messages = [
+  const generator = context.models.generator(model)
+  for await (const event of generator.generate(promptOf(asked), { ...settingsOf(asked), signal })) {
+    if (event.type === 'delta') yield { type: 'delta', text: event.text }
+    else if (event.usage !== undefined) yield { type: 'usage', usage: event.usage }
+  }
+}
+
+/** The application's instructions, earlier turns and the question, for a model that answers by itself. */
+export function promptOf(asked: Asked, rules = ''): ChatMessage[] {
+  const told = [rules, filled(asked.app.instructions, asked.inputs)].filter((text) => text !== '').join('\n\n')
+  return [
+    ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
     ...asked.turns.flatMap((turn) => [
       { role: 'user' as const, content: turn.query },
       { role: 'assistant' as const, content: turn.answer },
     ]),
-    { role: 'user' as const, content: asked.query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
+    { role: 'user', content: asked.query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
   ]
-  const generator = context.models.generator(model)
-  for await (const event of generator.generate(messages, { maxTokens: MAX_ANSWER_TOKENS, signal })) {
-    if (event.type === 'delta') yield { type: 'delta', text: event.text }
-    else if (event.usage !== undefined) yield { type: 'usage', usage: event.usage }
-  }
+}
+
+export function settingsOf({ app }: Asked): { maxTokens: number; temperature?: number } {
+  const { maxTokens = MAX_ANSWER_TOKENS, temperature } = app.modelSettings
+  return { maxTokens, ...(temperature === undefined ? {} : { temperature }) }
+}
+
+function styleOf(asked: Asked): AnswerStyle {
+  return { ...settingsOf(asked), instructions: filled(asked.app.instructions, asked.inputs), images: asked.images }
 }
 
 function usageIn(metadata: unknown): GenerationUsage {

@@ -38,6 +38,7 @@ interface KeyRow {
 
 const DEFAULTS: Omit<AppFields, 'name'> = {
   description: '',
+  mode: 'chat',
   enabled: true,
   knowledgeSpaceIds: [],
   model: null,

@@ -1,5 +1,6 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
 import type { EngineContext } from '../context.js'
+import { TOOL_ICONS } from './agent/tools.js'
 import { replySetting } from './annotations/store.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
@@ -8,7 +9,7 @@ import { given } from './given.js'
 const OFF = { enabled: false }
 
 export function describeInfo({ app, owner }: AppSession): ChatInfo {
-  return { name: app.name, description: app.description, tags: app.tags, mode: 'chat', author_name: owner }
+  return { name: app.name, description: app.description, tags: app.tags, mode: app.mode, author_name: owner }
 }
 
 /** Features that this service does not have are off, so that clients do not offer them. */
@@ -49,8 +50,9 @@ export function describeParameters(context: EngineContext, { app }: AppSession):
   }
 }
 
-export function describeMeta(): ChatMeta {
-  return { tool_icons: {} }
+/** Icons of what an agent can do. */
+export function describeMeta({ app }: AppSession): ChatMeta {
+  return { tool_icons: app.mode === 'agent-chat' ? TOOL_ICONS : {} }
 }
 
 export function describeSite({ app }: AppSession): Site {

@@ -35,7 +35,14 @@ export function readInputs(app: ChatApp, sent: Record<string, unknown>, kept: In
 
 /** The opening words with `{{variable}}` replaced by its value. */
 export function introduction(app: ChatApp, inputs: Inputs): string {
-  return app.openingStatement.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => inputs[name] ?? whole)
+  return filled(app.openingStatement, inputs)
+}
+
+/** A text with `{{variable}}` replaced by its value; what is no variable stays as it is. */
+export function filled(text: string, inputs: Inputs): string {
+  return text.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) =>
+    Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole,
+  )
 }
 
 function checked({ variable, maxLength, options }: Control, value: unknown): string {

@@ -1,5 +1,6 @@
 import { ChatError, messageMissing } from '../../contract/chat/errors.js'
 import type {
+  AgentThought,
   ConversationMessage,
   FeedbackBody,
   FeedbackItem,
@@ -36,6 +37,7 @@ export function listMessages(
 function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: string) => string): ConversationMessage {
   const inputs: Record<string, unknown> = JSON.parse(row.inputs)
   const resources: RetrieverResource[] = JSON.parse(row.resources)
+  const thoughts: AgentThought[] = JSON.parse(row.thoughts)
   const feedback = db.get<{ rating: 'like' | 'dislike' }>(
     'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
     ...[row.id, who.userId],
@@ -49,7 +51,7 @@ function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: str
     message_files: filesOfMessage(db, row.id).map((file) => toMessageFile(file, linkTo)),
     feedback: feedback === undefined ? null : { rating: feedback.rating },
     retriever_resources: resources,
-    agent_thoughts: [],
+    agent_thoughts: thoughts,
     created_at: Math.floor(row.created_at / 1000),
     status: row.status === 'error' ? 'error' : 'normal',
     error: row.error,

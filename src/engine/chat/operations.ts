@@ -13,8 +13,8 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
+import type { AgentShared } from './agent/tools.js'
 import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
-import type { ChatShared } from './answer.js'
 import * as apps from './apps.js'
 import {
   type ChatPage,
@@ -51,7 +51,7 @@ export interface ChatOperations {
   authenticate(key: string): apps.AppSession | undefined
   info(session: apps.AppSession): ChatInfo
   parameters(session: apps.AppSession): ChatParameters
-  meta(): ChatMeta
+  meta(session: apps.AppSession): ChatMeta
   site(session: apps.AppSession): Site
   /** Admits a message; its answer comes whether or not anybody waits for it. */
   send(session: apps.AppSession, request: ChatRequest): Promise<ChatTurn>
@@ -89,7 +89,7 @@ export interface ChatOperations {
 /** The chat service over this engine, and what ends it. Messages that a crash left running are failed first. */
 export function createChat(
   context: EngineContext,
-  shared: ChatShared,
+  shared: AgentShared,
 ): { operations: ChatOperations; running(): number; close(): Promise<void> } {
   const { db, log } = context
   const orphans = db.writeNow(() => failOrphans(db))

@@ -1,19 +1,19 @@
 import { v5 } from 'uuid'
 import type { EngineContext } from '../context.js'
+import { agentTurn } from './agent/agent.js'
+import type { AgentShared } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
 import { countHit } from './annotations/store.js'
-import { type AnswerPiece, type Asked, answerTurn, type ChatShared } from './answer.js'
-import type { Inputs } from './form.js'
+import { type AnswerPiece, type Asked, answerTurn } from './answer.js'
 import { moderated, refusedInput } from './moderation.js'
 
-export type TurnShared = ChatShared & { matcher: AnnotationMatcher }
-export type TurnAsked = Asked & { inputs: Inputs }
+export type TurnShared = AgentShared & { matcher: AnnotationMatcher }
 
 /** A turn from question to answer: words that are refused, then fixed answers, then retrieval and the model. */
 export async function* answerPieces(
   context: EngineContext,
   shared: TurnShared,
-  asked: TurnAsked,
+  asked: Asked,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerPiece> {
   const { app, caller, query } = asked
@@ -26,5 +26,6 @@ export async function* answerPieces(
     yield { type: 'annotation', annotation: { id: annotation.id, account } }
     return yield { type: 'delta', text: annotation.answer }
   }
-  yield* moderated(app, answerTurn(context, shared, asked, signal))
+  const answer = app.mode === 'agent-chat' ? agentTurn : answerTurn
+  yield* moderated(app, answer(context, shared, asked, signal))
 }

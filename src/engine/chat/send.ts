@@ -1,4 +1,5 @@
-import { ChatError, conversationMissing } from '../../contract/chat/errors.js'
+import type { ChatApp } from '../../contract/chat/apps.js'
+import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
 import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
@@ -37,17 +38,34 @@ export async function sendMessage(
   session: AppSession,
   request: ChatRequest,
 ): Promise<Sent> {
-  const { db } = context
-  const { app, tenant, owner } = session
+  const { app, tenant } = session
   const spaceIds = livingSpaces(context, tenant, app)
+  if (app.mode === 'agent-chat') assertAgent(context, app, request)
   if (spaceIds.length === 0 && chatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  if (app.maxConcurrentRequests > 0 && turns.running(app.id) >= app.maxConcurrentRequests)
+  if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
+  const leave = turns.reserve(app.id, app.maxConcurrentRequests)
+  if (leave === undefined)
     throw new ChatError(
       'too_many_requests',
       `Too many requests. The application answers at most ${app.maxConcurrentRequests} at once, please try again later.`,
     )
-  if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
+  try {
+    return await begin(context, turns, fetcher, session, { request, spaceIds })
+  } finally {
+    leave()
+  }
+}
+
+async function begin(
+  context: EngineContext,
+  turns: ChatTurns,
+  fetcher: SafeFetch,
+  session: AppSession,
+  { request, spaceIds }: { request: ChatRequest; spaceIds: string[] },
+): Promise<Sent> {
+  const { db } = context
+  const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
   const now = Date.now()
   const admitted = await db.write(() => admit(context, session, request, files, now))
@@ -60,6 +78,7 @@ export async function sendMessage(
     app,
     spaceIds,
     conversationId,
+    messageId,
     query: request.query,
     inputs: admitted.inputs,
   })
@@ -83,4 +102,11 @@ function admit(context: EngineContext, { app }: AppSession, request: ChatRequest
   const lost = attachFiles(db, who, ids.messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
   return { ...ids, who, inputs, conversationId, isNew: known === undefined }
+}
+
+function assertAgent(context: EngineContext, app: ChatApp, request: ChatRequest): void {
+  if (request.response_mode === 'blocking')
+    throw invalidParam('response_mode', 'Agent Chat App does not support blocking mode')
+  if (chatModel(context, app) === undefined)
+    throw new ChatError('provider_not_initialize', 'an agent needs a model, and the application has none it could use')
 }

@@ -1,4 +1,4 @@
-import type { ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
+import type { AgentThought, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
 
@@ -30,6 +30,7 @@ export interface MessageRow {
   status: MessageStatus
   error: string | null
   resources: string
+  thoughts: string
   created_at: number
 }
 
@@ -39,10 +40,11 @@ export interface Outcome {
   status: Exclude<MessageStatus, 'running'>
   error?: string
   resources: RetrieverResource[]
+  thoughts: AgentThought[]
   usage: ChatUsage
 }
 
-const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, created_at`
+const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, answer, status, error, resources, thoughts, created_at`
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
 export function findUser(db: Database, appId: string, name: string): string | undefined {
@@ -105,9 +107,10 @@ export function insertMessage(
 export function finishMessage(db: Database, who: Who, message: { id: string; conversationId: string }, end: Outcome) {
   const now = Date.now()
   const { changes } = db.run(
-    `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, usage = ?, finished_at = ?
+    `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, thoughts = ?, usage = ?, finished_at = ?
      WHERE app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
-    ...[end.answer, end.status, end.error ?? null, JSON.stringify(end.resources), JSON.stringify(end.usage), now],
+    ...[end.answer, end.status, end.error ?? null, JSON.stringify(end.resources)],
+    ...[JSON.stringify(end.thoughts), JSON.stringify(end.usage), now],
     ...[who.appId, who.userId, message.id],
   )
   if (changes > 0) touchConversation(db, who, message.conversationId, now)

@@ -1,5 +1,5 @@
 import type { ChatError } from '../../contract/chat/errors.js'
-import type { AnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
+import type { AgentThought, AnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
 import type { Who } from './store.js'
 
 export interface TurnIds {
@@ -60,9 +60,14 @@ export class RunningTurn implements ChatTurn {
     this.#abort.abort(reason)
   }
 
-  say(text: string): void {
+  say(text: string, event: 'message' | 'agent_message'): void {
     this.#answer += text
-    this.#push({ event: 'message', id: this.ids.messageId, ...this.#common(), answer: text })
+    this.#push({ event, id: this.ids.messageId, ...this.#common(), answer: text })
+  }
+
+  think({ id, position, thought, observation, tool, tool_input }: AgentThought): void {
+    const step = { id, position, thought, observation, tool, tool_input, tool_labels: {}, message_files: [] }
+    this.#push({ event: 'agent_thought', ...this.#common(), ...step })
   }
 
   /** Takes back what was said: this stands in its place. */

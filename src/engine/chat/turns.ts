@@ -1,16 +1,16 @@
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
-import type { AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
+import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import type { EngineContext } from '../context.js'
 import type { GenerationUsage } from '../models/types.js'
 import type { SessionTurn } from '../query/sessions.js'
-import { type AnnotationReply, type AnswerPiece, asChatError } from './answer.js'
+import { type AnnotationReply, type AnswerPiece, type Asked, asChatError } from './answer.js'
 import { imagesOf } from './files/attach.js'
-import { answerPieces, type TurnAsked, type TurnShared } from './pipeline.js'
+import { answerPieces, type TurnShared } from './pipeline.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type TurnIds } from './turn.js'
 import { added, usageOf } from './usage.js'
 
-export type TurnRequest = Omit<TurnAsked, 'turns' | 'images'>
+export type TurnRequest = Omit<Asked, 'turns' | 'images'>
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
 const LONGEST_MS = 1200_000
@@ -28,6 +28,8 @@ export class ChatTurns {
   readonly #turns = new Map<string, RunningTurn>()
   /** the last turn of each conversation, over when all before it are */
   readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
+  /** messages that are being admitted, by application */
+  readonly #entering = new Map<string, number>()
   #closing = false
 
   constructor(context: EngineContext, shared: TurnShared) {
@@ -46,6 +48,23 @@ export class ChatTurns {
     const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
     this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, before) })
     return turn
+  }
+
+  /**
+   * Takes one of the places that an application has for answers at once, until its turn has started.
+   *
+   * @param most 0 is no limit
+   * @returns what gives the place back; undefined where all are taken
+   */
+  reserve(appId: string, most: number): (() => void) | undefined {
+    const entering = this.#entering.get(appId) ?? 0
+    if (most > 0 && this.running(appId) + entering >= most) return undefined
+    this.#entering.set(appId, entering + 1)
+    return () => {
+      const left = (this.#entering.get(appId) ?? 1) - 1
+      if (left > 0) this.#entering.set(appId, left)
+      else this.#entering.delete(appId)
+    }
   }
 
   /** Turns that have no whole answer yet, of one application or of all. */
@@ -90,7 +109,7 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>): Promise<void> {
     const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
     limit.unref()
-    const said: Said = { resources: [], usage: undefined, annotation: null }
+    const said: Said = { resources: [], usage: undefined, annotation: null, thoughts: [] }
     let error: ChatError | undefined
     try {
       await this.#answer(turn, request, before, said)
@@ -118,11 +137,11 @@ export class ChatTurns {
 
   async #store(turn: RunningTurn, { app }: TurnRequest, said: Said, error: ChatError | undefined): Promise<void> {
     const { who, ids, answer } = turn
-    const { resources } = said
+    const { resources, thoughts } = said
     const usage = usageOf(said.usage, (performance.now() - turn.started) / 1000, app.prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
-      ...{ answer, status, resources, usage },
+      ...{ answer, status, resources, usage, thoughts },
       ...(error === undefined ? {} : { error: error.message }),
     }
     try {
@@ -159,14 +178,21 @@ interface Said {
   resources: RetrieverResource[]
   usage: GenerationUsage | undefined
   annotation: AnnotationReply
+  thoughts: AgentThought[]
 }
 
 function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
-  if (piece.type === 'delta') turn.say(piece.text)
-  else if (piece.type === 'replace') turn.replace(piece.text)
+  if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
   else if (piece.type === 'annotation') said.annotation = piece.annotation
   else if (piece.type === 'usage') said.usage = added(said.usage, piece.usage)
-  else if (withResources) said.resources = piece.resources
+  else if (piece.type === 'thought') {
+    said.thoughts = [...said.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
+    turn.think(piece.thought)
+  } else if (piece.type === 'replace') {
+    // what led to words that are not let through is not kept either
+    said.thoughts = []
+    turn.replace(piece.text)
+  } else if (withResources) said.resources = piece.resources
 }
 
 function aborted(signal: AbortSignal): Promise<'aborted'> {

@@ -57,15 +57,15 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
 export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
   return {
     reference: model.reference,
-    async *generate(messages, { maxTokens, signal }) {
+    async *generate(messages, { signal, ...options }) {
       const asked = messages.reduce(
         (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
         0,
       )
-      const reserved = model.budget.reserve('llmTokens', asked + (maxTokens ?? USUAL_ANSWER_TOKENS))
+      const reserved = model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
       let answered = 0
       try {
-        const open = (inner: AbortSignal) => model.raw.generate(messages, maxTokens, inner)
+        const open = (inner: AbortSignal) => model.raw.generate(messages, options, inner)
         for await (const event of model.guard.stream(open, meaningOf, { signal, urgent: true })) {
           if (event.type === 'alive') continue
           if (event.type === 'delta') answered += estimateTokens(event.text)

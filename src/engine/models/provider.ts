@@ -1,4 +1,4 @@
-import type { ChatMessage, GenerationEvent } from './types.js'
+import type { ChatMessage, GenerationEvent, GenerationOptions } from './types.js'
 
 /**
  * The port a provider plugin implements: plain calls, no retry, no timeout, no accounting. `guard.ts` adds those once
@@ -25,7 +25,7 @@ export interface ProviderEmbedder {
 export type ProviderEvent = GenerationEvent | { type: 'alive' }
 
 export interface ProviderGenerator {
-  generate(messages: ChatMessage[], maxTokens: number | undefined, signal: AbortSignal): AsyncIterable<ProviderEvent>
+  generate(messages: ChatMessage[], options: GenerationOptions, signal: AbortSignal): AsyncIterable<ProviderEvent>
 }
 
 export interface ProviderReranker {

@@ -27,9 +27,34 @@ export interface ChatImage {
 }
 
 export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant'
+  role: 'system' | 'user' | 'assistant' | 'tool'
   content: string
   images?: ChatImage[]
+  /** what an assistant asked for with this message */
+  toolCalls?: ToolCall[]
+  /** the call that a message of role `tool` answers */
+  toolCallId?: string
+}
+
+/** A tool that a model may call, its arguments as a JSON Schema of an object. */
+export interface ToolSpec {
+  name: string
+  description: string
+  parameters: Record<string, unknown>
+}
+
+export interface ToolCall {
+  id: string
+  name: string
+  /** JSON text as the model wrote it, which may be no JSON */
+  arguments: string
+}
+
+export interface GenerationOptions {
+  maxTokens?: number
+  /** over that of the provider's settings */
+  temperature?: number
+  tools?: ToolSpec[]
 }
 
 export interface GenerationUsage {
@@ -39,14 +64,21 @@ export interface GenerationUsage {
 
 export type GenerationEvent =
   | { type: 'delta'; text: string }
-  | { type: 'end'; finishReason: string; usage?: GenerationUsage; metadata?: Record<string, unknown> }
+  | {
+      type: 'end'
+      finishReason: string
+      usage?: GenerationUsage
+      metadata?: Record<string, unknown>
+      /** what the model wants to know before it goes on; absent = nothing */
+      toolCalls?: ToolCall[]
+    }
 
 export interface Generator {
   readonly reference: ModelReference
   /** Streams an answer; ends with exactly one `end`. Stops when the signal aborts. */
   generate(
     messages: ChatMessage[],
-    options: { maxTokens?: number; signal?: AbortSignal },
+    options: GenerationOptions & { signal?: AbortSignal },
   ): AsyncIterable<GenerationEvent>
 }
 

@@ -3,11 +3,11 @@ import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
-import type { ChatImage, ModelReference } from '../models/types.js'
+import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
 import { extractiveAnswer } from './extractive.js'
 import type { Retrieved } from './fast.js'
-import { citedNumbers, generateAnswer } from './generate.js'
+import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
 import type { SessionTurn } from './sessions.js'
 
 export type AnswerPart =
@@ -26,7 +26,7 @@ export async function* answerQuery(
   bundle: EvidenceBundle,
   retrieved: Retrieved,
   signal: AbortSignal,
-  images: ChatImage[] = [],
+  style: AnswerStyle = {},
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   if (bundle.state === 'not-enough-evidence') {
@@ -35,7 +35,7 @@ export async function* answerQuery(
     return
   }
   if (!isBuiltin(model)) {
-    const outcome = yield* modelAnswer(context, admitted, turns, query, bundle, model, signal, images)
+    const outcome = yield* modelAnswer(context, admitted, turns, query, bundle, model, signal, style)
     if (outcome === 'answered') return
   }
   yield* extractive(query, bundle, retrieved)
@@ -50,12 +50,12 @@ async function* modelAnswer(
   bundle: EvidenceBundle,
   model: ModelReference,
   signal: AbortSignal,
-  images: ChatImage[],
+  style: AnswerStyle,
 ): AsyncGenerator<AnswerPart, 'answered' | 'failed'> {
   let answer = ''
   try {
     const generator = context.models.generator(model, account(context, admitted.space))
-    for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, images)) {
+    for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
       if (event.type === 'delta') {
         answer += event.text
         yield { type: 'delta', text: event.text }

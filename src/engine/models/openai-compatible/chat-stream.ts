@@ -2,8 +2,9 @@ import { createParser } from 'eventsource-parser'
 import { type EgressAnswer, readChunks } from '../egress-fetch.js'
 import { ProviderFailure, toFailure } from '../failure.js'
 import type { ProviderEvent } from '../provider.js'
-import type { GenerationUsage } from '../types.js'
+import type { GenerationUsage, ToolCall } from '../types.js'
 import { countAt, isRecord, listAt, parseJson, recordAt } from './json.js'
+import { ToolCalls } from './tool-calls.js'
 
 /** One event holds one token, as a rule. */
 const MAX_EVENT_CHARS = 1024 * 1024
@@ -62,11 +63,13 @@ function createStreamState() {
   let model: unknown
   let done = false
   let failure: ProviderFailure | undefined
+  const calls = new ToolCalls()
 
   const takeChoice = (choice: unknown) => {
     const delta = recordAt(choice, 'delta')
     if (typeof delta.content === 'string' && delta.content !== '') queue.push({ type: 'delta', text: delta.content })
-    else if (delta.reasoning_content || delta.reasoning) queue.push({ type: 'alive' })
+    else if (delta.reasoning_content || delta.reasoning || delta.tool_calls) queue.push({ type: 'alive' })
+    calls.take(delta)
     if (isRecord(choice) && choice.finish_reason) finishReason = choice.finish_reason
   }
 
@@ -103,13 +106,18 @@ function createStreamState() {
     end(): ProviderEvent {
       // a stream that stops in the middle of a sentence looks the same as a cut connection
       if (!done && finishReason === undefined) throw new ProviderFailure('reset', 'the stream ended early')
-      return endEvent(finishReason, usage, model)
+      return endEvent(finishReason, usage, model, calls.list())
     },
   }
 }
 
 /** The last event, from what the server said of the answer as a whole. */
-export function endEvent(finishReason: unknown, usage: Record<string, unknown>, served: unknown): ProviderEvent {
+export function endEvent(
+  finishReason: unknown,
+  usage: Record<string, unknown>,
+  served: unknown,
+  toolCalls: ToolCall[],
+): ProviderEvent {
   const inputTokens = countAt(usage, 'prompt_tokens')
   const outputTokens = countAt(usage, 'completion_tokens')
   const counted: GenerationUsage = {
@@ -120,6 +128,7 @@ export function endEvent(finishReason: unknown, usage: Record<string, unknown>, 
     type: 'end',
     finishReason: typeof finishReason === 'string' && finishReason !== '' ? finishReason.slice(0, 100) : 'unknown',
     ...(Object.keys(counted).length === 0 ? {} : { usage: counted }),
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
     ...(typeof served === 'string' ? { metadata: { model: served.slice(0, 200) } } : {}),
   }
 }

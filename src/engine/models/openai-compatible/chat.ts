@@ -1,10 +1,11 @@
 import type { EgressAnswer } from '../egress-fetch.js'
 import { ProviderFailure } from '../failure.js'
 import type { GenerationModel, ProviderEvent, ProviderGenerator } from '../provider.js'
-import type { ChatMessage } from '../types.js'
+import type { ChatMessage, GenerationOptions } from '../types.js'
 import { endEvent, readCompletionStream } from './chat-stream.js'
 import type { Endpoint } from './endpoint.js'
 import { isRecord, listAt, readJson, recordAt } from './json.js'
+import { ToolCalls } from './tool-calls.js'
 
 /** An answer that was not streamed: far more than any model writes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -20,12 +21,12 @@ interface Dialect {
 export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): ProviderGenerator {
   let dialect: Dialect = { stream: true, streamUsage: true, lengthField: 'max_tokens' }
 
-  const ask = async (messages: ChatMessage[], maxTokens: number | undefined, signal: AbortSignal) => {
+  const ask = async (messages: ChatMessage[], options: GenerationOptions, signal: AbortSignal) => {
     for (;;) {
       const spoken = dialect
       let simpler: Dialect | undefined
       try {
-        const body = requestBody(model, spoken, messages, maxTokens)
+        const body = requestBody(model, spoken, messages, options)
         return await endpoint.post('chat/completions', body, signal, (status, text) => {
           simpler = simplify(spoken, status, text)
         })
@@ -38,8 +39,8 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
   }
 
   return {
-    async *generate(messages, maxTokens, signal) {
-      const answer = await ask(messages, maxTokens, signal)
+    async *generate(messages, options, signal) {
+      const answer = await ask(messages, options, signal)
       if (answer.mediaType === 'text/html') {
         answer.body.destroy()
         throw new ProviderFailure('malformed', 'a web page')
@@ -50,14 +51,34 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
   }
 }
 
-function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMessage[], maxTokens?: number) {
+function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMessage[], options: GenerationOptions) {
+  const { maxTokens, temperature = model.temperature, tools = [] } = options
   return {
     model: model.name,
-    messages: messages.map((message) => ({ role: message.role, content: contentOf(message) })),
-    ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
+    messages: messages.map(messageOf),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
     ...(maxTokens === undefined ? {} : { [dialect.lengthField]: maxTokens }),
     ...(dialect.stream ? { stream: true } : {}),
     ...(dialect.stream && dialect.streamUsage ? { stream_options: { include_usage: true } } : {}),
+  }
+}
+
+function messageOf(message: ChatMessage) {
+  const { role, toolCalls, toolCallId } = message
+  return {
+    role,
+    content: contentOf(message),
+    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+    ...(toolCalls === undefined
+      ? {}
+      : {
+          tool_calls: toolCalls.map((call) => ({
+            id: call.id,
+            type: 'function',
+            function: { name: call.name, arguments: call.arguments },
+          })),
+        }),
   }
 }
 
@@ -89,10 +110,13 @@ function simplify(dialect: Dialect, status: number, text: string): Dialect | und
 async function* readWhole(answer: EgressAnswer, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
   const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
   const [choice] = listAt(json, 'choices')
-  const { content } = recordAt(choice, 'message')
-  if (!isRecord(choice) || (typeof content !== 'string' && content !== null)) {
+  const message = recordAt(choice, 'message')
+  const { content = null } = message
+  const calls = new ToolCalls()
+  calls.take(message)
+  if (!isRecord(choice) || !('message' in choice) || (typeof content !== 'string' && content !== null)) {
     throw new ProviderFailure('malformed', 'a completion without a message')
   }
   if (content) yield { type: 'delta', text: content }
-  yield endEvent(choice.finish_reason, recordAt(json, 'usage'), isRecord(json) ? json.model : undefined)
+  yield endEvent(choice.finish_reason, recordAt(json, 'usage'), isRecord(json) ? json.model : undefined, calls.list())
 }

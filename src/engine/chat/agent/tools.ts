@@ -1,0 +1,161 @@
+import { ChatError } from '../../../contract/chat/errors.js'
+import type { RetrieverResource } from '../../../contract/chat/messages.js'
+import { KsError } from '../../../contract/errors.js'
+import type { VirtualTree } from '../../../contract/gateway/fs.js'
+import type { Engine } from '../../api.js'
+import type { EngineContext } from '../../context.js'
+import type { ToolCall, ToolSpec } from '../../models/types.js'
+import { findSpace, type SpaceRow } from '../../spaces/store.js'
+import { type Asked, atItsTurn, type ChatShared } from '../answer.js'
+import { evidenceOf, merged } from '../evidence.js'
+
+export type AgentShared = ChatShared & { fs: Pick<Engine['fs'], 'tree' | 'cat'> }
+
+/** How each tool looks in a client. */
+export const TOOL_ICONS = {
+  search: { background: '#E0F2FE', content: '🔍' },
+  list: { background: '#FEF3C7', content: '📁' },
+  read: { background: '#DCFCE7', content: '📄' },
+}
+
+const LISTED = 100
+/** folders below folders that one call shows */
+const DEPTH = 3
+/** bytes of a document that one call reads: about 2,000 tokens */
+const READ_BYTES = 8000
+/** characters of one passage */
+const PASSAGE_CHARACTERS = 2000
+const ROOT = '/sources'
+
+/** What an agent can do in the application's spaces. It only reads, with the rights of the application. */
+export class AgentTools {
+  readonly #context: EngineContext
+  readonly #shared: AgentShared
+  readonly #asked: Asked
+  readonly #spaces: SpaceRow[]
+  /** passages that were found, each once, numbered from 1 in the order they were found */
+  readonly resources: RetrieverResource[] = []
+
+  constructor(context: EngineContext, shared: AgentShared, asked: Asked) {
+    this.#context = context
+    this.#shared = shared
+    this.#asked = asked
+    this.#spaces = asked.spaceIds.map((id) => findSpace(context.db, asked.caller.tenant, id))
+  }
+
+  specs(): ToolSpec[] {
+    if (this.#spaces.length === 0) return []
+    const slugs = this.#spaces.map(({ slug }) => slug)
+    const many = slugs.length > 1
+    const space = many ? { space: { type: 'string', enum: slugs, description: 'the space to look in' } } : {}
+    const tool = (name: string, description: string, properties: Record<string, unknown>, required: string[]) => ({
+      ...{ name, description },
+      parameters: { type: 'object', properties, required },
+    })
+    return [
+      tool(
+        'search',
+        'Find passages that answer a question, in all documents. Each has a number to cite it by.',
+        { query: { type: 'string', description: 'what to look for, as a whole question' } },
+        ['query'],
+      ),
+      tool(
+        'list',
+        `List the folders and documents below a path; ${ROOT} is the root.`,
+        { path: { type: 'string', description: `a path as another call gave it, ${ROOT} where absent` }, ...space },
+        many ? ['space'] : [],
+      ),
+      tool(
+        'read',
+        'Read the text of a document, some 8,000 characters at a time.',
+        {
+          path: { type: 'string', description: 'path of a document, as list gave it' },
+          offset: { type: 'integer', minimum: 0, description: 'where to go on, as nextOffset gave it' },
+          ...space,
+        },
+        ['path', ...(many ? ['space'] : [])],
+      ),
+    ]
+  }
+
+  /** What a call gives, as text for the model: a failure is told to it, so that it can try something else. */
+  async run(call: ToolCall, signal: AbortSignal): Promise<string> {
+    try {
+      return JSON.stringify(await this.#run(call.name, argumentsOf(call), signal))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof KsError || error instanceof ChatError) return JSON.stringify({ error: error.message })
+      throw error
+    }
+  }
+
+  #run(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    switch (name) {
+      case 'search':
+        return this.#search(textAt(input, 'query'), signal)
+      case 'list':
+        return this.#list(this.#spaceOf(input), input.path === undefined ? ROOT : textAt(input, 'path'))
+      case 'read':
+        return this.#read(this.#spaceOf(input), textAt(input, 'path'), input.offset)
+      default:
+        throw new KsError('invalid-request', `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
+    }
+  }
+
+  async #search(query: string, signal: AbortSignal): Promise<unknown> {
+    const { caller, conversationId: holder } = this.#asked
+    const search = ({ id }: SpaceRow) =>
+      evidenceOf(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, searched: query, holder }, signal)
+    const found = merged(await atItsTurn(this.#shared.gate, signal, () => Promise.all(this.#spaces.map(search))))
+    const passages = (found?.resources ?? []).map((resource) => {
+      const known = this.resources.find(({ segment_id }) => segment_id === resource.segment_id)
+      const kept = known ?? { ...resource, position: this.resources.length + 1 }
+      if (known === undefined) this.resources.push(kept)
+      const { position: number, dataset_name: space, document_name: document, content } = kept
+      return { number, space, document, text: content.slice(0, PASSAGE_CHARACTERS) }
+    })
+    return { passages }
+  }
+
+  async #list(space: SpaceRow, path: string): Promise<unknown> {
+    const { caller } = this.#asked
+    const { root, truncated } = await this.#shared.fs.tree(caller, space.id, { path, limit: LISTED, depth: DEPTH })
+    return { path, entries: flat(root.children), ...(truncated ? { truncated } : {}) }
+  }
+
+  async #read(space: SpaceRow, path: string, from: unknown): Promise<unknown> {
+    const offset = typeof from === 'number' && Number.isSafeInteger(from) && from > 0 ? from : 0
+    const { caller } = this.#asked
+    const part = await this.#shared.fs.cat(caller, space.id, { path, offset, maxBytes: READ_BYTES })
+    const { content: text, nextOffset, totalChars } = part
+    return { path, offset, text, totalChars, ...(nextOffset === undefined ? {} : { nextOffset }) }
+  }
+
+  #spaceOf({ space: slug }: Record<string, unknown>): SpaceRow {
+    const found = this.#spaces.length === 1 ? this.#spaces[0] : this.#spaces.find((space) => space.slug === slug)
+    if (found !== undefined) return found
+    const names = this.#spaces.map((space) => space.slug).join(', ')
+    throw new KsError('invalid-request', `space must be one of ${names}`)
+  }
+}
+
+function flat(entries: VirtualTree[] = []): { kind: string; path: string }[] {
+  return entries.flatMap(({ kind, path, children }) => [{ kind, path }, ...flat(children)])
+}
+
+/** The arguments of a call. @throws KsError `invalid-request` when the model wrote something else than an object */
+export function argumentsOf({ name, arguments: text }: ToolCall): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // said below
+  }
+  throw new KsError('invalid-request', `the arguments of ${JSON.stringify(name)} must be a JSON object`)
+}
+
+function textAt(input: Record<string, unknown>, key: string): string {
+  const value = input[key]
+  if (typeof value !== 'string' || value.trim() === '') throw new KsError('invalid-request', `${key} must be a text`)
+  return value
+}

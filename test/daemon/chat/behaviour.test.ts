@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bodyOf } from '../../helpers/daemon.js'
+import { startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { type ChatEdge, eventsOf, startChat } from './helpers.js'
+
+const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
+const MODEL = { ...PROVIDER, model: 'talker' }
+
+let server: FakeOpenAi
+let running: TestEngine
+let chat: ChatEdge
+
+beforeAll(async () => {
+  server = await startFakeOpenAi({ answer: () => 'The se cret is forty crowns.' })
+  running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })
+  chat = await startChat({}, { engine: running.engine })
+})
+afterAll(async () => {
+  await chat.end()
+  await running.end()
+  await server.close()
+})
+
+interface Completion {
+  answer: string
+  conversation_id: string
+  metadata: { usage: Record<string, unknown> }
+}
+
+/** An application of these fields. */
+async function appOf(fields: object): Promise<string> {
+  const { edge, token } = chat
+  const made = await edge.send('POST', '/chat-apps', { token, json: { name: 'App', ...fields } })
+  expect(made.status).toBe(201)
+  const { id } = await bodyOf<{ id: string }>(made)
+  return (await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${id}/keys`, { token }))).key
+}
+
+async function ask(token: string, json: object): Promise<Response> {
+  return chat.edge.send('POST', '/v1/chat-messages', { token, json: { user: 'u', ...json } })
+}
+
+async function blocking(token: string, json: object): Promise<Completion> {
+  return bodyOf<Completion>(await ask(token, { response_mode: 'blocking', ...json }))
+}
+
+describe('words that are not let through', () => {
+  const words = {
+    enabled: true,
+    words: ['Bomb', 'se cret'],
+    inputs: { enabled: true, response: 'We do not talk about that.' },
+    outputs: { enabled: true, response: 'Taken back.' },
+  }
+
+  test('a question that holds one, or a variable, is answered with the set words and no call of the model', async () => {
+    const form = [{ 'text-input': { label: 'City', variable: 'city', required: false } }]
+    const token = await appOf({ sensitiveWords: words, userInputForm: form })
+    const before = server.requests.length
+    const events = await eventsOf(await ask(token, { query: 'How do bombs work?', auto_generate_name: false }))
+    expect(events.map(({ event }) => event)).toEqual(['ping', 'message', 'message_end'])
+    expect(events[1]).toMatchObject({ answer: 'We do not talk about that.' })
+    const varied = await blocking(token, { query: 'hi', inputs: { city: 'BOMBAY' }, auto_generate_name: false })
+    expect(varied.answer).toBe('We do not talk about that.')
+    expect(varied.metadata.usage).toMatchObject({ total_tokens: 0 })
+    expect(server.requests).toHaveLength(before)
+    const parameters = await chat.edge.send('GET', '/v1/parameters', { token })
+    expect(await parameters.json()).toMatchObject({ sensitive_word_avoidance: { enabled: true } })
+  })
+
+  test('an answer that comes to one is replaced, also where the word comes in two pieces, and saved as replaced', async () => {
+    const token = await appOf({ sensitiveWords: words })
+    const events = await eventsOf(await ask(token, { query: 'hello' }))
+    const kinds = events.map(({ event }) => event).filter((event, at, all) => event !== all[at - 1])
+    expect(kinds).toEqual(['ping', 'message', 'message_replace', 'message_end'])
+    const [replaced] = events.filter(({ event }) => event === 'message_replace')
+    expect(replaced).toMatchObject({ id: events[0]?.message_id, answer: 'Taken back.' })
+    expect(JSON.stringify(events)).not.toContain('cret')
+    const done = await blocking(token, { query: 'hello' })
+    expect(done.answer).toBe('Taken back.')
+    const page = await chat.edge.send('GET', `/v1/messages?user=u&conversation_id=${done.conversation_id}`, { token })
+    expect(await page.json()).toMatchObject({ data: [{ answer: 'Taken back.', status: 'normal' }] })
+  })
+
+  test('a side without a response is refused', async () => {
+    const sensitiveWords = { ...words, outputs: { enabled: true } }
+    const json = { name: 'App', sensitiveWords }
+    const refused = await chat.edge.send('POST', '/chat-apps', { token: chat.token, json })
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('needs a response')])
+  })
+})
+
+describe('what an application asks of its model', () => {
+  const form = [{ 'text-input': { label: 'Tone', variable: 'tone', required: false, default: 'plain' } }]
+  const fields = {
+    instructions: 'Speak in a {{tone}} tone.',
+    userInputForm: form,
+    modelSettings: { temperature: 0.25, maxTokens: 3 },
+    prices: { promptUnitPrice: '0.5', completionUnitPrice: '2' },
+  }
+
+  test.each([
+    ['alone', []],
+    ['over a space', ['space']],
+  ])('instructions, temperature and length are sent, and tokens are priced: %s', async (_, spaces) => {
+    const token = await appOf({ ...fields, knowledgeSpaceIds: spaces.map(() => chat.spaceId) })
+    const query = spaces.length === 0 ? 'hello' : 'How much is a blue kettle?'
+    const done = await blocking(token, { query, inputs: { tone: 'warm' }, auto_generate_name: false })
+    const seen = server.requests.at(-1)?.body
+    expect(seen).toMatchObject({ temperature: 0.25, max_tokens: 3 })
+    expect(seen?.messages?.[0]?.content).toContain('Speak in a warm tone.')
+    expect(done.answer).toBe('The se cret')
+    const { prompt_tokens } = done.metadata.usage
+    expect(done.metadata.usage).toMatchObject({
+      completion_tokens: 3,
+      completion_unit_price: '2',
+      completion_price_unit: '0.001',
+      completion_price: '0.0060000',
+      prompt_price: (Number(prompt_tokens) * 0.0005).toFixed(7),
+      currency: 'USD',
+    })
+  })
+})

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { usageOf } from '../../../src/engine/chat/usage.js'
+
+const PRICES = { promptUnitPrice: '0.001', completionUnitPrice: '0.002', priceUnit: '0.001', currency: 'EUR' }
+
+test('prices are tokens × unit price × price unit, with seven places', () => {
+  expect(usageOf({ inputTokens: 12, outputTokens: 6 }, 0.41, PRICES)).toEqual({
+    prompt_tokens: 12,
+    prompt_unit_price: '0.001',
+    prompt_price_unit: '0.001',
+    prompt_price: '0.0000120',
+    completion_tokens: 6,
+    completion_unit_price: '0.002',
+    completion_price_unit: '0.001',
+    completion_price: '0.0000120',
+    total_tokens: 18,
+    total_price: '0.0000240',
+    currency: 'EUR',
+    latency: 0.41,
+  })
+  expect(usageOf(undefined, 1, PRICES)).toMatchObject({ total_tokens: 0, total_price: '0.0000000' })
+  expect(usageOf({ inputTokens: 5 }, 1, null)).toMatchObject({ prompt_tokens: 5, prompt_price: '0', currency: 'USD' })
+})
+
+test('half of the last place is rounded up, and no price is lost in a float', () => {
+  const at = (promptUnitPrice: string, tokens: number) =>
+    usageOf({ inputTokens: tokens }, 0, { ...PRICES, promptUnitPrice, priceUnit: '1' }).prompt_price
+  expect(at('0.00000005', 1)).toBe('0.0000001')
+  expect(at('0.00000004', 1)).toBe('0.0000000')
+  expect(at('12345678901234567', 9)).toBe('111111110111111103.0000000')
+})
+
+test('a total is the sum of its parts', () => {
+  const steps = (price: string) => BigInt(price.replace('.', ''))
+  const price = fc.tuple(fc.nat(), fc.nat(999_999)).map(([whole, part]) => `${whole}.${String(part).padStart(6, '0')}`)
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), price, price, (inputTokens, outputTokens, promptUnitPrice, completionUnitPrice) => {
+      const prices = { ...PRICES, promptUnitPrice, completionUnitPrice }
+      const usage = usageOf({ inputTokens, outputTokens }, 0, prices)
+      expect(steps(usage.total_price)).toBe(steps(usage.prompt_price) + steps(usage.completion_price))
+      expect(usage.total_price).toMatch(/^\d+\.\d{7}$/)
+    }),
+  )
+})
