@@ -1,5 +1,6 @@
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import { searchedQuery } from '../query/follow-up.js'
 import type { Database } from '../storage/database.js'
 import { type Answered, answerOf } from './analyze.js'
 import { leadsFor } from './leads.js'
@@ -23,12 +24,12 @@ export interface Found extends LookDone {
  */
 export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | undefined> {
   let place = 0
-  const next = async (asked: Look): Promise<void> => {
+  const next = async (one: Look): Promise<void> => {
     place += 1
-    await run.step(`retrieve-${String(place).padStart(2, '0')}`, 'retrieve', (scope) => look(run, asked, scope))
+    await run.step(`retrieve-${String(place).padStart(2, '0')}`, 'retrieve', (scope) => look(run, one, scope))
   }
   try {
-    for (const [question, text] of plan.questions.entries()) await next({ question, text })
+    for (const [question, text] of plan.questions.entries()) await next(asked(plan, question, text))
     for (const [question, text] of plan.questions.entries()) {
       // the whole question is as open as its parts
       if (question === 0 && plan.questions.length > 1) continue
@@ -36,13 +37,19 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
         const answered = answerOf(text, question, foundBy(run.context.db, run.row.id))
         return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
       })
-      for (const lead of leads) await next({ question, text, lead })
+      for (const lead of leads) await next({ ...asked(plan, question, text), lead })
     }
     return undefined
   } catch (error) {
     if (error instanceof LimitReached) return error.stop
     throw error
   }
+}
+
+/** `and how tall was its mast` is searched with the words of the part before it that stands by itself. */
+function asked({ questions }: Plan, question: number, text: string): Look {
+  const before = questions.slice(1, question).map((query) => ({ query, answer: '' }))
+  return { question, text, searched: searchedQuery(text, before) }
 }
 
 async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): Promise<string[]> {

@@ -6,6 +6,8 @@ export const MAX_QUESTIONS = 8
 const MIN_TERMS = 1
 /** A clause before `and` must be this long to stand alone: "salt and pepper" is one thing. */
 const MIN_CLAUSE_TERMS = 2
+/** Characters of a comparison: what is longer compares nothing, and the pattern would be slow on it. */
+const LONGEST_COMPARISON = 500
 const LEAD =
   /^(?:please\s+)?(?:compare|contrast|describe|explain|summari[sz]e|list|find|tell me(?: about)?|what (?:is|are)|give(?: me)?)\s+/iu
 const COMPARISON =
@@ -26,6 +28,8 @@ const LIST_MARK = /^\s*(?:(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+)+/iu
  */
 export function subQuestions(query: string): string[] {
   const parts = query
+    // runs of blanks would make the patterns below slow
+    .replace(/[^\S\n]+/g, ' ')
     .split(/\n+/)
     .map((line) => line.replace(LIST_MARK, ''))
     .flatMap(sentencesOf)
@@ -35,7 +39,7 @@ export function subQuestions(query: string): string[] {
     .filter((part) => new Set(analyzeQuery(part)).size >= MIN_TERMS)
   const seen = new Set<string>()
   const distinct = parts.filter((part) => {
-    const key = [...new Set(analyzeQuery(part))].sort().join(' ')
+    const key = part.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
     if (seen.has(key)) return false
     seen.add(key)
     return true
@@ -54,7 +58,8 @@ function clausesOf(sentence: string): string[] {
 }
 
 function sidesOf(sentence: string): string[] {
-  const bare = sentence.replace(/[?.!]+\s*$/, '')
+  if (sentence.length > LONGEST_COMPARISON) return [sentence]
+  const bare = sentence.replace(/[?.!]{1,9}\s?$/, '')
   const respect = RESPECT.exec(bare)?.[1]
   const compared = respect === undefined ? bare : bare.replace(RESPECT, '')
   const found = COMPARISON.exec(compared) ?? VERSUS.exec(compared)

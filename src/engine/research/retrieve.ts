@@ -17,6 +17,8 @@ export interface Look {
   /** place of the question among those of the plan */
   question: number
   text: string
+  /** the question as it is searched: one that points back at another part has that part's words too */
+  searched: string
   /** words that lead on from what was found, for another look at a question that is still open */
   lead?: string
 }
@@ -31,7 +33,7 @@ export interface LookDone extends Look {
 /** Searches in the task's own mode, in the publication and with the profile that were frozen with it. */
 export async function look(run: TaskRun, asked: Look, { signal, room }: StepScope) {
   const { admitted, context } = run
-  const query = asked.lead === undefined ? asked.text : `${asked.text}\n\n${asked.lead}`
+  const query = asked.lead === undefined ? asked.searched : `${asked.searched}\n\n${asked.lead}`
   const body: QueryBody = {
     ...{ knowledgeSpaceId: admitted.space.id, query, mode: admitted.profile.defaultMode },
     ...{ activeDocumentIds: [], activeEntityIds: [] },
@@ -40,7 +42,7 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
   const { retrieved } = await retrieveInMode(context, run.shared, request)
   signal.throwIfAborted()
-  const judged = asked.lead === undefined ? retrieved : seenFrom(asked.text, retrieved)
+  const judged = asked.lead === undefined ? retrieved : seenFrom(asked.searched, retrieved)
   const cut = { ...judged, ranked: judged.ranked.slice(0, room) }
   const passages = cut.ranked.map(({ passage }) => passage)
   const freshness = freshnessOf(context.db, passages, Date.now())

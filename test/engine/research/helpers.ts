@@ -45,3 +45,30 @@ export async function eventsOf(engine: Engine, id: string, limit = 100, caller: 
     if (events.length === before || events.length - before < limit) return events
   }
 }
+
+const FILLER =
+  'The keeper writes the weather into the book every evening, and the boat brings bread and oil when the sea allows it. '
+
+/** A long document: its sections are passages of their own, so that a look sees only some of them. */
+export const LONG = `# Lighthouses of the west\n\n${[
+  'Keepers of Kereon',
+  'Keepers of Eckmuhl',
+  'Keepers of Ar Men',
+  'Lamps of Kereon',
+  'Lamps of Eckmuhl',
+  'Lenses of Ar Men',
+  'Boats of Ar Men',
+  'Boats of Kereon',
+]
+  .map(
+    (title, place) =>
+      `## ${title}\n\n${`${FILLER}Of ${title.toLowerCase()} number ${place} is told here. `.repeat(12)}`,
+  )
+  .join('\n\n')}\n`
+/** What that document leaves open, though its headings promise something. */
+export const OPEN = 'What salary did the keepers receive? How bright were the lamps in candela?'
+/** What it does tell. */
+export const FOUND = 'What does the keeper write into the book every evening?'
+
+/** Prices so small that no budget is in the way. */
+export const priceless = { '*': { inputUsdPerMillion: 0.1, outputUsdPerMillion: 0.1 } }

@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { ADA, startEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
+
+const DAY = 24 * 60 * 60_000
+const TABLES = ['research_tasks', 'research_steps', 'research_partials', 'research_events', 'research_costs']
+
+function count(dataDir: string, sql: string): number {
+  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { readonly: true, fileMustExist: true })
+  try {
+    return (db.prepare(`SELECT (${sql}) n`).get() as { n: number }).n
+  } finally {
+    db.close()
+  }
+}
+
+test('an engine that is closed lets a task go, and the next one goes on behind its last step', async () => {
+  const tested = await startEngine()
+  const spaceId = await spaceWith(tested.engine)
+  const { id } = await tested.engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
+  const told: string[] = []
+  for await (const { event } of await tested.engine.research.events(
+    ADA,
+    id,
+    { limit: 3 },
+    new AbortController().signal,
+  ))
+    told.push(event)
+  await tested.reopen()
+  expect(await ended(tested.engine, id)).toMatchObject({ stage: 'completed' })
+  const events = await eventsOf(tested.engine, id)
+  expect(events.slice(0, 3).map(({ event }) => event)).toEqual(told)
+  expect(events.filter(({ event }) => event === 'research.stage')).toHaveLength(5)
+  await tested.end()
+})
+
+test('tasks that ended go with the policy for answers, with all their rows and bytes; open and younger ones stay', async () => {
+  let ahead = 0
+  const schedule = { intervalMs: DAY, batchRows: 2 }
+  const tested = await startEngine({ now: () => Date.now() + ahead, retention: schedule })
+  const spaceId = await spaceWith(tested.engine)
+  for (let made = 0; made < 3; made++) await research(tested.engine, spaceId)
+  const bytes = `SELECT trace_bytes FROM space_usage`
+  const held = `SELECT (SELECT sum(octet_length(body)) FROM research_steps) + (SELECT sum(octet_length(body)) FROM research_partials)`
+  expect(count(tested.dataDir, bytes)).toBe(count(tested.dataDir, held))
+  ahead = 91 * DAY
+  const young = await research(tested.engine, spaceId)
+  schedule.intervalMs = 30
+  await tested.reopen()
+  await until(() => count(tested.dataDir, 'SELECT count(*) FROM research_tasks') === 1)
+  expect((await tested.engine.research.list(ADA, { limit: 10 })).items.map(({ id }) => id)).toEqual([young.id])
+  expect(count(tested.dataDir, bytes)).toBe(count(tested.dataDir, held))
+  for (const table of TABLES.slice(1))
+    expect(count(tested.dataDir, `SELECT count(*) FROM ${table} WHERE task_id <> '${young.id}'`), table).toBe(0)
+  await tested.end()
+})
+
+test('a deleted space leaves nothing of its tasks, and ends the streams that follow them', async () => {
+  const tested = await startEngine()
+  const spaceId = await spaceWith(tested.engine)
+  const { id } = await tested.engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
+  const following = eventsOf(tested.engine, id).catch((error: { code: string }) => error.code)
+  await tested.engine.spaces.delete(ADA, spaceId)
+  await following
+  await until(() => TABLES.every((table) => count(tested.dataDir, `SELECT count(*) FROM ${table}`) === 0))
+  await tested.end()
+})

@@ -1,0 +1,266 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { KsError } from '../../../src/contract/errors.js'
+import { openEngine } from '../../../src/engine/index.js'
+import { ADA, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { ended, eventsOf, FILES, FOUND, LONG, OPEN, research, spaceWith, TWO_PART } from './helpers.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'writer' }
+const PROFILE = {
+  defaultMode: 'fast' as const,
+  topK: 10,
+  scoreThreshold: 0,
+  rerank: { enabled: true },
+  reasoningModel: MODEL,
+}
+let engineTest: TestEngine
+let fake: FakeOpenAi
+let spaceId = ''
+/** what the model says, by the system prompt's first words */
+let says: { route: string; plan: string; section: string }
+
+beforeEach(async () => {
+  says = {
+    route: '{"mode":"deep"}',
+    plan: '["What makes the tides?","Who invented the stepped lens?"]',
+    section: 'So it is [1].',
+  }
+  fake = await startFakeOpenAi({
+    answer: ([first]) => {
+      if (first?.content.startsWith('Choose how')) return says.route
+      return first?.content.startsWith('Break a research') ? says.plan : says.section
+    },
+  })
+  engineTest = await startEngine({
+    providers: [
+      {
+        ...{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: fake.url, timeoutMs: 60_000 },
+        prices: { '*': { inputUsdPerMillion: 100, outputUsdPerMillion: 1000 } },
+      },
+    ],
+  })
+  spaceId = await spaceWith(engineTest.engine)
+})
+afterEach(async () => {
+  await engineTest.end()
+  await fake.close()
+})
+
+const withModel = () =>
+  engineTest.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, modes: ['fast', 'deep', 'research'] })
+const calls = (start: string) =>
+  fake.requests.filter(({ body }) => body.messages?.[0]?.content.startsWith(start)).length
+
+/** The last bundle of a task. */
+async function lastBundle(id: string) {
+  const { items } = await engineTest.engine.research.partials(ADA, id, { limit: 100 })
+  return items.at(-1)!.evidenceBundle
+}
+
+describe('a limit', () => {
+  test('refuses a task whose estimate exceeds it, naming every one', async () => {
+    const limits = { maxRetrievalSteps: 1, maxScannedResources: 1, maxToolCalls: 1, timeoutMs: 1 }
+    const asked = { knowledgeSpaceId: spaceId, query: TWO_PART, limits }
+    const refusal: KsError = await engineTest.engine.research.create(ADA, asked).then(
+      () => expect.fail('it was admitted'),
+      (error) => error,
+    )
+    expect(refusal.code).toBe('research-limits-exceeded')
+    expect(refusal.details?.violations).toMatchObject(
+      Object.entries(limits).map(([limit, limitValue]) => ({ limit, limitValue, estimatedValue: expect.any(Number) })),
+    )
+    expect((await engineTest.engine.research.list(ADA, { limit: 10 })).items).toEqual([])
+  })
+
+  test.each(['maxRetrievalSteps', 'maxScannedResources', 'maxToolCalls'] as const)(
+    'on %s ends the search at that number, and the task is closed with what it has',
+    async (limit) => {
+      const { engine } = engineTest
+      const long = await spaceWith(engine, { 'west.md': LONG })
+      // measured: one look for each question, so that what leads on is more than was estimated
+      await research(engine, long, { query: FOUND })
+      const { estimates } = await engine.research.plan(ADA, { knowledgeSpaceId: long, query: OPEN, topK: 3 })
+      const names = { maxRetrievalSteps: 'retrievalSteps', maxScannedResources: 'scannedResources' } as const
+      const limitValue = estimates[limit === 'maxToolCalls' ? 'toolCalls' : names[limit]]
+      const task = await research(engine, long, { query: OPEN, topK: 3, limits: { [limit]: limitValue } })
+      expect(task.stage).toBe('completed')
+      const report = await engine.research.report(ADA, task.id)
+      expect(report.stoppedBy).toEqual({ limit, limitValue })
+      const bundle = await lastBundle(task.id)
+      expect(bundle.missingEvidence[0]).toMatchObject({ reason: 'unknown', metadata: { limit, limitValue } })
+      expect(bundle.items.length).toBeGreaterThan(0)
+      const looks = (await engine.research.partials(ADA, task.id, { limit: 100 })).items.slice(0, -1)
+      if (limit === 'maxScannedResources')
+        expect(looks.reduce((sum, { evidenceBundle }) => sum + evidenceBundle.items.length, 0)).toBe(limitValue)
+      else expect(looks).toHaveLength(limitValue)
+    },
+  )
+
+  test('on time ends a model that does not answer, and what was found is reported', async () => {
+    const { engine } = engineTest
+    await withModel()
+    // measured tasks make the estimate small enough
+    await research(engine, spaceId)
+    fake.script({ kind: 'ok' }, { kind: 'hang' }, { kind: 'hang' })
+    const started = performance.now()
+    const task = await research(engine, spaceId, { limits: { timeoutMs: 3000 } })
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(task.stage).toBe('completed')
+    const report = await engine.research.report(ADA, task.id)
+    expect(report).toMatchObject({ generator: 'extractive', stoppedBy: { limit: 'timeoutMs', limitValue: 3000 } })
+    expect(report.text).toContain('Fresnel')
+  })
+
+  test('on time fails a task that has found nothing', async () => {
+    const { engine } = engineTest
+    await withModel()
+    await research(engine, spaceId)
+    fake.script({ kind: 'hang' })
+    const task = await research(engine, spaceId, { limits: { timeoutMs: 2000 } })
+    expect(task).toMatchObject({ stage: 'failed', error: expect.stringContaining('timeoutMs of 2000') })
+    expect((await eventsOf(engine, task.id)).at(-1)).toMatchObject({
+      event: 'research.failed',
+      data: { error: task.error },
+    })
+  })
+})
+
+describe('a language model', () => {
+  test('plans and writes; its tokens are priced, told, and add up', async () => {
+    const { engine } = engineTest
+    await withModel()
+    const task = await research(engine, spaceId)
+    const report = await engine.research.report(ADA, task.id)
+    expect(report).toMatchObject({ generator: 'model', sections: [{ answer: 'So it is [1].' }, {}] })
+    expect(task.cost.entries.map(({ step, provider }) => `${step} ${provider}`)).toEqual([
+      'plan local',
+      'generate local',
+      'generate local',
+    ])
+    for (const { usage, costUsd } of task.cost.entries)
+      expect(costUsd).toBeCloseTo((Number(usage.inputTokens) * 100 + Number(usage.outputTokens) * 1000) / 1e6, 6)
+    const told = (await eventsOf(engine, task.id)).filter(({ event }) => event === 'research.cost')
+    expect(told.at(-1)!.data).toEqual({ totalUsd: task.cost.totalUsd, step: 'generate' })
+    expect(told).toHaveLength(3)
+  })
+
+  test('is asked for the mode once, when the task is made; the answer stays', async () => {
+    const { engine } = engineTest
+    await withModel()
+    const task = await research(engine, spaceId, { mode: 'auto' })
+    expect(calls('Choose how')).toBe(1)
+    const report = await engine.research.report(ADA, task.id)
+    expect(report).toMatchObject({ requestedMode: 'auto', resolvedMode: 'deep', route: { resolver: 'llm' } })
+    const plan = await engine.research.plan(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART, mode: 'auto' })
+    expect(plan.retrievalPlan).toMatchObject({ requestedMode: 'auto', resolvedMode: 'deep' })
+    await research(engine, spaceId, { mode: 'research' })
+    await research(engine, spaceId)
+    expect(calls('Choose how')).toBe(2)
+  })
+
+  test('that cannot be asked leaves the mode to the profile and the work to rules', async () => {
+    const { engine } = engineTest
+    await withModel()
+    fake.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status: 400 })))
+    const task = await research(engine, spaceId, { mode: 'auto' })
+    const report = await engine.research.report(ADA, task.id)
+    expect(report).toMatchObject({
+      generator: 'extractive',
+      resolvedMode: 'fast',
+      route: { resolver: 'fallback', degraded: true },
+    })
+    expect(task.cost).toEqual({ totalUsd: 0, entries: [] })
+  })
+
+  test('that talks nonsense instead of planning is not followed', async () => {
+    const { engine } = engineTest
+    await withModel()
+    says.plan = 'Sure! Here is my plan.'
+    const report = await engine.research.report(ADA, (await research(engine, spaceId)).id)
+    expect(report.sections.map(({ question }) => question)[0]).toBe('What makes the tides')
+  })
+
+  test('is missing from this daemon: 503, for an explicit auto as for a mode', async () => {
+    await withModel()
+    await engineTest.engine.close()
+    engineTest.engine = await openEngine(engineOptions(engineTest.dataDir))
+    const asked = { knowledgeSpaceId: spaceId, query: TWO_PART }
+    for (const mode of ['auto', 'fast'] as const)
+      await expect(engineTest.engine.research.create(ADA, { ...asked, mode })).rejects.toMatchObject({
+        code: 'unavailable',
+      })
+  })
+})
+
+describe('a budget', () => {
+  test('refuses a task whose estimate exceeds it, as the plan said', async () => {
+    const { engine } = engineTest
+    await withModel()
+    const asked = { knowledgeSpaceId: spaceId, query: TWO_PART, budgetUsd: 0.001 }
+    const plan = await engine.research.plan(ADA, asked)
+    expect(plan.budget).toEqual({ budgetUsd: 0.001, exceedsBudget: true, remainingBudgetUsd: 0 })
+    await expect(engine.research.create(ADA, asked)).rejects.toMatchObject({
+      code: 'research-limits-exceeded',
+      details: {
+        violations: [{ limit: 'budgetUsd', limitValue: 0.001, estimatedValue: plan.estimates.costUsd.estimated }],
+      },
+    })
+  })
+
+  test('is never overspent: a call that may be too dear is not made, and rules finish the task', async () => {
+    const { engine } = engineTest
+    await withModel()
+    // what was measured is cheap, so the task is admitted; the longest answer would be too dear
+    await research(engine, spaceId)
+    const { estimates } = await engine.research.plan(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
+    const budgetUsd = estimates.costUsd.estimated + 0.5
+    const before = fake.requests.length
+    const task = await research(engine, spaceId, { budgetUsd })
+    expect(task).toMatchObject({ stage: 'completed', budgetUsd, cost: { budgetUsd, budgetExceeded: true } })
+    expect(task.cost.totalUsd).toBeLessThanOrEqual(budgetUsd)
+    expect(fake.requests.length - before).toBe(task.cost.entries.length)
+    const report = await engine.research.report(ADA, task.id)
+    expect(report).toMatchObject({ generator: 'extractive', stoppedBy: { limit: 'budgetUsd' } })
+    expect(report.text).toContain('Fresnel')
+  })
+
+  test('of nothing is enough without a model', async () => {
+    expect(await research(engineTest.engine, spaceId, { budgetUsd: 0 })).toMatchObject({
+      stage: 'completed',
+      cost: { totalUsd: 0, budgetUsd: 0, budgetExceeded: false },
+    })
+  })
+})
+
+describe('a plan', () => {
+  test('says what it rests on, and rests on what was measured', async () => {
+    const { engine } = engineTest
+    const asked = { knowledgeSpaceId: spaceId, query: TWO_PART }
+    const first = await engine.research.plan(ADA, asked)
+    expect(first.strategyVersion).toBe('research-task-1+assumed')
+    await research(engine, spaceId)
+    const measured = await engine.research.plan(ADA, asked)
+    expect(measured.strategyVersion).toBe('research-task-1+measured-space')
+    expect(measured.estimates.retrievalSteps).toBe(3)
+    expect(measured.estimates.latencyMs.p50).toBeLessThanOrEqual(measured.estimates.latencyMs.p95)
+    const other = await engine.spaces.create(ADA, { name: 'Other', slug: 'other' })
+    const elsewhere = await engine.research.plan(ADA, { ...asked, knowledgeSpaceId: other.id })
+    expect(elsewhere.strategyVersion).toBe('research-task-1+measured-tenant')
+    const stranger = { tenant: 'tenant-b', subject: 'bob' }
+    const foreign = await engine.spaces.create(stranger, { name: 'F', slug: 'f' })
+    await ingest(engine, stranger, foreign.id, FILES)
+    const theirs = await engine.research.plan(stranger, { ...asked, knowledgeSpaceId: foreign.id })
+    expect(theirs.strategyVersion).toBe('research-task-1+assumed')
+  })
+})
+
+test('a space takes no more tasks than its quota', async () => {
+  const small = await startEngine({ quotas: { maxActiveJobCount: 1 } })
+  const id = await spaceWith(small.engine)
+  const asked = { knowledgeSpaceId: id, query: TWO_PART }
+  const first = await small.engine.research.create(ADA, asked)
+  await expect(small.engine.research.create(ADA, asked)).rejects.toMatchObject({ code: 'capacity-exceeded' })
+  await ended(small.engine, first.id)
+  await ended(small.engine, (await small.engine.research.create(ADA, asked)).id)
+  await small.end()
+})

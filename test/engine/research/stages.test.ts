@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { ResearchStage } from '../../../src/contract/gateway/research.js'
+import { subQuestions } from '../../../src/engine/research/questions.js'
+import { isTerminal, MOVES, mayMove } from '../../../src/engine/research/stages.js'
+import { writeStep } from '../../../src/engine/research/step-store.js'
+import { eventsAfter, moveTask, taskById } from '../../../src/engine/research/store.js'
+import { Database } from '../../../src/engine/storage/database.js'
+
+const STAGES = ResearchStage.options
+const WAY: readonly ResearchStage[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating', 'completed']
+const dir = mkdtempSync(join(tmpdir(), 'ks-research-'))
+const db = new Database(join(dir, 'main.sqlite'))
+db.run(
+  `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest_version, manifest,
+     embedding_plugin, embedding_provider, embedding_model, embedding_revision, vector_space, head_revision,
+     publication_id, fingerprint, published_at)
+   VALUES ('space', 't', 'S', 's', 1, 1, 'm', 1, '{}', 'p', 'p', 'm', 1, 'v', 0, 'pub', 'f', 1)`,
+)
+const space = db.get<{ key: number }>('SELECT key FROM spaces')!.key
+afterAll(() => {
+  db.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+let made = 0
+function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
+  const id = `task-${++made}`
+  db.run(
+    `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
+       claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, 'q', 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
+    ...[id, space, stage, claim],
+  )
+  return id
+}
+
+describe('the stages of a research task', () => {
+  test('lead along one way to completed, and from each of it to failed and canceled', () => {
+    for (const from of STAGES)
+      for (const to of STAGES) {
+        const place = WAY.indexOf(from)
+        const open = place >= 0 && from !== 'completed'
+        const expected = open && (to === WAY[place + 1] || to === 'failed' || to === 'canceled')
+        expect(mayMove(from, to), `${from} → ${to}`).toBe(expected)
+      }
+    expect(STAGES.filter(isTerminal)).toEqual(['completed', 'failed', 'canceled'])
+    expect(Object.keys(MOVES)).toEqual(STAGES)
+  })
+
+  test('are kept by the store whatever is tried: one event a move, none for a move that is refused', () => {
+    const move = fc.record({
+      from: fc.constantFrom(...STAGES),
+      to: fc.constantFrom(...STAGES),
+      claim: fc.constantFrom('one', 'another', undefined),
+    })
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 25 }), (moves) => {
+        const id = newTask('queued')
+        let stage: ResearchStage = 'queued'
+        let told = 0
+        for (const { from, to, claim } of moves) {
+          const asked = { from, to, now: 2, ...(claim === undefined ? {} : { claim }) }
+          if (!mayMove(from, to)) {
+            expect(() => moveTask(db, id, asked)).toThrow('does not move')
+            continue
+          }
+          // somebody else's claim moves nothing, and an ended task is nobody's
+          const moved = from === stage && claim !== 'another'
+          expect(moveTask(db, id, asked)).toBe(moved)
+          if (!moved) continue
+          stage = to
+          told += 1
+        }
+        const row = taskById(db, id)!
+        expect(row.stage).toBe(stage)
+        expect(row.completed_at !== null).toBe(isTerminal(stage))
+        const events = eventsAfter(db, id, 0, 100)
+        expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: told }, (_, place) => place + 1))
+        const last = events.filter(({ event }) => event !== 'research.stage')
+        expect(last.length).toBe(isTerminal(stage) ? 1 : 0)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('guard what is written: a step of a task that was moved, ended or taken over leaves nothing', () => {
+    const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
+    const at = { now: 3, activeMs: 4 }
+    const id = newTask('planning')
+    const row = taskById(db, id)!
+    expect(writeStep(db, row, step, { ...at, instance: 'another' })).toBe(false)
+    expect(writeStep(db, { ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' })).toBe(false)
+    expect(db.get('SELECT 1 FROM research_steps WHERE task_id = ?', id)).toBeUndefined()
+    expect(writeStep(db, row, step, { ...at, instance: 'one' })).toBe(true)
+    // the same step again is refused by the table itself
+    expect(() => writeStep(db, row, step, { ...at, instance: 'one' })).toThrow('UNIQUE')
+    moveTask(db, id, { from: 'planning', to: 'canceled', now: 5 })
+    expect(writeStep(db, row, { ...step, key: 'other' }, { ...at, instance: 'one' })).toBe(false)
+  })
+})
+
+describe('the parts of a question', () => {
+  test.each([
+    [
+      'How long are traces kept and why is the clean-up delayed?',
+      ['How long are traces kept', 'why is the clean-up delayed?'],
+    ],
+    ['Compare Tantivy and FTS5 in terms of speed', ['Tantivy speed', 'FTS5 speed']],
+    ['What is the difference between fast and deep mode?', ['fast', 'deep mode']],
+    ['What goes well with salt and pepper?', ['What goes well with salt and pepper?']],
+    ['Who measured it?\n- 1. When was it measured?', ['Who measured it?', 'When was it measured?']],
+    ['潮汐是什么？谁测量的？', ['潮汐是什么？', '谁测量的？']],
+    ['???', ['???']],
+  ])('%s', (query, parts) => {
+    expect(subQuestions(query)).toEqual(parts)
+  })
+
+  test('are one to eight, none empty and none twice, whatever is asked', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme' }), (query) => {
+        const parts = subQuestions(query)
+        expect(parts.length).toBeGreaterThan(0)
+        expect(parts.length).toBeLessThanOrEqual(8)
+        expect(new Set(parts).size).toBe(parts.length)
+      }),
+    )
+  })
+
+  test('are found in time, whatever the length', () => {
+    const started = performance.now()
+    subQuestions('compare a and '.repeat(1100))
+    subQuestions(`${' '.repeat(8000)}and${' '.repeat(7900)}`)
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+})
