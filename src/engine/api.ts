@@ -53,6 +53,7 @@ import type {
 } from '../contract/gateway/spaces.js'
 import type { Health } from '../contract/gateway/system.js'
 import type { ChatOperations } from './chat/operations.js'
+import type { Resolve } from './egress/connect.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
 import type { LocalFileOperations } from './local-files/operations.js'
 import type { ModelReference } from './models/types.js'
@@ -258,6 +259,8 @@ export interface EngineOptions {
   sources?: {
     /** addresses and CIDR ranges outside the public internet that sources may reach */
     egressAllow?: readonly string[]
+    /** how names of places are looked up; by the system where absent */
+    resolve?: Resolve
     /** time between two looks at the schedule, milliseconds */
     tickMs?: number
   }

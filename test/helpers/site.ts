@@ -33,7 +33,7 @@ export async function startSite(pages: Record<string, string | Answer> = {}, hos
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://${host}:${port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     hits,
     pages: known,
     end: () =>

@@ -47,7 +47,7 @@ export function createSources(
   const { db, options } = context
   const mayDial = createAddressRule(options.sources?.egressAllow ?? [])
   const parts = { context, mayDial, box: createCredentialBox(options.dataDir) }
-  const sync = new SourceSync(parts, createSafeFetch(mayDial), settled)
+  const sync = new SourceSync(parts, createSafeFetch(mayDial, options.sources?.resolve), settled)
   const operations: SourceOperations = {
     create: async (caller, spaceId, body) => createSource(parts, caller, spaceId, body),
     list: async (caller, spaceId, page) => listSources(db, caller, spaceId, page),

@@ -8,7 +8,7 @@ import { linkAbort } from '../../../lib/abort.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { residentBytes } from '../../compile/parse/child-handle.js'
 import { EgressFailure } from '../../egress/failure.js'
-import type { SafeFetch } from '../../egress/safe-fetch.js'
+import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
 import {
   ANSWERS,
   BLOBS,
@@ -18,8 +18,10 @@ import {
   type GitReading,
   type ToGit,
 } from './git-messages.js'
+import { placeProblem } from './place.js'
 
 const TIMEOUT_MS = 5 * 60_000
+const REFS_TIMEOUT_MS = 30_000
 const MAX_PACK_BYTES = 128 * 1024 * 1024
 const MEMORY_BYTES = 768 * 1024 * 1024
 const HEAP_MIB = 384
@@ -58,9 +60,9 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
   )
   let child: ChildProcess | undefined
   try {
-    deadline.signal.throwIfAborted()
+    const repository = await openRepository(plan, { ...way, signal: deadline.signal })
     child = start(plan.workDir)
-    return await converse(child, plan, { ...way, signal: deadline.signal })
+    return await converse(child, plan, repository, deadline.signal)
   } finally {
     clearTimeout(timer)
     deadline.dispose()
@@ -85,21 +87,20 @@ function start(workDir: string): ChildProcess {
   })
 }
 
-function converse(child: ChildProcess, plan: GitPlan, way: GitWay): Promise<GitReading> {
-  const fetcher = createFetcher(plan, way)
+function converse(child: ChildProcess, plan: GitPlan, answer: Repository, signal: AbortSignal): Promise<GitReading> {
   return new Promise((resolve, reject) => {
     let refusal: unknown
     const memory = setInterval(() => {
       if (residentBytes(child.pid) > MEMORY_BYTES) end(new EgressFailure(TEXTS['too-many']))
     }, WATCH_MS)
-    const stop = () => end(way.signal.reason)
+    const stop = () => end(signal.reason)
     const end = (error: unknown, reading?: GitReading) => {
       clearInterval(memory)
-      way.signal.removeEventListener('abort', stop)
+      signal.removeEventListener('abort', stop)
       if (reading === undefined) reject(error)
       else resolve(reading)
     }
-    way.signal.addEventListener('abort', stop, { once: true })
+    signal.addEventListener('abort', stop, { once: true })
     const tell = (message: ToGit) => child.connected && child.send(message, () => undefined)
     child.on('error', () => end(new EgressFailure(TEXTS.unreadable)))
     child.on('exit', () => end(new EgressFailure(TEXTS.unreadable)))
@@ -108,7 +109,7 @@ function converse(child: ChildProcess, plan: GitPlan, way: GitWay): Promise<GitR
       else if (message.kind === 'done') end(undefined, message.reading)
       else if (message.kind === 'failed') end(refusal ?? new EgressFailure(TEXTS[message.reason]))
       else
-        fetcher(message).then(tell, (error: unknown) => {
+        answer(message).then(tell, (error: unknown) => {
           // what the guard said is the answer; the process only learns that there is none
           refusal = error
           tell({ kind: 'refused', id: message.id })
@@ -117,38 +118,41 @@ function converse(child: ChildProcess, plan: GitPlan, way: GitWay): Promise<GitR
   })
 }
 
-/** Makes the requests of a process; each answer lies in a file. A repository that has moved is followed as git does. */
-function createFetcher({ url, workDir }: GitPlan, { fetch, credentials, signal }: GitWay) {
-  let base = url
-  return async ({ id, ...request }: Extract<FromGit, { kind: 'request' }>): Promise<ToGit> => {
-    const isRefs = request.method === 'GET' && request.url === `${url}${REFS}`
-    const isPack = request.method === 'POST' && request.url === `${url}${PACK}`
-    if (!isRefs && !isPack) throw new EgressFailure('a request that git does not make')
-    const { 'content-type': contentType, accept } = lowerCase(request.headers)
-    const answer = await fetch.open(isRefs ? `${url}${REFS}` : `${base}${PACK}`, {
-      headers: {
-        ...(contentType === undefined ? {} : { 'content-type': contentType }),
-        ...(accept === undefined ? {} : { accept }),
-      },
-      ...(isPack ? { method: 'POST', body: request.body } : {}),
-      ...(isRefs || new URL(base).origin === new URL(url).origin ? { credentials } : {}),
-      ...(isPack ? { maxBytes: MAX_PACK_BYTES } : {}),
-      signal,
-    })
-    if (answer.status !== 200) {
+/** Answers the requests of a process. */
+type Repository = (request: Extract<FromGit, { kind: 'request' }>) => Promise<ToGit>
+
+/**
+ * Asks for the branches, before any process is started for a place that is none, and makes the process's requests from
+ * then on; each answer lies in a file. A repository that has moved is followed as git does.
+ */
+async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, signal }: GitWay): Promise<Repository> {
+  const keep = async (answer: Opened, id: string) => {
+    const problem = answer.status === 200 ? undefined : placeProblem(answer.status)
+    if (problem !== undefined || answer.status !== 200) {
       answer.body.destroy()
-      const refused = answer.status === 401 || answer.status === 403
-      throw new EgressFailure(
-        refused ? `the credentials are not accepted (answered ${answer.status})` : `answered ${answer.status}`,
-      )
+      throw problem ?? new EgressFailure(TEXTS.unreadable)
     }
-    if (isRefs && answer.url.endsWith(REFS)) base = answer.url.slice(0, -REFS.length)
-    const file = join(workDir, ANSWERS, String(id))
+    const file = join(workDir, ANSWERS, id)
     await pipeline(answer.body, createWriteStream(file, { mode: 0o600 }))
-    return { kind: 'answer', id, status: answer.status, headers: answer.headers, file }
+    return { status: answer.status, headers: answer.headers, file }
+  }
+  const branches = await fetch.open(`${url}${REFS}`, { credentials, signal, timeoutMs: REFS_TIMEOUT_MS })
+  const base = branches.url.endsWith(REFS) ? branches.url.slice(0, -REFS.length) : url
+  const refs = await keep(branches, 'refs')
+  return async ({ id, method, url: asked, headers, body }) => {
+    if (method === 'GET' && asked === `${url}${REFS}`) return { kind: 'answer', id, ...refs }
+    if (method !== 'POST' || asked !== `${url}${PACK}`) throw new EgressFailure('a request that git does not make')
+    const pack = await fetch.open(`${base}${PACK}`, {
+      ...{ method: 'POST', body, signal, maxBytes: MAX_PACK_BYTES },
+      headers: typed(headers),
+      ...(new URL(base).origin === new URL(url).origin ? { credentials } : {}),
+    })
+    return { kind: 'answer', id, ...(await keep(pack, `pack-${id}`)) }
   }
 }
 
-function lowerCase(headers: Record<string, string>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+/** Of the process's headers these two alone are sent. */
+function typed(headers: Record<string, string>): Record<string, string> {
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(lower.filter(([name]) => name === 'content-type' || name === 'accept'))
 }

@@ -7,6 +7,9 @@ import type { SourceRow } from '../store.js'
 import type { DriveConnection, PageConnection } from './connector.js'
 import { connectorOf, noConnector, parametersOf } from './registry.js'
 
+/** more than one part of a body has */
+const MARGIN_BYTES = 1024 * 1024
+
 export type Opened = { kind: 'pages'; connection: PageConnection } | { kind: 'files'; connection: DriveConnection }
 
 /**
@@ -24,7 +27,7 @@ export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetc
     credentials: source.credentials === null ? undefined : box.open(source.id, source.credentials),
   }
   // a file over the limit of uploads is for the upload to refuse
-  const maxFileBytes = context.options.limits.uploadBytes + 1
+  const maxFileBytes = context.options.limits.uploadBytes + MARGIN_BYTES
   const access = { fetch, signal, workDir: join(workFolder(context.options.dataDir), newId()), maxFileBytes }
   return connector.kind === 'pages'
     ? { kind: 'pages', connection: connector.module.connect(place, access) }

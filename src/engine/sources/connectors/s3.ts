@@ -74,7 +74,7 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
           client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: id })),
         )
         if (!(body instanceof Readable)) throw new ItemFailure('has no content')
-        return { content: body, ...(type === undefined ? {} : { mimeType: type }) }
+        return { content: wholeOf(body), ...(type === undefined ? {} : { mimeType: type }) }
       },
       close: async () => (await loading)?.client.destroy(),
     }
@@ -195,7 +195,26 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
       ? []
       : [{ id, name: posix.basename(id), type: 'file', ...(size === undefined ? {} : { size }) }],
   )
-  return { bucket, isTruncated: found.IsTruncated ?? false, files: [...folders, ...files] }
+  const entries = [...folders, ...files]
+  // some servers do not count folders
+  const isTruncated = found.IsTruncated === true || entries.length > query.maxKeys
+  return { bucket, isTruncated, files: entries.slice(0, query.maxKeys) }
+}
+
+/** A body whose end or checksum is missing is none. */
+function wholeOf(body: Readable): Readable {
+  const content = Readable.from(
+    (async function* () {
+      try {
+        yield* body
+      } catch (error) {
+        throw error instanceof EgressFailure ? error : new ItemFailure('did not come whole')
+      }
+    })(),
+    { objectMode: false },
+  )
+  content.once('close', () => body.on('error', () => undefined).destroy())
+  return content
 }
 
 /** What the SDK throws is told as one of our texts. */
