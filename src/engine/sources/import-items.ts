@@ -77,7 +77,7 @@ export async function importItems(place: ImportPlace, items: readonly Item[]): P
   const take = async (item: Item): Promise<ItemOutcome | Uploaded> => {
     signal.throwIfAborted()
     const known = before.get(item.key)
-    if (known !== undefined && item.isUnchanged?.(known) === true) return { kind: 'skipped' }
+    if (known?.isParsed === true && item.isUnchanged?.(known) === true) return { kind: 'skipped' }
     try {
       if (inARow >= FAILURES_IN_A_ROW) throw new EgressFailure('was not tried: the ones before it could not be read')
       const taken = await upload(place, item, known)

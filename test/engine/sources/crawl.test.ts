@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { page, redirect, type Site, startSite } from '../../helpers/site.js'
+import { type Answer, page, redirect, type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
 
 let home: TestEngine
@@ -111,6 +111,48 @@ test('robots, site maps, copies, redirects, loops and broken pages are counted o
     ['/d/gone2.html', 'answered 404'],
     ['/d/loop1', 'more than 5 redirects'],
   ])
+})
+
+test('a site of 300 addresses of every kind gives the right numbers, and the same ones again', {
+  timeout: 120_000,
+}, async () => {
+  site = await startSite()
+  const at = (name: string | number) => `/docs/p${name}.html`
+  const fine = (name: string | number, text = `Tide table ${name} of the harbour.`, links: string[] = [], head = '') =>
+    site.pages.set(at(name), page(`Page ${name}`, text, links, head))
+  const each = (from: number, to: number, make: (n: number) => unknown) => {
+    for (let n = from; n < to; n++) make(n)
+  }
+  const broken: Answer = (_request, response) => response.writeHead(500).end()
+  const links = Array.from({ length: 300 }, (_, n) => (n >= 270 && n < 280 ? `/docs/private/${n}` : at(n)))
+  site.pages.set('/docs/', page('Start', 'The start of every kind of page.', [...links, './p1.html', `${at(1)}#x`]))
+  each(0, 200, (n) => fine(n, undefined, ['/docs/', at((n + 1) % 200)]))
+  each(200, 220, (n) => site.pages.set(at(n), redirect(at(n - 200), 301)))
+  each(220, 230, (n) => site.pages.set(at(n), redirect(at(`moved-${n}`), 308)))
+  each(220, 230, (n) => fine(`moved-${n}`))
+  each(230, 240, (n) => site.pages.set(at(n), redirect(at(n % 2 === 0 ? n + 1 : n - 1))))
+  each(240, 250, (n) => fine(n, 'A copy.', [], `<link rel="canonical" href="${at(n - 240)}">`))
+  // 250 to 260 are not there
+  each(260, 265, (n) => site.pages.set(at(n), broken))
+  each(265, 270, (n) => site.pages.set(at(n), (request) => request.socket.destroy()))
+  each(270, 280, (n) => site.pages.set(`/docs/private/${n}`, page('Private', 'Not for crawlers.')))
+  each(280, 290, (n) => site.pages.set(at(n), redirect(n % 2 === 0 ? '/elsewhere.html' : 'http://127.0.0.1:9/')))
+  each(290, 300, (n) => fine(n, 'Ten addresses, one text.'))
+  site.pages.set('/robots.txt', 'User-agent: *\nDisallow: /docs/private/\n')
+  site.pages.set('/elsewhere.html', page('Elsewhere', 'Beside the source.'))
+  const id = await add(`${site.url}/docs/`, { parameters: { maxPages: 1000 } })
+  // the start, 200 pages, 10 that moved, 10 with one text; loops, missing, broken, cut off, led inside
+  const pages = 1 + 200 + 10 + 10
+  const failures = 10 + 10 + 5 + 5 + 5
+  expect(await counts(id)).toEqual(tally(pages, 0, 0, failures))
+  expect(await counts(id)).toEqual(tally(0, 0, pages, failures))
+  expect(site.hits.filter((path) => path.startsWith('/docs/private/'))).toEqual([])
+  each(0, 7, (n) => fine(n, `A new tide table ${n}.`))
+  each(260, 263, (n) => fine(n))
+  each(100, 102, (n) => site.pages.set(at(n), broken))
+  expect(await counts(id)).toEqual(tally(3, 7, pages - 9, failures - 1))
+  expect(await counts(id)).toEqual(tally(0, 0, pages + 1, failures - 1))
+  expect(await documentsOf(id)).toHaveLength(pages + 3)
 })
 
 test('a page that breaks keeps its document, and a site that is down fails the crawl', async () => {
