@@ -6,9 +6,11 @@ import { spaceFlag } from '../cli/common-flags.js'
 import { type Answer, answerJson, askQuestion, type Question } from '../cli/query/ask.js'
 import { citationLines, cited } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
+import { requireFresh, staleDocuments } from '../cli/query/fresh.js'
 import { lastSession, rememberSession } from '../cli/query/last-session.js'
 import { resolveDocument, resolveId } from '../cli/resolve.js'
 import { textOrStdin } from '../cli/stdin.js'
+import { ttyLine } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
 const MODES = ['fast', 'deep', 'research', 'auto'] as const
@@ -37,6 +39,10 @@ export default class Query extends BaseCommand {
     }),
     session: Flags.string({ helpValue: 'new|last|id', description: 'conversation the question belongs to' }),
     evidence: Flags.boolean({ description: 'print the passages the answer may rest on' }),
+    fresh: Flags.option({
+      options: ['strict'] as const,
+      description: 'ingest changed files first; exit 10 when evidence is stale all the same',
+    })(),
     trace: Flags.boolean({ description: 'print the steps afterwards' }),
     'require-evidence': Flags.boolean({ description: 'exit 10 when the space holds no answer' }),
     'no-stream': Flags.boolean({ description: 'print the answer when it is complete' }),
@@ -56,17 +62,42 @@ export default class Query extends BaseCommand {
     const session = this.sessionOf(flags.session, id)
     if (session !== undefined) question.sessionId = session
 
-    const streams = !this.out.isJson && !flags['no-stream']
-    const answer = await askQuestion(client, question, {
-      onDelta: (text) => (streams ? this.out.text(text) : undefined),
-      onFrame: (event, data) => (this.out.format === 'jsonl' ? this.out.event(event, data) : undefined),
-    })
+    const isStrict = flags.fresh === 'strict'
+    const streams = !this.out.isJson && !flags['no-stream'] && !isStrict
+    const answer = await this.ask(question, { streams, isStrict })
     if (answer.sessionId !== undefined) rememberSession(this.dirs.state, id, answer.sessionId)
     if (this.out.format === 'json') this.out.json(answerJson(answer))
     else if (this.out.format !== 'jsonl') await this.prose(answer, { ...flags, streamed: streams })
     if (flags['require-evidence'] && answer.finishReason === 'no-retrieval-evidence') {
       throw new ExitWith(EXIT.checkFailed)
     }
+    if (isStrict) requireFresh(answer)
+  }
+
+  /** Asks, and where only fresh evidence will do, ingests files that changed and asks again. */
+  private async ask(question: Question, { streams, isStrict }: Record<string, boolean>): Promise<Answer> {
+    const client = await this.client()
+    const held: [string, unknown][] = []
+    const handlers = {
+      onDelta: (text: string) => (streams ? this.out.text(text) : undefined),
+      onFrame: (event: string, data: unknown) => {
+        if (this.out.format !== 'jsonl') return
+        if (isStrict) held.push([event, data])
+        else this.out.event(event, data)
+      },
+    }
+    let answer = await askQuestion(client, question, handlers)
+    if (isStrict && staleDocuments(answer).length > 0) {
+      const { ingestChanged } = await import('../cli/query/ingest-changed.js')
+      const signal = this.deadline.signal
+      const again = { client, spaceId: question.knowledgeSpaceId, stateDir: this.dirs.state, signal }
+      if (await ingestChanged(answer, again)) {
+        held.length = 0
+        answer = await askQuestion(client, question, handlers)
+      }
+    }
+    for (const [event, data] of held) this.out.event(event, data)
+    return answer
   }
 
   private async prose(answer: Answer, show: { evidence: boolean; trace: boolean; streamed: boolean }): Promise<void> {
@@ -84,6 +115,9 @@ export default class Query extends BaseCommand {
       }
     }
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}`)
+    for (const { filename, matter } of staleDocuments(answer)) {
+      this.out.note(ttyLine(`${this.out.symbols.warn} ${filename}: ${matter}`))
+    }
     if (show.trace) await this.printTrace(answer.traceId)
   }
 

@@ -112,25 +112,23 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
   redactor.register(Buffer.from(signingKey).toString('base64url'))
   const renewToken = async () => redactor.register(await ensureCliToken(layout.root))
   await renewToken()
-  const engine = await options.openEngine(engineOptions(layout.root, settings, log))
+  const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
+  const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
+  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles })
   closers.push(() => engine.close())
 
   const work = createOpenWork()
   const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
   closers.push(() => status.close())
-  const watching = new WatchSupervisor({
-    ...{ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log },
-    watches: () => engine.localFiles.watches(),
-  })
   closers.push(() => watching.close())
-  const parts = { settings, identity, engine, work, status, log, signingKey, watching, dataDir: layout.root }
-  const app = assembleApp(parts)
+  const { root: dataDir } = layout
+  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir })
   const { servers, ...reachable } = await listenAll(app, layout, options.mode, settings, log)
   closers.push(() => closeServers(servers))
 
   const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
   writeDaemonFile(layout.daemonFile, file)
-  watching.start()
+  watching.start(() => engine.localFiles.watches())
   log.info({ ...reachable, instance: file.instance }, 'ready')
   return running({ file, settings, engine, work, watching, closers, servers, log, renewToken })
 }

@@ -264,6 +264,11 @@ export interface EngineOptions {
     /** time between two looks at the schedule, milliseconds */
     tickMs?: number
   }
+  /** absent: files of this machine are not looked at */
+  localFiles?: {
+    /** told the path of a file that does not look as it did when its document was made */
+    onStale(path: string): void
+  }
   /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
   now?: () => number
   log: EngineLog

@@ -12,6 +12,9 @@ export interface Evidence {
   section: string[]
   page: number | undefined
   documentId: string | undefined
+  freshness: string | undefined
+  /** how the local file of the document stands to it */
+  file: string | undefined
 }
 
 /** The items of an evidence bundle. What a service of another version leaves out stays empty. */
@@ -34,6 +37,8 @@ function readItem(value: unknown, number: number): Evidence {
     section: path.filter((part) => typeof part === 'string'),
     page: typeof citation.pageNumber === 'number' ? citation.pageNumber : undefined,
     documentId: textOf(citation.documentAssetId),
+    freshness: textOf(item.freshness),
+    file: textOf(metadata.file),
   }
 }
 

@@ -18,8 +18,6 @@ export type FromWatcher = { type: 'state'; id: string; state: WatchState } | { t
 export interface SupervisorOptions {
   dataDir: string
   allowed: boolean
-  /** all kept watches */
-  watches(): Kept[]
   log: Logger
 }
 
@@ -38,7 +36,7 @@ export class WatchSupervisor implements WatchControl {
   readonly #options: SupervisorOptions
   readonly #states = new Map<string, WatchState>()
   #child: ChildProcess | undefined
-  #started = false
+  #watches: () => Kept[] = () => []
   #closed = false
   #pause = FIRST_RESTART_MS
   #timer: NodeJS.Timeout | undefined
@@ -52,9 +50,9 @@ export class WatchSupervisor implements WatchControl {
     process.on('exit', this.#onExit)
   }
 
-  /** Begins to watch; called when the daemon answers requests. */
-  start(): void {
-    this.#started = true
+  /** Begins to watch; called when the daemon answers requests. @param watches all kept watches */
+  start(watches: () => Kept[]): void {
+    this.#watches = watches
     this.changed()
   }
 
@@ -68,12 +66,12 @@ export class WatchSupervisor implements WatchControl {
 
   /** Whether folders are watched: then the daemon has to be there. */
   get active(): boolean {
-    return this.allowed && this.#options.watches().length > 0
+    return this.allowed && this.#watches().length > 0
   }
 
   changed(accept?: string): void {
-    if (!this.#started || this.#closed || !this.allowed) return
-    const watches = this.#options.watches()
+    if (this.#closed || !this.allowed) return
+    const watches = this.#watches()
     const ids = new Set(watches.map(({ id }) => id))
     for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
     if (watches.length === 0) this.#end()

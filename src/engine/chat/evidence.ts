@@ -7,7 +7,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { type Admitted, admit } from '../query/admission.js'
 import type { Retrieved } from '../query/fast.js'
-import { freshnessOf } from '../query/freshness.js'
+import { freshnessNow } from '../query/freshness.js'
 import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
@@ -56,7 +56,7 @@ export async function evidenceOf(
       ...{ body, query: searched, admitted, route, recorder, signal },
     })
     const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = freshnessOf(context.db, passages, Date.now())
+    const freshness = await freshnessNow(context, passages)
     return { admitted, retrieved, bundle: judge({ query, traceId: newId(), freshness }, retrieved) }
   } finally {
     lease.release()

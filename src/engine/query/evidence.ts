@@ -39,6 +39,7 @@ export function toEvidenceItem(
       filename: passage.filename,
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
+      ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...(navigation === undefined ? {} : { navigation }),
     },
   }

@@ -1,3 +1,5 @@
+import type { EngineContext } from '../context.js'
+import { type FileState, fileStates } from '../local-files/file-state.js'
 import type { Database } from '../storage/database.js'
 
 /** Age at which what a document says counts half as fresh. */
@@ -7,6 +9,8 @@ export interface Freshness {
   state: 'fresh' | 'stale'
   /** 1 for what was published just now, 0.5 after a year; half of that while a newer version waits to be published */
   score: number
+  /** how the file of this machine that the document was made from stands to it, where that is known */
+  file?: FileState
 }
 
 /**
@@ -35,4 +39,19 @@ export function freshnessOf(
       return [doc_key, { state: stale ? 'stale' : 'fresh', score: stale ? aged / 2 : aged }]
     }),
   )
+}
+
+/** The same, with a look at the files that the documents were made from: one that changed or is gone makes them stale. */
+export async function freshnessNow(
+  context: EngineContext,
+  passages: readonly { doc_key: number; published_at: number }[],
+): Promise<Map<number, Freshness>> {
+  const fresh = freshnessOf(context.db, passages, Date.now())
+  for (const [key, file] of await fileStates(context, [...fresh.keys()])) {
+    const known = fresh.get(key)
+    if (known === undefined) continue
+    const turned = file !== 'verified' && known.state === 'fresh'
+    fresh.set(key, turned ? { state: 'stale', score: known.score / 2, file } : { ...known, file })
+  }
+  return fresh
 }

@@ -5,6 +5,12 @@ import { toEvidenceItem } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import type { Freshness } from './freshness.js'
 
+/** What makes a document stale, by how its file stands to it. */
+const STALE: Record<string, (filename: string) => string> = {
+  changed: (filename) => `the file of ${filename} changed since it was ingested`,
+  gone: (filename) => `the file of ${filename} is gone`,
+}
+
 /** Turns what retrieval kept into evidence: its state, what contradicts what, and what is missing and why. */
 export function judge(
   request: { query: string; traceId: string; freshness: ReadonlyMap<number, Freshness> },
@@ -69,7 +75,7 @@ function missingEvidence(
   for (const item of items) {
     if (item.freshness !== 'stale') continue
     const filename = String(item.metadata.filename ?? '')
-    const text = `a newer version of ${filename} is not published yet`
+    const text = STALE[String(item.metadata.file)]?.(filename) ?? `a newer version of ${filename} is not published yet`
     if (!missing.some((entry) => entry.text === text))
       missing.push({ reason: 'stale', text, metadata: { nodeId: item.nodeId } })
   }

@@ -11,7 +11,7 @@ import { GENERATE_STEP } from '../traces/traces.js'
 import { type Admitted, admit, type QueryGate } from './admission.js'
 import { answerQuery } from './answer.js'
 import { searchedQuery } from './follow-up.js'
-import { freshnessOf } from './freshness.js'
+import { freshnessNow } from './freshness.js'
 import { judge } from './judge.js'
 import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
@@ -100,7 +100,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     ...{ body, query: searchedQuery(body.query, run.session.turns), admitted, route, recorder, signal },
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
-  const freshness = freshnessOf(context.db, passages, Date.now())
+  const freshness = await freshnessNow(context, passages)
   const bundle = judge({ query: body.query, traceId, freshness }, retrieved)
   const answering = new Date()
   let answer = ''

@@ -3,7 +3,7 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import { answerConfidence } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
 import type { Retrieved } from '../query/fast.js'
-import { freshnessOf } from '../query/freshness.js'
+import { freshnessNow } from '../query/freshness.js'
 import { judge } from '../query/judge.js'
 import { type AnalysedPassage, analysePassage } from '../query/passage.js'
 import { measure, prepareQuery, weighedLength } from '../query/rerank.js'
@@ -45,7 +45,7 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const judged = asked.lead === undefined ? retrieved : seenFrom(asked.searched, retrieved)
   const cut = { ...judged, ranked: judged.ranked.slice(0, room) }
   const passages = cut.ranked.map(({ passage }) => passage)
-  const freshness = freshnessOf(context.db, passages, Date.now())
+  const freshness = await freshnessNow(context, passages)
   const partial: EvidenceBundle = bundleOf(judge({ query: asked.text, traceId: run.row.id, freshness }, cut))
   const idf = analyzeQuery(asked.text).map((term): [string, number] => [term, cut.idf(term)])
   const done: LookDone = { ...asked, bundleId: partial.id, idf: [...new Map(idf)] }

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { type BigIntStats, createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileFacts, plainFingerprint } from '../../local/file-facts.js'
+import type { EngineContext } from '../context.js'
+
+/** How the file that a document was made from stands to it. */
+export type FileState = 'verified' | 'changed' | 'gone'
+
+interface Backed {
+  key: number
+  filename: string
+  space_key: number
+  path: string
+  fingerprint: string
+  sha256: string
+  document_sha: string
+}
+
+/** A file that looks different and has kept its size is read, up to this. */
+const READ_BYTES = 16 * 1024 * 1024
+/** An answer does not wait longer for the disk; what is not known by then is left unsaid. */
+const PATIENCE_MS = 300
+/** A disk that hangs holds so many threads and no more. */
+const LOOKS_AT_ONCE = 4
+
+let looking = 0
+
+/**
+ * Looks at the files that documents were made from, as far as the operator of this daemon recorded them; nothing is
+ * said of the others, nor where this daemon may not look at local files.
+ *
+ * @param documents row keys
+ */
+export async function fileStates(context: EngineContext, documents: number[]): Promise<Map<number, FileState>> {
+  const { db, options } = context
+  const states = new Map<number, FileState>()
+  if (options.localFiles === undefined) return states
+  const rows = db.all<Backed>(
+    `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
+       local_files.path, local_files.fingerprint, local_files.sha256
+     FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
+     CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
+     WHERE documents.source_id IS NULL`,
+    JSON.stringify(documents),
+  )
+  if (rows.length === 0) return states
+  const looked = Promise.all(
+    rows.map(async (row) => {
+      const state = await stateOf(context, row)
+      if (state !== undefined) states.set(row.key, state)
+      if (state === 'changed' || state === 'gone') options.localFiles?.onStale(row.path)
+    }),
+  )
+  await Promise.race([looked, sleep(PATIENCE_MS, undefined, { ref: false })])
+  return new Map(states)
+}
+
+async function stateOf(context: EngineContext, row: Backed): Promise<FileState | undefined> {
+  if (looking >= LOOKS_AT_ONCE) return undefined
+  looking += 1
+  try {
+    const stats = await stat(row.path, { bigint: true })
+    if (!stats.isFile()) return 'gone'
+    const isSame = row.fingerprint === plainFingerprint(stats) || (await hasSameBytes(context, row, stats))
+    // bytes that were read last may belong to a document that is not published yet
+    return isSame && row.sha256 === row.document_sha ? 'verified' : 'changed'
+  } catch (error) {
+    return isMissing(error) ? 'gone' : undefined
+  } finally {
+    looking -= 1
+  }
+}
+
+/** Reads a file whose times changed; when its bytes did not, that is remembered. */
+async function hasSameBytes({ db, log }: EngineContext, row: Backed, stats: BigIntStats): Promise<boolean> {
+  const { fingerprint, size } = fileFacts(stats, Date.now())
+  const known = Number(row.fingerprint.split('-')[0])
+  if ((row.fingerprint !== '' && size !== known) || size > READ_BYTES) return false
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(row.path)) hash.update(chunk)
+  if (hash.digest('hex') !== row.sha256) return false
+  db.write(() =>
+    db.run(
+      'UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?',
+      ...[fingerprint, row.space_key, row.filename, row.sha256, row.path],
+    ),
+  ).catch((error: unknown) => log.warn({ error: String(error) }, 'how a file looks could not be kept'))
+  return true
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}

@@ -1,0 +1,61 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fileLedger } from '../../../src/cli/watch/file-ledger.js'
+import type { Entry } from '../../../src/cli/watch/ledger.js'
+import { Client } from '../../../src/client/client.js'
+import { type TestServer, testServer } from '../../helpers/cli.js'
+
+let dir = ''
+let server: TestServer
+let client: Client
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'ks-ledger-'))
+  server = await testServer((_request, response) => response.end(JSON.stringify({ items: HELD })))
+  client = new Client({ url: server.url })
+})
+afterEach(async () => {
+  client.close()
+  await server.end()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** what the service says of three files, in the order of the ledger */
+const HELD = [
+  { filename: 'n/a.md', status: 'unchanged', documentId: 'doc-a' },
+  { filename: 'n/b.md', status: 'changed', documentId: 'doc-b' },
+  { filename: 'n/c.md', status: 'new' },
+]
+
+const entry = (path: string): Entry => ({
+  ...{ path, filename: `n/${path}`, fingerprint: '1-2-3-4', device: '7', size: 1, sha256: path.padEnd(64, '0') },
+  ...{ documentSha: undefined, documentIds: [] },
+})
+
+test('what was claimed and not forgotten is there the next time, with what the service holds', async () => {
+  const file = join(dir, 'watch', 'x.jsonl')
+  const first = fileLedger(file, 'space')
+  expect(await first.load(client)).toEqual([])
+  await first.claim(client, ['a.md', 'b.md', 'c.md', 'd.md'].map(entry))
+  await first.forget(client, [entry('d.md')])
+  const [a, b, c, ...rest] = await fileLedger(file, 'space').load(client)
+  expect(rest).toEqual([])
+  expect(a).toEqual({ ...entry('a.md'), documentSha: entry('a.md').sha256, documentIds: ['doc-a'] })
+  expect(b?.documentSha).not.toBe(b?.sha256)
+  expect(b?.documentIds).toEqual(['doc-b'])
+  expect(c).toEqual(entry('c.md'))
+  expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(3)
+})
+
+test('a line that was cut short takes none of its neighbours with it', async () => {
+  const file = join(dir, 'watch', 'x.jsonl')
+  const first = fileLedger(file, 'space')
+  await first.load(client)
+  await first.claim(client, [entry('a.md')])
+  appendFileSync(file, '{"path":"b.md","filena')
+  const second = fileLedger(file, 'space')
+  expect((await second.load(client)).map(({ path }) => path)).toEqual(['a.md'])
+  await second.claim(client, [entry('c.md')])
+  expect((await fileLedger(file, 'space').load(client)).map(({ path }) => path)).toEqual(['a.md', 'c.md'])
+})

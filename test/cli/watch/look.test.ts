@@ -1,0 +1,86 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { walk } from '../../../src/cli/ingest/walk.js'
+import { FolderMissing, folderIdentity, look } from '../../../src/cli/watch/look.js'
+import { walkOptionsOf } from '../../../src/cli/watch/rules.js'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ks-look-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const RULES = { glob: [], ignore: [], hidden: false, ignoreFiles: true }
+
+function write(path: string, text = 'x'): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+
+function looked(paths: string[], walkOptions = RULES): string[] {
+  return [...look(paths, { folder, walk: walkOptions, onFolder: () => undefined }).files.keys()].sort()
+}
+
+test('a look at single paths finds what a walk over everything finds', () => {
+  const part = fc.constantFrom('a', 'b', 'drafts', '.hidden', 'x.md', 'y.log')
+  const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'))
+  const rule = fc.constantFrom('drafts', 'drafts/', '*.log', '!y.log', '/a', 'a/b', 'b/*', '!x.md')
+  fc.assert(
+    fc.property(
+      fc.array(path, { maxLength: 12 }),
+      fc.array(rule, { maxLength: 3 }),
+      fc.array(rule, { maxLength: 2 }),
+      (paths, top, inner) => {
+        rmSync(folder, { recursive: true, force: true })
+        mkdirSync(folder)
+        for (const each of [...paths.map((one) => `${one}/f.md`), ...paths.map((one) => `${one}.md`)]) write(each)
+        write('.ksignore', top.join('\n'))
+        write('a/.ksignore', inner.join('\n'))
+        const all = walk([folder], RULES)
+          .files.map(({ inside = '' }) => inside)
+          .sort()
+        expect(looked([''])).toEqual(all)
+        const candidates = paths.flatMap((one) => [`${one}/f.md`, `${one}.md`])
+        expect(looked(candidates)).toEqual(all.filter((one) => candidates.includes(one)))
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('what cannot be read is told apart from what is not there', () => {
+  if (process.getuid?.() === 0) return console.info('skipped: root may read everything')
+  write('closed/a.md')
+  chmodSync(join(folder, 'closed'), 0)
+  const { files, unread } = look([''], { folder, walk: RULES, onFolder: () => undefined })
+  chmodSync(join(folder, 'closed'), 0o700)
+  expect(files.size).toBe(0)
+  expect(unread).toEqual(['closed'])
+})
+
+test('of two files that the service would give one name the first counts', () => {
+  write('note.md')
+  write('note.md ')
+  const { files, skipped } = look([''], { folder, walk: RULES, onFolder: () => undefined })
+  expect([...files.keys()]).toEqual(['note.md'])
+  expect(skipped).toMatchObject([{ reason: 'another file goes by the same name' }])
+})
+
+test('a folder that is gone is not an empty one', () => {
+  rmSync(folder, { recursive: true })
+  expect(() => folderIdentity(folder)).toThrow(FolderMissing)
+  writeFileSync(folder, 'a file')
+  expect(() => folderIdentity(folder)).toThrow('is no folder any more')
+})
+
+test('the folders of the program are left out, by whatever way the folder is named', () => {
+  write('data [1]/db/main.md')
+  write('notes/a.md')
+  symlinkSync(folder, `${folder}.link`)
+  const dirs = { data: join(folder, 'data [1]'), state: '/none', cache: '/none', config: '/none' }
+  expect(looked([''], walkOptionsOf(`${folder}.link`, RULES, dirs) as typeof RULES)).toEqual(['notes/a.md'])
+  rmSync(`${folder}.link`)
+})
