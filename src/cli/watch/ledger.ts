@@ -27,6 +27,8 @@ export interface Ledger {
   load(client: Client): Promise<Entry[]>
   claim(client: Client, entries: readonly Entry[]): Promise<void>
   forget(client: Client, entries: readonly Entry[]): Promise<void>
+  /** Files are about to come: the service may get ready for them. */
+  announce(client: Client): Promise<void>
 }
 
 /** Kept by the local daemon, where `ks ingest` writes too. */
@@ -62,6 +64,9 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
         }))
         await client.request('POST /knowledge-spaces/{id}/local-files', { path, body: { root: folder, files } })
       }
+    },
+    async announce(client) {
+      await client.request('POST /knowledge-spaces/{id}/local-files', { path, body: {} })
     },
     async forget(client, entries) {
       for (const chunk of chunks(entries)) {

@@ -112,6 +112,8 @@ export class FolderSync {
     for (const path of looked.unread) postpone(pass, path, UNREAD_MS)
     if (paths.has('')) this.#judgeFolder(identity, looked)
     const { fresh, moved } = this.#compare(looked, pass)
+    if (fresh.length === 0 && looked.files.size > 0 && pass.again.length > 0)
+      await this.#options.ledger.announce(client)
     await this.#refresh(client, moved)
     for (const chunk of chunks(fresh, CHUNK)) {
       signal.throwIfAborted()

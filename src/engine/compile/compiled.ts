@@ -105,6 +105,8 @@ export interface CompileRequest {
 export interface Compiler {
   /** Results in the order of the requests; a file that cannot be read fails alone. */
   compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]>
+  /** Files are about to come one by one: starts a reading process and keeps it for some minutes. */
+  warm(): void
   /** reading processes that run now, for diagnostics and fault tests */
   pids(): number[]
   close(): Promise<void>

@@ -26,6 +26,8 @@ const RECYCLE_SHARE = 0.5
 /** An aborted caller's batch may end by itself within this time; then its process is killed. */
 const ABORT_GRACE_MS = 500
 const MAX_FAILED_STARTS = 3
+/** somebody who edits files has the reading process kept for so long after each sign */
+const WARM_MS = 5 * 60_000
 
 interface Job {
   requests: CompileRequest[]
@@ -42,6 +44,8 @@ interface Job {
 /** One place for a reading process. */
 interface Lane {
   child: Child | undefined
+  /** it is being started */
+  starting: Promise<Child> | undefined
   job: Job | undefined
   idle: NodeJS.Timeout | undefined
 }
@@ -67,6 +71,7 @@ class ProcessCompiler implements Compiler {
   #jobs: Job[] = []
   #closed = false
   #failedStarts = 0
+  #warmUntil = 0
   readonly #onExit = (): void => this.#killAll()
 
   constructor(limits: ReadLimits, children: number, idleMs: number) {
@@ -74,6 +79,7 @@ class ProcessCompiler implements Compiler {
     this.#idleMs = idleMs
     this.#lanes = Array.from({ length: Math.max(1, children) }, () => ({
       child: undefined,
+      starting: undefined,
       job: undefined,
       idle: undefined,
     }))
@@ -106,6 +112,18 @@ class ProcessCompiler implements Compiler {
       this.#jobs.push(job)
       this.#wake()
     })
+  }
+
+  warm(): void {
+    const [lane] = this.#lanes
+    if (this.#closed || lane === undefined) return
+    this.#warmUntil = Date.now() + WARM_MS
+    if (lane.child !== undefined || lane.job !== undefined) return
+    // who needs it next is told why it does not start
+    this.#childOf(lane).then(
+      () => (lane.job === undefined ? this.#rest(lane) : undefined),
+      () => undefined,
+    )
   }
 
   pids(): number[] {
@@ -161,10 +179,13 @@ class ProcessCompiler implements Compiler {
   #rest(lane: Lane): void {
     clearTimeout(lane.idle)
     if (lane.child === undefined) return
-    lane.idle = setTimeout(() => {
-      lane.child?.kill()
-      lane.child = undefined
-    }, this.#idleMs)
+    lane.idle = setTimeout(
+      () => {
+        lane.child?.kill()
+        lane.child = undefined
+      },
+      Math.max(this.#idleMs, this.#warmUntil - Date.now()),
+    )
     lane.idle.unref()
   }
 
@@ -192,6 +213,13 @@ class ProcessCompiler implements Compiler {
 
   async #childOf(lane: Lane): Promise<Child> {
     if (lane.child !== undefined) return lane.child
+    lane.starting ??= this.#start(lane).finally(() => {
+      lane.starting = undefined
+    })
+    return await lane.starting
+  }
+
+  async #start(lane: Lane): Promise<Child> {
     for (;;) {
       try {
         const child = await startChild(this.#limits)

@@ -25,7 +25,7 @@ export interface LocalFileOperations {
   removeWatch(caller: Caller, id: string): Promise<void>
 }
 
-export function createLocalFiles({ db }: EngineContext): LocalFileOperations {
+export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOperations {
   return {
     async list(caller, spaceId, wanted) {
       const space = findSpace(db, caller.tenant, spaceId)
@@ -44,9 +44,12 @@ export function createLocalFiles({ db }: EngineContext): LocalFileOperations {
     },
     async record(caller, spaceId, body) {
       findSpace(db, caller.tenant, spaceId)
+      // what is recorded is uploaded next
+      compiler.warm()
       for (const path of [body.root, ...body.files.map((file) => file.path)])
         if (path !== undefined && !isAbsolute(path))
           throw new KsError('invalid-request', `path ${JSON.stringify(path)} must be absolute`)
+      if (body.files.length + body.forget.length === 0) return { recorded: 0, forgotten: 0 }
       return await db.write(() => {
         const space = findSpace(db, caller.tenant, spaceId)
         recordFiles(db, space.key, body)

@@ -211,6 +211,21 @@ describe('The compiler', () => {
   })
 })
 
+describe('A compiler that files are announced to', () => {
+  it('has one process ready, which reads what comes and is not let go at once', async () => {
+    const warmed = compiler({ idleMs: 20 })
+    warmed.warm()
+    warmed.warm()
+    const [result] = await warmed.compile([file('soon.md')])
+    expect(result?.ok).toBe(true)
+    expect(warmed.pids()).toHaveLength(1)
+    expect(children()).toEqual(warmed.pids())
+    const [pid] = warmed.pids()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(warmed.pids()).toEqual([pid])
+  })
+})
+
 describe('Formats that cannot be read', () => {
   it('fail alone with a reason for people', async () => {
     const names = ['stanley-cups.xlsx', 'password_protected.xlsx', 'fake.odt', 'password.pdf', 'single_table.pdf']
