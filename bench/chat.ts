@@ -1,0 +1,119 @@
+/**
+ * Many chat streams at once over a model that takes its time: what is refused, when the first ping comes, and what
+ * memory the daemon takes from round to round.
+ */
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startDaemon, temporaryFolder } from './lib/daemon.js'
+import { percentile, report } from './lib/report.js'
+import { startSlowModel } from './lib/slow-model.js'
+
+const STREAMS = Number(process.argv[2] ?? 200)
+const ROUNDS = Number(process.argv[3] ?? 6)
+const PING_BAR_MS = 200
+/** Finished turns are kept for replay, 500 at most: from the round on that fills them, memory must not grow. */
+const REPLAYS = 500
+const GROWTH_BAR = 1.2
+const MIB = 1024
+
+const home = temporaryFolder('bench-chat')
+const model = await startSlowModel({ firstTokenMs: 1500, tokens: 40, tokenMs: 50 })
+const provider = { pluginId: 'openai-compatible', provider: 'slow', baseUrl: model.url, maxConcurrency: 256 }
+const daemon = await startDaemon(home.path, {
+  KS_DAEMON_PROVIDERS: JSON.stringify([provider]),
+  KS_DAEMON_DEFAULT_GENERATOR: 'openai-compatible/slow/slow',
+})
+try {
+  const app = await daemon.client.request('POST /chat-apps', { body: { name: 'Bench' } })
+  const { key } = await daemon.client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+  const agent = new Agent({ keepAlive: true, maxSockets: STREAMS })
+  const streams: Stream[] = []
+  const memory: number[] = []
+  const before = cpuSeconds(daemon.pid)
+  await oneStream(key, agent, 'warm')
+  for (let round = 0; round < ROUNDS; round++) {
+    const all = Array.from({ length: STREAMS }, (_, n) => oneStream(key, agent, `${round}-${n}`))
+    streams.push(...(await Promise.all(all)))
+    await sleep(500)
+    memory.push(residentKib(daemon.pid))
+  }
+  const cpu = cpuSeconds(daemon.pid) - before
+  agent.destroy()
+  const filled = Math.min(memory.length - 1, Math.ceil(REPLAYS / STREAMS))
+  const pings = streams.map(({ pingMs }) => pingMs)
+  report('chat', [
+    { name: 'streams at once', value: STREAMS, unit: '' },
+    {
+      name: 'answers of 5xx',
+      value: streams.filter(({ status }) => status >= 500).length,
+      unit: '',
+      bar: { atMost: 0 },
+    },
+    {
+      name: 'other refusals',
+      value: streams.filter(({ status }) => status !== 200 && status < 500).length,
+      unit: '',
+      bar: { atMost: 0 },
+    },
+    {
+      name: 'streams without their whole answer',
+      value: streams.filter(({ whole }) => !whole).length,
+      unit: '',
+      bar: { atMost: 0 },
+    },
+    { name: 'first ping, median', value: percentile(pings, 0.5), unit: 'ms' },
+    { name: 'first ping, p95', value: percentile(pings, 0.95), unit: 'ms', bar: { atMost: PING_BAR_MS } },
+    { name: 'processor time of the daemon for a stream', value: (cpu * 1000) / streams.length, unit: 'ms' },
+    ...memory.map((kib, round) => ({ name: `memory after round ${round + 1}`, value: kib / MIB, unit: 'MiB' })),
+    {
+      name: `memory, last round / round ${filled + 1}`,
+      value: (memory.at(-1) ?? 0) / (memory[filled] ?? 1),
+      unit: 'x',
+      bar: { atMost: GROWTH_BAR },
+    },
+  ])
+} finally {
+  await daemon.stop()
+  await model.close()
+  home.remove()
+}
+
+interface Stream {
+  status: number
+  pingMs: number
+  /** it ended with `message_end` and held every word */
+  whole: boolean
+}
+
+function oneStream(key: string, agent: Agent, query: string): Promise<Stream> {
+  const body = JSON.stringify({ query, user: `user-${query}`, auto_generate_name: false })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const started = performance.now()
+  return new Promise((resolve, reject) => {
+    const sent = request(`${daemon.url}/v1/chat-messages`, { method: 'POST', agent, headers }, (response) => {
+      let pingMs = Number.POSITIVE_INFINITY
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        if (text === '') pingMs = performance.now() - started
+        text += piece
+      })
+      response.on('error', reject).on('end', () => {
+        const words = text.match(/"event":"message",/g)?.length ?? 0
+        const whole = words === model.tokens && text.includes('"event":"message_end"')
+        resolve({ status: response.statusCode ?? 0, pingMs, whole })
+      })
+    })
+    sent.on('error', reject).end(body)
+  })
+}
+
+/** Processor time of a process so far; the kernel counts in hundredths of a second. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+function residentKib(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN)
+}

@@ -1,0 +1,47 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface SlowModel {
+  url: string
+  /** words of each answer */
+  tokens: number
+  close(): Promise<void>
+}
+
+/** A stand-in for a model that thinks before its first word and speaks slowly: streamed chat completions. */
+export async function startSlowModel(pace: {
+  firstTokenMs: number
+  tokens: number
+  tokenMs: number
+}): Promise<SlowModel> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      speak(response, pace).catch(() => response.destroy())
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // a listening TCP server has one
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    tokens: pace.tokens,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function speak(response: ServerResponse, pace: { firstTokenMs: number; tokens: number; tokenMs: number }) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const say = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`)
+  await sleep(pace.firstTokenMs)
+  for (let n = 0; n < pace.tokens && !response.destroyed; n++) {
+    say({ choices: [{ index: 0, delta: { content: `word${n} ` }, finish_reason: null }] })
+    await sleep(pace.tokenMs)
+  }
+  say({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+  say({ choices: [], usage: { prompt_tokens: 10, completion_tokens: pace.tokens } })
+  response.end('data: [DONE]\n\n')
+}
