@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { percentile, report } from './lib/report.js'
@@ -11,6 +12,7 @@ import { startSlowModel } from './lib/slow-model.js'
 
 const STREAMS = Number(process.argv[2] ?? 200)
 const ROUNDS = Number(process.argv[3] ?? 6)
+const WARM = 20
 const PING_BAR_MS = 200
 /** Finished turns are kept for replay, 500 at most: from the round on that fills them, memory must not grow. */
 const REPLAYS = 500
@@ -31,7 +33,7 @@ try {
   const streams: Stream[] = []
   const memory: number[] = []
   const before = cpuSeconds(daemon.pid)
-  await oneStream(key, agent, 'warm')
+  await Promise.all(Array.from({ length: WARM }, (_, n) => oneStream(key, agent, `warm-${n}`)))
   for (let round = 0; round < ROUNDS; round++) {
     const all = Array.from({ length: STREAMS }, (_, n) => oneStream(key, agent, `${round}-${n}`))
     streams.push(...(await Promise.all(all)))
@@ -43,7 +45,12 @@ try {
   const filled = Math.min(memory.length - 1, Math.ceil(REPLAYS / STREAMS))
   const pings = streams.map(({ pingMs }) => pingMs)
   report('chat', [
-    { name: 'streams at once', value: STREAMS, unit: '' },
+    {
+      name: 'streams at once',
+      value: STREAMS,
+      unit: '',
+      note: `load of the machine ${loadavg()[0]?.toFixed(1)} on ${cpus().length} processors`,
+    },
     {
       name: 'answers of 5xx',
       value: streams.filter(({ status }) => status >= 500).length,

@@ -67,6 +67,7 @@ async function begin(
   const { db } = context
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
+  await turns.company.wait()
   const now = Date.now()
   const admitted = await db.write(() => admit(context, session, request, files, now))
   const { who, conversationId, messageId, taskId } = admitted

@@ -4,6 +4,7 @@ import type { EngineContext } from '../context.js'
 import type { GenerationUsage } from '../models/types.js'
 import type { SessionTurn } from '../query/sessions.js'
 import { type AnnotationReply, type AnswerPiece, type Asked, asChatError } from './answer.js'
+import { Company } from './company.js'
 import { imagesOf } from './files/attach.js'
 import { answerPieces, type TurnShared } from './pipeline.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
@@ -30,6 +31,8 @@ export class ChatTurns {
   readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
   /** messages that are being admitted, by application */
   readonly #entering = new Map<string, number>()
+  /** messages and answers that come in bursts are stored together */
+  readonly company = new Company()
   #closing = false
 
   constructor(context: EngineContext, shared: TurnShared) {
@@ -146,6 +149,7 @@ export class ChatTurns {
     }
     try {
       const { messageId, conversationId } = ids
+      await this.company.wait()
       await this.#context.db.write(() =>
         finishMessage(this.#context.db, who, { id: messageId, conversationId }, outcome),
       )
