@@ -25,6 +25,8 @@ const provider = { pluginId: 'openai-compatible', provider: 'slow', baseUrl: mod
 const daemon = await startDaemon(home.path, {
   KS_DAEMON_PROVIDERS: JSON.stringify([provider]),
   KS_DAEMON_DEFAULT_GENERATOR: 'openai-compatible/slow/slow',
+  // a small heap is collected often, so that memory shows what is held and not what was let go
+  NODE_OPTIONS: '--max-old-space-size=64',
 })
 try {
   const app = await daemon.client.request('POST /chat-apps', { body: { name: 'Bench' } })

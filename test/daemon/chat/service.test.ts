@@ -338,7 +338,7 @@ describe('the application', () => {
 
   test('what is not served is 404 and a wrong method 405, in the same shape', async () => {
     expect(await refused('POST', '/workflows/run', {})).toMatchObject({ code: 'not_found', status: 404 })
-    expect(await refused('GET', '/apps/annotations')).toMatchObject({ code: 'not_found', status: 404 })
+    expect(await refused('GET', '/apps/nothing')).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('PUT', '/info', {})).toMatchObject({ code: 'method_not_allowed', status: 405 })
     const broken = await chat.chat('POST', '/chat-messages', {
       body: '{"query":',
