@@ -211,7 +211,7 @@ function wire(
       await Promise.all([chat.close(), sweeper.close(), runner.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
-      db.close()
+      await db.close()
     },
   }
 }

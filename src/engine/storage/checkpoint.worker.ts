@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3'
  * Moves the write-ahead log into the database file, in a thread of its own: copying and syncing megabytes would hold the
  * event loop for tens of milliseconds. It shares nothing with the main connection but the files, through SQLite.
  */
-const sqlite = new Sqlite(String(workerData))
+const sqlite = new Sqlite(String(workerData), { fileMustExist: true })
 sqlite.pragma('synchronous = FULL')
 sqlite.pragma('wal_autocheckpoint = 0')
 

@@ -25,11 +25,18 @@ export class Checkpointer {
     this.#timer.unref()
   }
 
-  close(): void {
+  /** Ends the thread. @returns once it has let go of the files */
+  async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    this.#worker?.postMessage('close')
+    const worker = this.#worker
+    if (worker === undefined) return
     this.#worker = undefined
+    await new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve())
+      worker.ref()
+      worker.postMessage('close')
+    })
   }
 
   #checkpoint(): void {
@@ -48,8 +55,10 @@ export class Checkpointer {
     worker.on('message', () => {
       this.#running = false
     })
+    worker.on('error', () => {}) // its end is what counts
     // Without the thread the main connection checkpoints by itself once the log is long.
-    worker.on('error', () => {
+    worker.once('exit', () => {
+      if (this.#worker !== worker) return
       this.#worker = undefined
       this.#running = false
     })

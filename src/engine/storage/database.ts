@@ -83,9 +83,10 @@ export class Database {
     return result
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#flush()
-    this.#checkpointer.close()
+    await this.#checkpointer.close()
+    this.#flush()
     this.#statements.clear()
     this.#sqlite.close()
   }

@@ -8,8 +8,8 @@ import { read, words } from './read.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'ks-versions-'))
 const db = new Database(join(directory, 'main.sqlite'))
-afterAll(() => {
-  db.close()
+afterAll(async () => {
+  await db.close()
   rmSync(directory, { recursive: true, force: true })
 })
 

@@ -71,8 +71,8 @@ describe('the stored graph', () => {
     folder = mkdtempSync(join(tmpdir(), 'ks-graph-'))
     db = new Database(join(folder, 'main.sqlite'))
   })
-  afterEach(() => {
-    db.close()
+  afterEach(async () => {
+    await db.close()
     rmSync(folder, { recursive: true, force: true })
   })
 

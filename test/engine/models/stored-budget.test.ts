@@ -8,7 +8,7 @@ import { Database } from '../../../src/engine/storage/database.js'
 const directory = mkdtempSync(join(tmpdir(), 'ks-budget-'))
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-it('counts what a space used by day, gives back, and remembers it over a restart', () => {
+it('counts what a space used by day, gives back, and remembers it over a restart', async () => {
   const path = join(directory, 'main.sqlite')
   const today = new Date().toISOString().slice(0, 10)
   const db = new Database(path)
@@ -17,12 +17,12 @@ it('counts what a space used by day, gives back, and remembers it over a restart
   store.add('space-a', today, 'embeddingTokens', -120)
   store.add('space-b', today, 'embeddingTokens', 7)
   store.add('space-a', today, 'llmTokens', -3)
-  db.close()
+  await db.close()
   const again = new Database(path)
   const reread = createBudgetStore(again)
   expect(reread.used('space-a', today, 'embeddingTokens')).toBe(380)
   expect(reread.used('space-b', today, 'embeddingTokens')).toBe(7)
   expect(reread.used('space-a', today, 'llmTokens')).toBe(0)
   expect(reread.used('space-a', '2001-01-01', 'embeddingTokens')).toBe(0)
-  again.close()
+  await again.close()
 })

@@ -17,7 +17,7 @@ const bundleOf = ({ done }: Asked): EvidenceBundle =>
   (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
 
 /** Puts a document below a source that only `readers` may read. */
-function restrict(documentId: string, readers: string[]): void {
+async function restrict(documentId: string, readers: string[]): Promise<void> {
   const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
   const { space_key } = db.get<{ space_key: number }>('SELECT space_key FROM documents WHERE id = ?', documentId)!
   db.writeNow(() => {
@@ -28,7 +28,7 @@ function restrict(documentId: string, readers: string[]): void {
     )
     db.run("UPDATE documents SET source_id = 'source' WHERE id = ?", documentId)
   })
-  db.close()
+  await db.close()
 }
 
 const SECRET = 'The vault code of the north tower is changed every ninety days by the warden.\n'
@@ -37,7 +37,7 @@ const PUBLIC = 'The north tower has a vault and a library that opens at noon.\n'
 describe('evidence', () => {
   it('leaves out sources that the subject may not read, in every mode, and says that better was left out', async () => {
     const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET, 'public.md': PUBLIC })
-    restrict(secret.asset.id, ['grace'])
+    await restrict(secret.asset.id, ['grace'])
     const grace = { ...ADA, subject: 'grace' }
     const question = 'How often is the vault code of the north tower changed?'
     for (const mode of ['fast', 'deep', 'research'] as const) {

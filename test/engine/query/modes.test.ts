@@ -171,7 +171,7 @@ describe('mode deep', () => {
     await expect.poll(names, { timeout: 20_000 }).not.toContain('Project Falcon')
     expect(names()).toContain('Maria Keller')
     expect(db.all('SELECT version_key FROM page_index')).toHaveLength(1)
-    db.close()
+    await db.close()
   })
 
   it('favours passages about the entities and only the documents that the caller works with', async () => {

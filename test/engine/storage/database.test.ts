@@ -19,13 +19,13 @@ const held = (db: Database) =>
   db.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti').map((row) => row.jti)
 
 describe('the database', () => {
-  it('is durable in full also when an existing file is opened again', () => {
-    new Database(path()).close()
+  it('is durable in full also when an existing file is opened again', async () => {
+    await new Database(path()).close()
     const db = new Database(path())
     // the assertion inside the constructor is what counts: it refuses to open otherwise
     expect(db.get<{ synchronous: number }>('PRAGMA synchronous')?.synchronous).toBe(2)
     expect(db.get<{ journal_mode: string }>('PRAGMA journal_mode')?.journal_mode).toBe('wal')
-    db.close()
+    await db.close()
   })
 
   it('commits writes that wait together and answers each after the commit', async () => {
@@ -35,7 +35,7 @@ describe('the database', () => {
     const other = new Sqlite(path(), { readonly: true })
     expect(other.prepare('SELECT count(*) n FROM revoked_tokens').get()).toEqual({ n: 3 })
     other.close()
-    db.close()
+    await db.close()
   })
 
   it('undoes a write that throws without touching its neighbours', async () => {
@@ -50,7 +50,7 @@ describe('the database', () => {
     ])
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(held(db)).toEqual(['a', 'c'])
-    db.close()
+    await db.close()
   })
 
   it('resolves writes in the order in which they were asked for', async () => {
@@ -62,11 +62,11 @@ describe('the database', () => {
       ),
     )
     expect(order).toEqual([...order].sort((a, b) => a - b))
-    db.close()
+    await db.close()
   })
 
-  it('refuses a directory of a newer schema by name', () => {
-    new Database(path()).close()
+  it('refuses a directory of a newer schema by name', async () => {
+    await new Database(path()).close()
     const raw = new Sqlite(path())
     raw.pragma('user_version = 99')
     raw.close()

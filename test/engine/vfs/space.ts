@@ -145,8 +145,8 @@ export class TestSpace {
     )?.id
   }
 
-  close(): void {
-    this.db.close()
+  async close(): Promise<void> {
+    await this.db.close()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }
