@@ -13,6 +13,8 @@ const ITEMS_OF_A_SECTION = 10
 /** What one question came to. */
 export interface Answered {
   question: string
+  /** with the words of the part that it points back at */
+  searched: string
   state: EvidenceState
   /** best first */
   items: EvidenceItem[]
@@ -26,7 +28,13 @@ export interface Answered {
 
 /** The evidence of a task, question by question and as one. */
 export interface Analysis {
-  sections: { question: string; state: EvidenceState; nodeIds: string[]; idf: [term: string, weight: number][] }[]
+  sections: {
+    question: string
+    searched: string
+    state: EvidenceState
+    nodeIds: string[]
+    idf: [term: string, weight: number][]
+  }[]
   bundleId: string
 }
 
@@ -39,9 +47,10 @@ export function answerOf(question: string, place: number, found: readonly Found[
   const own = found.filter((look) => look.question === place)
   const items = merged(own.flatMap(({ bundle }) => bundle.items))
   const idf = new Map(own.flatMap((look) => look.idf))
+  const searched = own[0]?.searched ?? question
   const verdict = evidenceState({
     query: question,
-    terms: analyzeQuery(question),
+    terms: analyzeQuery(searched),
     idf: (term) => idf.get(term) ?? 1,
     items: items.map(({ text, score, metadata }) => ({ text, score, title: String(metadata.title ?? '') })),
   })
@@ -50,7 +59,7 @@ export function answerOf(question: string, place: number, found: readonly Found[
   const missing = own.flatMap(({ bundle }) =>
     bundle.missingEvidence.filter(({ reason }) => reason !== 'not-retrieved' && reason !== 'conflict'),
   )
-  return { question, state, items, uncovered: verdict.uncovered, idf: [...idf], missing }
+  return { question, searched, state, items, uncovered: verdict.uncovered, idf: [...idf], missing }
 }
 
 /** Every passage once, with the best of its scores, best first. */
@@ -79,8 +88,8 @@ export function analyse(
   found: readonly Found[],
   stoppedBy: ResearchStop | undefined,
 ): { analysis: Analysis; bundle: EvidenceBundle } {
-  const sections = questions.map(({ question, state, items, idf }) => ({
-    ...{ question, state, idf },
+  const sections = questions.map(({ question, searched, state, items, idf }) => ({
+    ...{ question, searched, state, idf },
     nodeIds: items.slice(0, ITEMS_OF_A_SECTION).map(({ nodeId }) => nodeId),
   }))
   const all = merged(found.flatMap(({ bundle }) => bundle.items))

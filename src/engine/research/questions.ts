@@ -17,6 +17,8 @@ const VERSUS = /^(.+?)\s+(?:versus|vs\.?)\s+(.+)$/iu
 const RESPECT = /\s+(?:in terms of|with respect to|with regard to|regarding|concerning|as to)\s+(.+)$/iu
 const QUESTION_WORD =
   'what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can|could|should|will|would|has|have'
+/** `and how high is it` asks with one word what `and is red` does not. */
+const ASKS_OPENLY = /^(?:what|which|who|when|where|why|how)\b/iu
 const JOINED = new RegExp(`(?:,\\s*|;\\s*|\\s+)(?:and|or|but|then)\\s+(?=(?:${QUESTION_WORD})\\b)`, 'giu')
 const LIST_MARK = /^\s*(?:(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+)+/iu
 
@@ -54,7 +56,9 @@ function sentencesOf(line: string): string[] {
 /** `How does X work and why was Y chosen` asks twice; a clause keeps what it is about from its neighbours only by its words. */
 function clausesOf(sentence: string): string[] {
   const clauses = sentence.split(JOINED)
-  return clauses.every((clause) => analyzeQuery(clause).length >= MIN_CLAUSE_TERMS) ? clauses : [sentence]
+  const stands = (clause: string): boolean =>
+    analyzeQuery(clause).length >= (ASKS_OPENLY.test(clause) ? MIN_TERMS : MIN_CLAUSE_TERMS)
+  return clauses.every(stands) ? clauses : [sentence]
 }
 
 function sidesOf(sentence: string): string[] {
@@ -66,5 +70,11 @@ function sidesOf(sentence: string): string[] {
   const [, one, other] = found ?? []
   if (one === undefined || other === undefined) return [sentence]
   const about = respect === undefined ? '' : ` ${respect}`
-  return [`${one.replace(LEAD, '')}${about}`, `${other}${about}`]
+  return [`${withHead(one.replace(LEAD, ''), other)}${about}`, `${other}${about}`]
+}
+
+/** `fast and deep mode` are two modes: a single word takes the noun of the two words that it is compared with. */
+function withHead(one: string, other: string): string {
+  const [, head, ...rest] = other.split(' ')
+  return one.includes(' ') || head === undefined || rest.length > 0 ? one : `${one} ${head}`
 }

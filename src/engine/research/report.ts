@@ -59,7 +59,7 @@ async function draftOf(
   stoppedBy: ResearchStop | undefined,
   signal: AbortSignal,
 ): Promise<{ body: Draft; spent?: Spent }> {
-  const { question, state, items } = section
+  const { searched, state, items } = section
   if (state === 'not-enough-evidence' || items.length === 0)
     return { body: { answer: NOT_FOUND, generator: 'extractive' } }
   const byRules = (stop?: ResearchStop) => ({
@@ -68,7 +68,7 @@ async function draftOf(
   // what has no time or budget left does not ask
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd') return byRules()
   try {
-    const reply = await askModel(run, buildMessages(question, items, []), SECTION_TOKENS, signal)
+    const reply = await askModel(run, buildMessages(searched, items, []), SECTION_TOKENS, signal)
     if (reply === undefined || reply.text.trim() === '') return byRules()
     return { body: { answer: reply.text.trim(), generator: 'model' }, spent: reply.spent }
   } catch (error) {
@@ -79,6 +79,7 @@ async function draftOf(
   }
 }
 
+/** Passages come in the order of the question as it is searched; their sentences are chosen by its own words. */
 function extractive({ question, items, idf }: Analysis['sections'][number] & { items: EvidenceItem[] }): Draft {
   const weights = new Map(idf)
   const evidence = items.map(({ text, metadata }) => ({ text, title: String(metadata.title ?? '') }))

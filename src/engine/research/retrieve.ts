@@ -47,7 +47,7 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const passages = cut.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)
   const partial: EvidenceBundle = bundleOf(judge({ query: asked.text, traceId: run.row.id, freshness }, cut))
-  const idf = analyzeQuery(asked.text).map((term): [string, number] => [term, cut.idf(term)])
+  const idf = analyzeQuery(asked.searched).map((term): [string, number] => [term, cut.idf(term)])
   const done: LookDone = { ...asked, bundleId: partial.id, idf: [...new Map(idf)] }
   return { body: done, toolCalls: 1, scanned: cut.ranked.length, partial }
 }

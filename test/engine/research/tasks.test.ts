@@ -33,6 +33,24 @@ describe('a research task without a model', () => {
     for (const { cited } of report.sections) for (const number of cited) expect(numbers.has(number)).toBe(true)
   })
 
+  test('reads a part that points back with the words of the part before it', async () => {
+    const { engine } = test1
+    const own = await spaceWith(engine, {
+      'eckmuhl.md':
+        '# Eckmuhl\n\nThe lighthouse of Eckmuhl stands at Penmarch. The tower of Eckmuhl is 60 metres high.\n',
+      'kereon.md': '# Kereon\n\nThe tower is high, 41 metres high, and it is the tower of Kereon.\n',
+    })
+    const task = await research(engine, own, {
+      query: 'Where does the lighthouse of Eckmuhl stand and how high is it?',
+    })
+    const { sections } = await engine.research.report(ADA, task.id)
+    expect(sections.map(({ question }) => question)).toEqual([
+      'Where does the lighthouse of Eckmuhl stand',
+      'how high is it?',
+    ])
+    expect(sections[1]!.answer).toContain('60 metres')
+  })
+
   test('keeps a bundle for each look, numbered from 1 without a gap, the last one for the whole', async () => {
     const { engine } = test1
     const task = await research(engine, spaceId)
