@@ -125,14 +125,16 @@ function parametersOf(
   }))
 }
 
+const JSON_TYPE = 'application/json'
+const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded']
+
 function requestBody(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
-  if (route.body !== undefined)
-    return {
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: hoist(route.body, 'input', components) } },
-      },
-    }
+  if (route.body !== undefined) {
+    const schema = hoist(route.body, 'input', components)
+    const types = route.forms === true ? [JSON_TYPE, ...FORM_TYPES] : [JSON_TYPE]
+    const content = Object.fromEntries(types.map((type) => [type, { schema }]))
+    return { requestBody: { required: true, content } }
+  }
   if (route.multipart === undefined) return {}
   const { file, fields } = route.multipart
   const binary = { type: 'string', format: 'binary' }

@@ -13,6 +13,8 @@ export interface RouteDefinition {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
+  /** the body may come as multipart/form-data or application/x-www-form-urlencoded too */
+  forms?: true
   /** file parts and text fields, for operations that take multipart/form-data */
   multipart?: MultipartDefinition
   /** success statuses and their bodies */

@@ -97,6 +97,8 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
     providers: [...providers],
     defaultEmbedding,
     defaultGenerator,
+    defaultSpeech: settings.defaultSpeech,
+    defaultTranscription: settings.defaultTranscription,
     limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries, spacesPerTenant },
     quotas,
     retention: {

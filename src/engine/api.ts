@@ -56,6 +56,7 @@ import type { ChatOperations } from './chat/operations.js'
 import type { Resolve } from './egress/connect.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
 import type { LocalFileOperations } from './local-files/operations.js'
+import type { ProgramConfig } from './models/command/program.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
 import type { ResearchOperations } from './research/operations.js'
@@ -245,6 +246,10 @@ export interface EngineOptions {
   defaultEmbedding: ModelReference
   /** answers questions where a space's profile names no reasoning model */
   defaultGenerator: ModelReference
+  /** reads texts aloud where an application names no model */
+  defaultSpeech?: ModelReference | undefined
+  /** writes down what is said where an application names no model */
+  defaultTranscription?: ModelReference | undefined
   limits: {
     uploadBytes: number
     bulkFiles: number
@@ -290,7 +295,10 @@ export interface RetentionSchedule {
 export interface ProviderConfig {
   pluginId: string
   provider: string
-  baseUrl: string
+  baseUrl?: string
+  /** programs of a `command` provider */
+  speech?: ProgramConfig
+  transcription?: ProgramConfig
   apiKey?: string
   apiKeyEnv?: string
   timeoutMs?: number

@@ -25,6 +25,11 @@ interface AppOptions extends Common {
   suggest?: boolean
   vision?: boolean
   images?: string
+  speechToText?: boolean
+  textToSpeech?: boolean
+  voice?: string
+  language?: string
+  autoPlay?: boolean
   enabled?: boolean
 }
 
@@ -113,7 +118,7 @@ export function use(name: string | undefined, options: Common): void {
 }
 
 async function fieldsOf(client: Client, options: AppOptions) {
-  const { space, description, opening, suggest, vision, images } = options
+  const { space, description, opening, suggest } = options
   const knowledgeSpaceIds: string[] = []
   for (const word of space ?? []) knowledgeSpaceIds.push((await resolveSpace(client, word)).id)
   return {
@@ -121,13 +126,22 @@ async function fieldsOf(client: Client, options: AppOptions) {
     ...(description === undefined ? {} : { description }),
     ...(opening === undefined ? {} : { openingStatement: opening }),
     ...(suggest === undefined ? {} : { suggestedQuestionsAfterAnswer: suggest }),
-    ...(vision === undefined && images === undefined
-      ? {}
-      : {
-          vision: {
-            ...(vision === undefined ? {} : { enabled: vision }),
-            ...(images === undefined ? {} : { numberLimits: Number(images) }),
-          },
-        }),
+    ...part('vision', {
+      enabled: options.vision,
+      numberLimits: options.images === undefined ? undefined : Number(options.images),
+    }),
+    ...part('speechToText', { enabled: options.speechToText, language: options.language }),
+    ...part('textToSpeech', {
+      enabled: options.textToSpeech,
+      voice: options.voice,
+      language: options.language,
+      autoPlay: options.autoPlay,
+    }),
   }
+}
+
+/** A feature with what was said of it; nothing where nothing was. */
+function part(name: string, fields: object): object {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return Object.keys(given).length === 0 ? {} : { [name]: given }
 }

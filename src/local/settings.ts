@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { type ModelPrice, modelPrices } from './model-prices.js'
+import { type ProviderSetting, providers } from './provider-setting.js'
+import { atLeast, numeric, parseJson, record, someText, text, webAddress } from './setting-readers.js'
 
 /**
  * Every setting of the daemon, once: its default, its name in `config.json` and in the environment, how its text is
@@ -10,20 +11,6 @@ export interface ModelSetting {
   pluginId: string
   provider: string
   model: string
-}
-
-/** One model provider. Credentials stand in an environment variable that `apiKeyEnv` names, or in `apiKey`. */
-export interface ProviderSetting {
-  pluginId: string
-  provider: string
-  baseUrl: string
-  apiKey?: string
-  apiKeyEnv?: string
-  timeoutMs?: number
-  maxBatch?: number
-  maxConcurrency?: number
-  headers?: Record<string, string>
-  prices?: Record<string, ModelPrice>
 }
 
 /** Names of the quotas that a space's manifest holds. */
@@ -152,6 +139,18 @@ export const SETTINGS = {
     model,
     'model that answers where a space names none, as pluginId/provider/model',
   ),
+  defaultSpeech: setting<Optional<ModelSetting>>(
+    'DEFAULT_SPEECH',
+    undefined,
+    model,
+    'model that reads texts aloud where a chat application names none, as pluginId/provider/model',
+  ),
+  defaultTranscription: setting<Optional<ModelSetting>>(
+    'DEFAULT_TRANSCRIPTION',
+    undefined,
+    model,
+    'model that writes down what is said where a chat application names none, as pluginId/provider/model',
+  ),
   jwtJwksUrl: setting<Optional<string>>(
     'JWT_JWKS_URL',
     undefined,
@@ -202,24 +201,9 @@ function none<T>(): readonly T[] {
   return []
 }
 
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new Error('a text')
-  return value
-}
-
-function someText(value: unknown): string {
-  if (text(value).trim() === '') throw new Error('a text that is not empty')
-  return text(value)
-}
-
 function address(value: unknown): string {
   if (!/^(\[[0-9a-f:.%\w]+\]|[^\s:[\]/]+):\d{1,5}$/i.test(text(value)))
     throw new Error('host:port, as in 127.0.0.1:7733 or [::1]:7733')
-  return text(value)
-}
-
-function webAddress(value: unknown): string {
-  if (!/^https?:\/\/\S+$/.test(text(value))) throw new Error('an http or https URL')
   return text(value)
 }
 
@@ -230,23 +214,10 @@ function flag(value: unknown): boolean {
   throw new Error('true or false')
 }
 
-function atLeast(min: number): (value: unknown) => number {
-  return (value) => {
-    const number = numeric(value)
-    if (!Number.isSafeInteger(number) || number < min) throw new Error(`an integer of at least ${min}`)
-    return number
-  }
-}
-
 function positiveNumber(value: unknown): number {
   const number = numeric(value)
   if (!(number > 0) || !Number.isFinite(number)) throw new Error('a number above 0')
   return number
-}
-
-function numeric(value: unknown): number {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
 }
 
 function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T {
@@ -288,52 +259,6 @@ function model(value: unknown): ModelSetting {
   return { ...known, model: someText(fields.model) }
 }
 
-const PROVIDER_TEXTS = ['apiKey', 'apiKeyEnv'] as const
-const PROVIDER_COUNTS = ['timeoutMs', 'maxBatch', 'maxConcurrency'] as const
-const PROVIDER_KEYS: readonly string[] = [
-  'pluginId',
-  'provider',
-  'baseUrl',
-  'headers',
-  'prices',
-  ...PROVIDER_TEXTS,
-  ...PROVIDER_COUNTS,
-]
-
-function providers(value: unknown): readonly ProviderSetting[] {
-  const list: unknown = typeof value === 'string' ? parseJson(value) : value
-  if (!Array.isArray(list)) throw new Error('a list of providers (in the environment: as JSON)')
-  return list.map(provider)
-}
-
-/** @returns undefined for text that is no JSON: the parser's own message would repeat it, keys and all */
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
-
-function provider(value: unknown): ProviderSetting {
-  const fields = record(value, 'a list of objects')
-  const stranger = Object.keys(fields).find((key) => !PROVIDER_KEYS.includes(key))
-  if (stranger !== undefined) throw new Error(`a list of providers without the key ${JSON.stringify(stranger)}`)
-  const read: ProviderSetting = {
-    pluginId: someText(fields.pluginId),
-    provider: someText(fields.provider),
-    baseUrl: webAddress(fields.baseUrl),
-  }
-  for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) read[key] = someText(fields[key])
-  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) read[key] = atLeast(1)(fields[key])
-  if (fields.prices !== undefined) read.prices = modelPrices(fields.prices)
-  if (fields.headers !== undefined)
-    read.headers = Object.fromEntries(
-      Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),
-    )
-  return read
-}
-
 function quotas(value: unknown): QuotaSetting {
   const rule = 'an object of quotas (in the environment: as JSON)'
   const fields = record(typeof value === 'string' ? parseJson(value) : value, rule)
@@ -342,9 +267,4 @@ function quotas(value: unknown): QuotaSetting {
   const read: QuotaSetting = {}
   for (const name of QUOTA_NAMES) if (fields[name] !== undefined) read[name] = atLeast(1)(fields[name])
   return read
-}
-
-function record(value: unknown, rule: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(rule)
-  return Object.fromEntries(Object.entries(value))
 }

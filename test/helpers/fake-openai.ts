@@ -54,6 +54,8 @@ export type Fault =
 export interface RequestBody {
   model?: string
   input?: string | string[]
+  voice?: string
+  response_format?: string
   encoding_format?: string
   /** the text of each message; its images beside it, as data URLs */
   messages?: { role: string; content: string; images?: string[] }[]
@@ -73,6 +75,8 @@ export interface FakeRequest {
   query: string
   headers: IncomingMessage['headers']
   body: RequestBody
+  /** the body as it came */
+  raw: Buffer
   /** milliseconds since the epoch */
   at: number
   /** false as long as the client is connected and unanswered */
@@ -109,6 +113,8 @@ export interface FakeOptions {
   answer?: (messages: { role: string; content: string }[]) => string
   /** tools that a chat request is answered with in place of words; by default none */
   calls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
+  /** what is heard in a form with audio */
+  heard?: (form: Buffer) => string
   /** between two deltas */
   deltaMs?: number
   /** chat fields it refuses with 400, as servers do that lack them */
@@ -131,6 +137,7 @@ export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOp
       query: (incoming.url ?? '').split('?')[1] ?? '',
       headers: incoming.headers,
       body: {},
+      raw: Buffer.alloc(0),
       at: Date.now(),
       closed: false,
       aborted: false,
@@ -143,7 +150,8 @@ export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOp
       seen.aborted = !response.writableFinished
     })
     const fault = faults.shift() ?? { kind: 'ok' }
-    seen.body = await readBody(incoming)
+    seen.raw = await readRaw(incoming)
+    seen.body = readBody(seen.raw)
     try {
       await answer(seen, response, fault, options)
     } catch {
@@ -175,11 +183,15 @@ export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOp
   }
 }
 
-async function readBody(incoming: IncomingMessage): Promise<RequestBody> {
+async function readRaw(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+function readBody(raw: Buffer): RequestBody {
   try {
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const body = JSON.parse(raw.toString('utf8'))
     for (const message of body.messages ?? []) {
       if (!Array.isArray(message.content)) continue
       const parts: { type: string; text?: string; image_url?: { url: string } }[] = message.content
@@ -215,6 +227,14 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
   if (seen.path.endsWith('/v1/embeddings')) return embeddings(seen.body, response, fault, options)
   if (seen.path.endsWith('/v1/chat/completions')) return chat(seen.body, response, fault, options)
   if (seen.path.endsWith('/v1/rerank')) return rerank(seen.body, response, fault)
+  if (seen.path.endsWith('/v1/audio/speech')) {
+    // no sound, but it begins like MP3 and says what it is of
+    const audio = Buffer.from(`ID3(${[seen.body.input].flat().join()})`)
+    return void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(audio)
+  }
+  if (seen.path.endsWith('/v1/audio/transcriptions')) {
+    return send(response, 200, JSON.stringify({ text: options.heard?.(seen.raw) ?? ' nothing was said ' }))
+  }
   send(response, 404, apiError(`no route ${seen.path}`))
 }
 

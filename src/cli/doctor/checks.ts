@@ -205,7 +205,7 @@ function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
       const fix = `set ${apiKeyEnv}, then \`ks daemon restart\``
       yield { check, state: 'warning', found: `its key is read from ${apiKeyEnv}, which is not set here`, fix }
     } else {
-      yield { check, state: 'ok', found: provider.baseUrl }
+      yield { check, state: 'ok', found: provider.baseUrl ?? 'programs of this machine' }
     }
   }
 }

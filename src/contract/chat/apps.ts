@@ -3,7 +3,7 @@ import { isoDateTime, ModelReference, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { InputControl, Site } from './application.js'
 import { ChatModelSettings, ChatPrices, SensitiveWords } from './behaviour.js'
-import { Vision } from './features.js'
+import { SpeechToText, TextToSpeech, Vision } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
 
 const text = z.string().max(CHAT_LIMITS.text)
@@ -36,10 +36,17 @@ const fields = {
   userInputForm: z.array(InputControl).max(CHAT_LIMITS.inputControls),
   site: Site.partial(),
   vision: Vision,
+  speechToText: SpeechToText,
+  textToSpeech: TextToSpeech,
 }
 
 /** Of a feature, what is not named stays too. */
-const changes = { ...fields, vision: Vision.partial().meta({ id: 'ChatVisionChange' }) }
+const changes = {
+  ...fields,
+  vision: Vision.partial().meta({ id: 'ChatVisionChange' }),
+  speechToText: SpeechToText.partial().meta({ id: 'ChatSpeechToTextChange' }),
+  textToSpeech: TextToSpeech.partial().meta({ id: 'ChatTextToSpeechChange' }),
+}
 
 export const ChatAppBody = z
   .strictObject(changes)

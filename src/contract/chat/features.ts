@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ModelReference } from '../primitives.js'
 import { CHAT_LIMITS } from './limits.js'
 
 /** What an application can do beside talking: settings of its images and of its voice. */
@@ -17,3 +18,34 @@ export const Vision = z
   })
   .meta({ id: 'ChatVision' })
 export type Vision = z.output<typeof Vision>
+
+/** Names of voices and languages reach programs as arguments: nothing that looks like an option or a path. */
+export const voiceName = z
+  .string()
+  .max(CHAT_LIMITS.voice)
+  .regex(/^([A-Za-z0-9][\w .+:-]*)?$/, 'a name of letters, digits, spaces and `_ . + : -`')
+
+/** Writing down what end users say. */
+export const SpeechToText = z
+  .strictObject({
+    enabled: z.boolean(),
+    /** null: the daemon's default */
+    model: ModelReference.nullable(),
+    /** what is spoken; empty: the model finds out */
+    language: voiceName,
+  })
+  .meta({ id: 'ChatSpeechToText' })
+
+/** Reading answers aloud. */
+export const TextToSpeech = z
+  .strictObject({
+    enabled: z.boolean(),
+    /** null: the daemon's default */
+    model: ModelReference.nullable(),
+    /** empty: the model's own */
+    voice: voiceName,
+    language: voiceName,
+    /** streamed answers bring their own audio */
+    autoPlay: z.boolean(),
+  })
+  .meta({ id: 'ChatTextToSpeech' })

@@ -32,4 +32,6 @@ export const CHAT_LIMITS = {
   filename: 200,
   audioBytes: 15 * 1024 * 1024,
   voice: 100,
+  /** of a text that is read aloud */
+  speechText: 10_000,
 } as const

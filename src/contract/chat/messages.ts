@@ -125,6 +125,9 @@ export const chatEvents = {
     metadata: AnswerMetadata,
     files: z.null(),
   }),
+  /** audio of what was said so far, base64; the pieces of a turn together are one file */
+  tts_message: z.strictObject({ event: z.literal('tts_message'), ...ids, audio: z.string() }),
+  tts_message_end: z.strictObject({ event: z.literal('tts_message_end'), ...ids, audio: z.literal('') }),
   error: z.strictObject({
     event: z.literal('error'),
     ...ids,

@@ -4,12 +4,14 @@ import { applicationRoutes } from './application.js'
 import { conversationsRoutes } from './conversations.js'
 import { filesRoutes } from './files.js'
 import { messagesRoutes } from './messages.js'
+import { speechRoutes } from './speech.js'
 
 /** Every operation of the chat service that this version serves. */
 export const chatRoutes = [
   ...messagesRoutes,
   ...conversationsRoutes,
   ...filesRoutes,
+  ...speechRoutes,
   ...applicationRoutes,
   ...annotationRoutes,
 ] as const

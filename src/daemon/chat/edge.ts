@@ -89,6 +89,7 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
       const fields = withoutBlanks(await readForm(request, incoming, rules))
       return multipart === undefined ? fields : checked(multipart.fields, fields)
     },
+    signal: request.signal,
     linkTo: (fileId: string) => options.previews.link(new URL(request.url).origin, fileId),
   }
   const reply = await operation.handler(session, input as never) // the schemas of its own route made the input
@@ -97,6 +98,10 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if ('file' in reply) {
     exchange.streaming = true
     return fileResponse(reply.file, reply.asAttachment, base, exchange.release)
+  }
+  if ('bytes' in reply) {
+    const headers = { 'content-type': reply.mediaType, 'content-length': String(reply.bytes.byteLength) }
+    return toResponse({ status: 200, body: reply.bytes, headers }, base)
   }
   if (options.checkResponses) assertShape(operation.route, reply.json)
   return toResponse(jsonReply(200, reply.json), base)

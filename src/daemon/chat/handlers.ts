@@ -10,7 +10,12 @@ import type { ChatTurn } from '../../engine/chat/turn.js'
 import type { FormFile, FormRules } from './form.js'
 
 /** What a chat operation answers with: a JSON value, nothing, or an answer that streams. */
-export type ChatAnswer = { json: unknown } | { stream: ChatTurn } | { file: OpenFile; asAttachment: boolean } | 'empty'
+export type ChatAnswer =
+  | { json: unknown }
+  | { stream: ChatTurn }
+  | { file: OpenFile; asAttachment: boolean }
+  | { bytes: Uint8Array; mediaType: string }
+  | 'empty'
 
 type ChatHandler<R extends ChatRoute> = (
   session: AppSession,
@@ -23,6 +28,8 @@ type FormFields<R> = R extends { multipart: { fields: infer F extends z.ZodObjec
 export interface CallTools<Fields> {
   /** Reads the form of a multipart route. @returns its fields, checked */
   receive(rules: FormRules): Promise<Fields>
+  /** aborts when the client goes away */
+  signal: AbortSignal
   /** the address that opens a file of a message without a key */
   linkTo(fileId: string): string
 }
@@ -78,6 +85,19 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
       file: await chat.files.open(session, params.file_id),
       asAttachment: query.as_attachment,
     }),
+    audioToText: async (session, { receive, signal }) => {
+      const listening = chat.speech.listen(session)
+      try {
+        await receive(audioForm((file) => listening.receive(file)))
+        return { json: { text: await listening.transcribe(signal) } }
+      } finally {
+        listening.end()
+      }
+    },
+    textToAudio: async (session, { body, signal }) => {
+      const { audio, mimeType } = await chat.speech.speak(session, body, signal)
+      return { bytes: audio, mediaType: mimeType }
+    },
     getChatInfo: (session) => ({ json: chat.info(session) }),
     getChatParameters: (session) => ({ json: chat.parameters(session) }),
     getChatMeta: (session) => ({ json: chat.meta(session) }),
@@ -109,5 +129,15 @@ function imageForm(accept: (file: FormFile) => Promise<void>): FormRules {
     missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
     tooLarge: () =>
       new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`),
+  }
+}
+
+function audioForm(accept: (file: FormFile) => Promise<void>): FormRules {
+  return {
+    file: { name: 'file', maxBytes: CHAT_LIMITS.audioBytes, accept },
+    maxFieldBytes: MAX_FIELD_BYTES,
+    missing: () => new ChatError('no_audio_uploaded', 'Please upload your audio.'),
+    tooLarge: () =>
+      new ChatError('audio_too_large', `Audio size exceeded: it has at most ${CHAT_LIMITS.audioBytes} bytes.`),
   }
 }

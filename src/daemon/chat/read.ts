@@ -4,8 +4,12 @@ import { ChatError, invalidParam } from '../../contract/chat/errors.js'
 import { KsError } from '../../contract/errors.js'
 import { refusal } from '../../contract/issues.js'
 import type { RouteDefinition } from '../../contract/route.js'
-import { readJson } from '../http/body.js'
+import { readBytes, readJson, refuseEncodedBody } from '../http/body.js'
 import { queryText } from '../http/query.js'
+import { readForm } from './form.js'
+
+/** of a text that is read aloud, in any script */
+const MAX_FIELD_BYTES = 64 * 1024
 
 /**
  * Reads a request of the chat service, more leniently than one of the gateway: unknown keys are ignored, and a value
@@ -38,11 +42,29 @@ async function bodyOf(
   if (route.method === 'DELETE' && Object.keys(query).length > 0 && !hasBody(request)) return query
   // what switches something off needs nothing said, and clients say all kinds of things
   if (params.action === 'disable') return {}
-  const value = await jsonOf(request, incoming)
+  const value =
+    route.forms === true && !isJson(request) ? await formOf(request, incoming) : await jsonOf(request, incoming)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ChatError('bad_request', 'Invalid JSON payload received or JSON payload is empty.')
   const fields = withoutBlanks(value)
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
+}
+
+function isJson(request: Request): boolean {
+  return /^application\/json\b/i.test(request.headers.get('content-type')?.trim() ?? '')
+}
+
+/** The fields of a form of either kind. */
+async function formOf(request: Request, incoming: IncomingMessage | undefined): Promise<Record<string, string>> {
+  const tooLarge = () => new ChatError('too_large', 'the form is too large')
+  const missing = () =>
+    new ChatError('bad_request', 'the body must be JSON, multipart/form-data or application/x-www-form-urlencoded')
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type.trim()))
+    return readForm(request, incoming, { maxFieldBytes: MAX_FIELD_BYTES, missing, tooLarge })
+  refuseEncodedBody(request.headers)
+  const bytes = await readBytes(request, incoming)
+  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
 }
 
 function hasBody(request: Request): boolean {

@@ -51,7 +51,8 @@ export async function readJson(
   }
 }
 
-async function readBytes(request: Request, incoming: IncomingMessage | undefined): Promise<Buffer> {
+/** A body as it came, bounded. @throws KsError `body-too-large` */
+export async function readBytes(request: Request, incoming: IncomingMessage | undefined): Promise<Buffer> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > LIMITS.jsonBody) throw tooLarge()
   const source = bodyStream(request, incoming)

@@ -60,6 +60,8 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
   userInputForm: [],
   site: {},
   vision: { enabled: false, numberLimits: 3, detail: 'high', transferMethods: ['remote_url', 'local_file'] },
+  speechToText: { enabled: false, model: null, language: '' },
+  textToSpeech: { enabled: false, model: null, voice: '', language: '', autoPlay: false },
 }
 
 const KEY_BYTES = 32
@@ -175,18 +177,34 @@ function toSession(row: AppRow): AppSession {
 
 /** Of a feature, too, what is not named stays. */
 function changed(fields: AppFields, body: ChatAppUpdate): AppFields {
-  const { vision, ...plain } = body
-  return { ...fields, ...given(plain), vision: { ...fields.vision, ...given(vision ?? {}) } }
+  const { vision = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
+  return {
+    ...fields,
+    ...given(plain),
+    vision: { ...fields.vision, ...given(vision) },
+    speechToText: { ...fields.speechToText, ...given(speechToText) },
+    textToSpeech: { ...fields.textToSpeech, ...given(textToSpeech) },
+  }
 }
 
 function hashOf(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }
 
-function assertUsable(context: EngineContext, caller: Caller, { knowledgeSpaceIds, model }: ChatAppUpdate): void {
+function assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpdate): void {
+  const { knowledgeSpaceIds, model, textToSpeech, speechToText } = body
   for (const id of knowledgeSpaceIds ?? []) findSpace(context.db, caller.tenant, id)
-  if (model && !isBuiltin(model) && !context.models.has(model, 'generation'))
-    throw new KsError('invalid-request', `model: this daemon has no chat provider ${model.pluginId}/${model.provider}`)
+  const wanted = [
+    { field: 'model', kind: 'generation', model: model && isBuiltin(model) ? null : model },
+    { field: 'textToSpeech.model', kind: 'speech', model: textToSpeech?.model },
+    { field: 'speechToText.model', kind: 'transcription', model: speechToText?.model },
+  ] as const
+  for (const { field, kind, model } of wanted)
+    if (model && !context.models.has(model, kind))
+      throw new KsError(
+        'invalid-request',
+        `${field}: this daemon has no ${kind} provider ${model.pluginId}/${model.provider}`,
+      )
 }
 
 function toApp(row: AppRow): ChatApp {

@@ -5,6 +5,7 @@ import { replySetting } from './annotations/store.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { given } from './given.js'
+import { speechModel, transcriptionModel } from './speech/voices.js'
 
 const OFF = { enabled: false }
 
@@ -20,8 +21,13 @@ export function describeParameters(context: EngineContext, { app }: AppSession):
     opening_statement: app.openingStatement,
     suggested_questions: app.suggestedQuestions,
     suggested_questions_after_answer: { enabled: app.suggestedQuestionsAfterAnswer },
-    speech_to_text: OFF,
-    text_to_speech: { enabled: false, voice: '', language: '', autoPlay: 'disabled' },
+    speech_to_text: { enabled: app.speechToText.enabled && transcriptionModel(context, app) !== undefined },
+    text_to_speech: {
+      enabled: app.textToSpeech.enabled && speechModel(context, app) !== undefined,
+      voice: app.textToSpeech.voice,
+      language: app.textToSpeech.language,
+      autoPlay: app.textToSpeech.autoPlay ? 'enabled' : 'disabled',
+    },
     retriever_resource: { enabled: app.retrieverResource },
     annotation_reply: { enabled: replySetting(context.db, app.id).enabled },
     more_like_this: OFF,

@@ -132,7 +132,13 @@ export async function suggestQuestions(
   return modelQuestions(context, session.app, turns, signal)
 }
 
-function requireMessage(db: Database, session: AppSession, user: string, id: string): { who: Who; row: MessageRow } {
+/** A message of this end user. @throws ChatError `not_found` */
+export function requireMessage(
+  db: Database,
+  session: AppSession,
+  user: string,
+  id: string,
+): { who: Who; row: MessageRow } {
   const who = whoIs(db, session, user)
   const row = who === undefined ? undefined : findMessage(db, who, id)
   if (who === undefined || row === undefined) throw messageMissing()

@@ -9,10 +9,12 @@ import type {
   FeedbackItem,
   MessagesQuery,
 } from '../../contract/chat/messages.js'
+import type { TextToAudio } from '../../contract/chat/speech.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
+import type { Speech } from '../models/types.js'
 import type { AgentShared } from './agent/tools.js'
 import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
 import * as apps from './apps.js'
@@ -30,6 +32,8 @@ import { type OpenFile, openFile, sessionOfFile } from './files/preview.js'
 import { beginUpload, type ChatUpload } from './files/upload.js'
 import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './messages.js'
 import { type Sent, sendMessage } from './send.js'
+import { Ears, type Listening } from './speech/listen.js'
+import { speak } from './speech/speak.js'
 import { failOrphans } from './store.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
@@ -66,6 +70,12 @@ export interface ChatOperations {
     /** The application of a file, for a signed address. */
     sessionOf(id: string): apps.AppSession | undefined
   }
+  speech: {
+    /** Reads a text or an answer aloud. */
+    speak(session: apps.AppSession, body: TextToAudio, signal: AbortSignal): Promise<Speech>
+    /** Admits a file whose words are wanted. */
+    listen(session: apps.AppSession): Listening
+  }
   rate(session: apps.AppSession, messageId: string, body: FeedbackBody): Promise<void>
   feedbacks(session: apps.AppSession, page: { page: number; limit: number }): { data: FeedbackItem[] }
   suggest(session: apps.AppSession, messageId: string, user: string): Promise<string[]>
@@ -97,6 +107,7 @@ export function createChat(
   const annotations = createAnnotations(context)
   const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
+  const ears = new Ears(context)
   const ending = new AbortController()
   const naming = new Set<Promise<void>>()
 
@@ -152,6 +163,10 @@ export function createChat(
       upload: (session) => beginUpload(context, session),
       open: (session, id) => openFile(context, session, id),
       sessionOf: (id) => sessionOfFile(context, id),
+    },
+    speech: {
+      speak: (session, body, signal) => speak(context, session, body, signal),
+      listen: (session) => ears.open(session),
     },
     rate: (session, id, body) => rateMessage(db, session, id, body),
     feedbacks: (session, page) => listFeedbacks(db, session, page),

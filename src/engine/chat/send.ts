@@ -10,6 +10,7 @@ import { livingSpaces } from './evidence.js'
 import { expired, takeFiles } from './files/attach.js'
 import { type Attachment, attachFiles } from './files/store.js'
 import { type Inputs, readInputs } from './form.js'
+import { playsByItself } from './speech/voices.js'
 import { ensureUser, findConversation, insertConversation, insertMessage, type Who } from './store.js'
 import { plainTitle } from './text-model.js'
 import type { RunningTurn } from './turn.js'
@@ -74,6 +75,7 @@ async function begin(
   const ids = { taskId, messageId, conversationId, createdAt: Math.floor(now / 1000) }
   // an application reads with the rights of whoever made it
   const caller = { tenant, subject: owner }
+  const aloud = request.response_mode === 'streaming' && playsByItself(context, app)
   const turn = turns.start(who, ids, {
     caller,
     app,
@@ -82,6 +84,7 @@ async function begin(
     messageId,
     query: request.query,
     inputs: admitted.inputs,
+    aloud,
   })
   return { turn, who, isNew: admitted.isNew }
 }

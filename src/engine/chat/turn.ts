@@ -20,13 +20,23 @@ export interface ChatTurn {
   completion(): Promise<ChatCompletion>
 }
 
+/** What reads the answer aloud while it is written. */
+export interface Voice {
+  add(text: string): void
+  /** the answer is complete; `hush` follows */
+  finish(): void
+  stop(): void
+}
+
 /** A turn as whoever runs it sees it. */
 export class RunningTurn implements ChatTurn {
   readonly who: Who
   readonly ids: TurnIds
   readonly started = performance.now()
   readonly #abort = new AbortController()
-  readonly #frames: ChatFrame[] = []
+  #frames: ChatFrame[] = []
+  #readers = 0
+  #voice: Voice | undefined
   readonly #ended: Promise<void>
   #end: () => void = () => {}
   #wake: (() => void)[] = []
@@ -58,11 +68,28 @@ export class RunningTurn implements ChatTurn {
 
   cut(reason: 'stopped' | 'closing'): void {
     this.#abort.abort(reason)
+    this.#voice?.stop()
+  }
+
+  /** Gives the turn a voice before it says anything. */
+  speakWith(voice: Voice): void {
+    this.#voice = voice
+  }
+
+  /** Audio of what was said, base64. */
+  sound(audio: string): void {
+    this.#push({ event: 'tts_message', ...this.#common(), audio })
+  }
+
+  /** The end of the audio, and so of the frames. */
+  hush(): void {
+    this.#close({ event: 'tts_message_end', ...this.#common(), audio: '' })
   }
 
   say(text: string, event: 'message' | 'agent_message'): void {
     this.#answer += text
     this.#push({ event, id: this.ids.messageId, ...this.#common(), answer: text })
+    this.#voice?.add(text)
   }
 
   think({ id, position, thought, observation, tool, tool_input }: AgentThought): void {
@@ -73,16 +100,23 @@ export class RunningTurn implements ChatTurn {
   /** Takes back what was said: this stands in its place. */
   replace(text: string): void {
     this.#answer = text
+    this.#voice?.stop()
     this.#push({ event: 'message_replace', id: this.ids.messageId, ...this.#common(), answer: text })
   }
 
   finish(metadata: AnswerMetadata): void {
     this.#metadata = metadata
-    this.#close({ event: 'message_end', id: this.ids.messageId, ...this.#common(), metadata, files: null })
+    const frame: ChatFrame = { event: 'message_end', id: this.ids.messageId, ...this.#common(), metadata, files: null }
+    if (this.#voice === undefined) return this.#close(frame)
+    // the answer is whole now; what is still to be heard holds up nobody but the stream
+    this.#push(frame)
+    this.#end()
+    this.#voice.finish()
   }
 
   fail(error: ChatError, status: number): void {
     this.#error = error
+    this.#voice?.stop()
     this.#close({ event: 'error', ...this.#common(), status, code: error.code, message: error.message })
   }
 
@@ -95,13 +129,21 @@ export class RunningTurn implements ChatTurn {
   }
 
   async *frames(): AsyncGenerator<ChatFrame> {
-    for (let next = 0; ; ) {
-      const frame = this.#frames[next]
-      if (frame !== undefined) {
-        next++
-        yield frame
-      } else if (this.#over) return
-      else await new Promise<void>((resolve) => this.#wake.push(resolve))
+    this.#readers++
+    try {
+      for (let next = 0; ; ) {
+        const frame = this.#frames[next]
+        if (frame !== undefined) {
+          next++
+          yield frame
+        } else if (this.#over) return
+        else await new Promise<void>((resolve) => this.#wake.push(resolve))
+      }
+    } finally {
+      this.#readers--
+      // nobody listens any more; the answer itself goes on
+      if (this.#readers === 0) this.#voice?.stop()
+      this.#dropAudio()
     }
   }
 
@@ -132,5 +174,10 @@ export class RunningTurn implements ChatTurn {
     this.#over = true
     this.#push(frame)
     this.#end()
+    this.#dropAudio()
+  }
+  /** A replay of a turn that is over is without audio, which would fill the memory. */
+  #dropAudio(): void {
+    if (this.#over && this.#readers === 0) this.#frames = this.#frames.filter(({ event }) => event !== 'tts_message')
   }
 }

@@ -7,11 +7,12 @@ import { type AnnotationReply, type AnswerPiece, type Asked, asChatError } from 
 import { Company } from './company.js'
 import { imagesOf } from './files/attach.js'
 import { answerPieces, type TurnShared } from './pipeline.js'
+import { giveVoice } from './speech/auto-play.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type TurnIds } from './turn.js'
 import { added, usageOf } from './usage.js'
 
-export type TurnRequest = Omit<Asked, 'turns' | 'images'>
+export type TurnRequest = Omit<Asked, 'turns' | 'images'> & { aloud: boolean }
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
 const LONGEST_MS = 1200_000
@@ -47,6 +48,7 @@ export class ChatTurns {
   /** Runs a turn whose message is stored as running; it goes on whether or not anybody watches. */
   start(who: Who, ids: TurnIds, request: TurnRequest): RunningTurn {
     const turn = new RunningTurn(who, ids)
+    if (request.aloud) giveVoice(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
     const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
     this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, before) })

@@ -21,14 +21,20 @@ export interface EgressAnswer {
   body: Readable
 }
 
+/** A body that is written already, and its media type. */
+export interface EgressBody {
+  type: string
+  content: string | Buffer
+}
+
 /** The only way out to a model provider: one keep-alive pool, no redirects, no environment proxies. */
 export interface Egress {
   /**
-   * Posts JSON. Aborting the signal cuts the connection, also while the body is read.
+   * Posts a body. Aborting the signal cuts the connection, also while the body is read.
    *
    * @throws ProviderFailure `unreachable` or `reset`; the signal's reason when it aborted
    */
-  post(url: URL, headers: Record<string, string>, body: unknown, signal: AbortSignal): Promise<EgressAnswer>
+  send(url: URL, headers: Record<string, string>, body: EgressBody, signal: AbortSignal): Promise<EgressAnswer>
   close(): Promise<void>
 }
 
@@ -58,15 +64,15 @@ export function createEgress(): Egress {
     return { agent, request }
   }
   return {
-    async post(url, headers, body, signal) {
+    async send(url, headers, body, signal) {
       pool ??= open()
       const { agent, request } = await pool
       try {
         const answer = await request(url, {
           method: 'POST',
           dispatcher: agent,
-          headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'knowledge-spaces' },
-          body: JSON.stringify(body),
+          headers: { ...headers, 'content-type': body.type, 'user-agent': 'knowledge-spaces' },
+          body: body.content,
           signal,
         })
         const retryAfterMs = parseRetryAfter(single(answer.headers['retry-after']), Date.now())

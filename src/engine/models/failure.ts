@@ -1,6 +1,14 @@
 import { KsError } from '../../contract/errors.js'
 
-export type FailureKind = 'status' | 'unreachable' | 'reset' | 'timeout' | 'malformed' | 'circuit-open' | 'unexpected'
+export type FailureKind =
+  | 'status'
+  | 'unreachable'
+  | 'reset'
+  | 'timeout'
+  | 'malformed'
+  | 'circuit-open'
+  | 'program'
+  | 'unexpected'
 
 /**
  * Why a provider could not answer. Safe to log by construction: it has no cause, and `detail` is always one of our
@@ -28,6 +36,8 @@ export class ProviderFailure extends Error {
 
   /** Whether the failure says something about the provider's health, rather than about one request. */
   get unhealthy(): boolean {
+    // a program that ends with an error may have been given what it cannot read
+    if (this.kind === 'program') return false
     return this.kind !== 'status' || isBusyStatus(this.status ?? 0)
   }
 }
@@ -66,6 +76,8 @@ function describeFailure(failure: ProviderFailure): string {
       return `sent an answer that cannot be used: ${failure.message}`
     case 'circuit-open':
       return 'keeps failing and is left alone for a while'
+    case 'program':
+      return `could not do it: its program ${failure.message}`
     case 'unexpected':
       return `could not be called: ${failure.message}`
   }

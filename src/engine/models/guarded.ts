@@ -3,8 +3,15 @@ import { linkAbort } from '../../lib/abort.js'
 import { type Budget, estimateTokens } from './budget.js'
 import { ProviderFailure } from './failure.js'
 import type { Guard } from './guard.js'
-import type { ProviderEmbedder, ProviderEvent, ProviderGenerator, ProviderReranker } from './provider.js'
-import type { Embedder, Generator, ModelReference, RerankModel } from './types.js'
+import type {
+  ProviderEmbedder,
+  ProviderEvent,
+  ProviderGenerator,
+  ProviderReranker,
+  ProviderSpeaker,
+  ProviderTranscriber,
+} from './provider.js'
+import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
 
 /** What an answer is taken to cost while it is being written, where the caller set no length. */
 const USUAL_ANSWER_TOKENS = 1024
@@ -97,6 +104,25 @@ export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
         throw error
       }
     },
+  }
+}
+
+/** No budget counts audio: providers bill it by units of their own. */
+export function guardedSpeaker({ reference, raw, guard }: Omit<Guarded<ProviderSpeaker>, 'budget'>): Speaker {
+  return {
+    reference,
+    speak: (what, signal) => guard.run((inner) => raw.speak(what, inner), { signal, urgent: true }),
+  }
+}
+
+export function guardedTranscriber({
+  reference,
+  raw,
+  guard,
+}: Omit<Guarded<ProviderTranscriber>, 'budget'>): Transcriber {
+  return {
+    reference,
+    transcribe: (audio, signal) => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true }),
   }
 }
 

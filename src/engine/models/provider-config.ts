@@ -1,18 +1,24 @@
 import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
 import { Secret } from '../../lib/secret.js'
+import { checkProgram, type ProgramConfig } from './command/program.js'
 import { isRefusedAddress } from './egress-fetch.js'
 import type { EmbeddingModel, GenerationModel, RerankingModel } from './provider.js'
 
-export type ModelKind = 'embedding' | 'generation' | 'rerank'
+export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'transcription'] as const
+
+export type ModelKind = (typeof MODEL_KINDS)[number]
 
 /** One provider, as the operator wrote it. Where it may be is the operator's choice: loopback is allowed. */
 export interface ProviderConfig {
   pluginId: string
   /** the name that model references use */
   provider: string
-  /** with or without `/v1` at its end */
-  baseUrl: string
+  /** with or without `/v1` at its end; programs of this machine have none */
+  baseUrl?: string
+  /** of a `command` provider: the programs that speak and that listen */
+  speech?: ProgramConfig
+  transcription?: ProgramConfig
   apiKey?: string
   /** environment variable that holds the key */
   apiKeyEnv?: string
@@ -21,6 +27,8 @@ export interface ProviderConfig {
     embedding?: (string | EmbeddingModel)[]
     generation?: (string | GenerationModel)[]
     rerank?: (string | RerankingModel)[]
+    speech?: string[]
+    transcription?: string[]
   }
   /** for a whole call with its retries; 60 s where absent */
   timeoutMs?: number
@@ -38,7 +46,9 @@ export interface ProviderConfig {
 export interface ProviderSettings {
   pluginId: string
   provider: string
-  baseUrl: URL
+  baseUrl?: URL
+  speech?: ProgramConfig
+  transcription?: ProgramConfig
   apiKey?: Secret
   /** environment variable that should hold the key and does not */
   missingKeyEnv?: string
@@ -47,6 +57,8 @@ export interface ProviderSettings {
     embedding: EmbeddingModel[]
     generation: GenerationModel[]
     rerank: RerankingModel[]
+    speech: { name: string }[]
+    transcription: { name: string }[]
   }
   timeoutMs: number
   firstTokenTimeoutMs: number
@@ -84,7 +96,8 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
   return {
     pluginId: config.pluginId,
     provider: config.provider,
-    baseUrl: readBaseUrl(config.baseUrl, refuse),
+    ...(config.baseUrl === undefined ? {} : { baseUrl: readBaseUrl(config.baseUrl, refuse) }),
+    ...programsOf(config, refuse),
     ...(key ? { apiKey: new Secret(key) } : {}),
     ...(!key && config.apiKeyEnv ? { missingKeyEnv: config.apiKeyEnv } : {}),
     headers: readHeaders(config.headers ?? {}, refuse),
@@ -97,6 +110,11 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
 }
 
 type Refuse = (rule: string) => KsError
+
+function programsOf({ speech, transcription }: ProviderConfig, refuse: Refuse) {
+  for (const program of [speech, transcription]) if (program !== undefined) checkProgram(program, refuse)
+  return { ...(speech === undefined ? {} : { speech }), ...(transcription === undefined ? {} : { transcription }) }
+}
 
 function readBaseUrl(text: string, refuse: Refuse): URL {
   if (!URL.canParse(text)) throw refuse('baseUrl must be an absolute address')
@@ -132,5 +150,7 @@ function readModels(models: NonNullable<ProviderConfig['models']>): NonNullable<
     embedding: named(models.embedding),
     generation: named(models.generation),
     rerank: named(models.rerank),
+    speech: named(models.speech),
+    transcription: named(models.transcription),
   }
 }

@@ -1,13 +1,16 @@
-import type { ChatMessage, GenerationEvent, GenerationOptions } from './types.js'
+import type { AudioToRead, ChatMessage, GenerationEvent, GenerationOptions, Speech, TextToSpeak } from './types.js'
 
 /**
  * The port a provider plugin implements: plain calls, no retry, no timeout, no accounting. `guard.ts` adds those once
  * for all plugins. A call rejects with `ProviderFailure`, or soon after its signal aborts.
  */
 export interface Provider {
-  embedder(model: EmbeddingModel): ProviderEmbedder
-  generator(model: GenerationModel): ProviderGenerator
-  reranker(model: RerankingModel): ProviderReranker
+  /** absent: the provider has no models of this kind; so with the others */
+  embedder?(model: EmbeddingModel): ProviderEmbedder
+  generator?(model: GenerationModel): ProviderGenerator
+  reranker?(model: RerankingModel): ProviderReranker
+  speaker?(model: { name: string }): ProviderSpeaker
+  transcriber?(model: { name: string }): ProviderTranscriber
   /** Closes idle connections and cuts running calls. */
   close(): Promise<void>
 }
@@ -31,6 +34,14 @@ export interface ProviderGenerator {
 export interface ProviderReranker {
   /** Relevance 0 to 1, in the order of the documents. */
   rerank(query: string, documents: string[], signal: AbortSignal): Promise<number[]>
+}
+
+export interface ProviderSpeaker {
+  speak(what: TextToSpeak, signal: AbortSignal): Promise<Speech>
+}
+
+export interface ProviderTranscriber {
+  transcribe(audio: AudioToRead, signal: AbortSignal): Promise<string>
 }
 
 export interface EmbeddingModel {

@@ -9,13 +9,20 @@ import {
   type ProviderBudgets,
 } from './budget.js'
 import type { CircuitState } from './circuit.js'
+import { commandProvider } from './command/provider.js'
 import { createGuard, type Guard, type GuardClock, type ProviderGate } from './guard.js'
-import { guardedEmbedder, guardedGenerator, guardedReranker } from './guarded.js'
+import { guardedEmbedder, guardedGenerator, guardedReranker, guardedSpeaker, guardedTranscriber } from './guarded.js'
 import { openAiCompatible } from './openai-compatible/provider.js'
 import type { Provider } from './provider.js'
-import { type ModelKind, type ProviderConfig, type ProviderSettings, readProviderConfig } from './provider-config.js'
+import {
+  MODEL_KINDS,
+  type ModelKind,
+  type ProviderConfig,
+  type ProviderSettings,
+  readProviderConfig,
+} from './provider-config.js'
 import { createSlots } from './slots.js'
-import type { Embedder, Generator, ModelReference, RerankModel } from './types.js'
+import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
 
 /** Embeddings without network or account, trained on the space's own text. */
 export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
@@ -43,7 +50,8 @@ export function isBuiltin(reference: ModelReference): boolean {
 export interface ProviderDescription {
   pluginId: string
   provider: string
-  baseUrl: string
+  /** absent for programs of this machine */
+  baseUrl?: string
   /** `missing` = its environment variable is not set, so its models cannot be used */
   credential: 'set' | 'missing' | 'none'
   /** names by kind; absent = any model of any kind */
@@ -63,6 +71,8 @@ export interface ModelRegistry {
   embedder(reference: ModelReference, account?: BudgetAccount): Embedder
   generator(reference: ModelReference, account?: BudgetAccount): Generator
   reranker(reference: ModelReference, account?: BudgetAccount): RerankModel
+  speaker(reference: ModelReference): Speaker
+  transcriber(reference: ModelReference): Transcriber
   /** Whether the method for that kind would return a model. Does not ask the provider. */
   has(reference: ModelReference, kind: ModelKind): boolean
   describe(): ProviderDescription[]
@@ -83,8 +93,17 @@ export interface RegistryOptions {
   random?: () => number
 }
 
-const PLUGINS: Record<string, (settings: ProviderSettings) => Provider> = {
-  'openai-compatible': openAiCompatible,
+const PLUGINS: Record<string, (settings: ProviderSettings) => Provider | undefined> = {
+  'openai-compatible': ({ baseUrl, ...settings }) =>
+    baseUrl === undefined ? undefined : openAiCompatible({ ...settings, baseUrl }),
+  command: (settings) =>
+    settings.speech === undefined && settings.transcription === undefined ? undefined : commandProvider(settings),
+}
+
+/** What an entry of a plugin cannot do without. */
+const NEEDS: Record<string, string> = {
+  'openai-compatible': 'needs a baseUrl',
+  command: 'needs speech or transcription, with the argv of a program',
 }
 
 /** Model names come from clients where a provider offers any; beyond this many, the longest unused is forgotten. */
@@ -100,7 +119,7 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
 
   const find = (reference: ModelReference, kind: ModelKind): Entry => {
     const entry = entries.get(entryKey(reference))
-    const problem = entry ? problemWith(entry.settings, reference, kind) : 'is not configured in this daemon'
+    const problem = entry ? problemWith(entry, reference, kind) : 'is not configured in this daemon'
     if (entry && !problem) return entry
     throw new KsError('unavailable', `provider ${quote(reference.provider)} ${problem}`)
   }
@@ -119,9 +138,17 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
       const { raw, guard } = find(reference, 'rerank').reranker(reference.model)
       return guardedReranker({ reference: { ...reference }, raw, guard, budget: budgetOf(account) })
     },
+    speaker(reference) {
+      const { raw, guard } = find(reference, 'speech').speaker(reference.model)
+      return guardedSpeaker({ reference: { ...reference }, raw, guard })
+    },
+    transcriber(reference) {
+      const { raw, guard } = find(reference, 'transcription').transcriber(reference.model)
+      return guardedTranscriber({ reference: { ...reference }, raw, guard })
+    },
     has(reference, kind) {
       const entry = entries.get(entryKey(reference))
-      return entry !== undefined && problemWith(entry.settings, reference, kind) === undefined
+      return entry !== undefined && problemWith(entry, reference, kind) === undefined
     },
     describe: () => [...entries.values()].map(describeEntry),
     secrets: () =>
@@ -172,10 +199,30 @@ function createEntry(settings: ProviderSettings, provider: Provider, clock: Guar
     settings,
     provider,
     guards: () => [...guards.values()],
-    embedder: kept('embedding', models?.embedding, provider.embedder, named),
-    generator: kept('generation', models?.generation, provider.generator, named),
-    reranker: kept('rerank', models?.rerank, provider.reranker, named),
+    kinds: kindsOf(provider),
+    embedder: kept('embedding', models?.embedding, provider.embedder ?? none, named),
+    generator: kept('generation', models?.generation, provider.generator ?? none, named),
+    reranker: kept('rerank', models?.rerank, provider.reranker ?? none, named),
+    speaker: kept('speech', models?.speech, provider.speaker ?? none, named),
+    transcriber: kept('transcription', models?.transcription, provider.transcriber ?? none, named),
   }
+}
+
+function kindsOf(provider: Provider): ReadonlySet<ModelKind> {
+  const { embedder, generator, reranker, speaker, transcriber } = provider
+  const made = {
+    embedding: embedder,
+    generation: generator,
+    rerank: reranker,
+    speech: speaker,
+    transcription: transcriber,
+  }
+  return new Set(MODEL_KINDS.filter((kind) => made[kind] !== undefined))
+}
+
+/** In place of what a provider does not have; nobody gets here past `kinds`. */
+function none(): never {
+  throw new KsError('unavailable', 'the provider has no models of this kind')
 }
 
 function readEntries(configs: ProviderConfig[], env: NodeJS.ProcessEnv, clock: GuardClock): Map<string, Entry> {
@@ -190,13 +237,16 @@ function readEntries(configs: ProviderConfig[], env: NodeJS.ProcessEnv, clock: G
     }
     if (entries.has(entryKey(config))) throw refuse('is configured twice')
     const settings = readProviderConfig(config, env)
-    entries.set(entryKey(config), createEntry(settings, plugin(settings), clock))
+    const provider = plugin(settings)
+    if (!provider) throw refuse(NEEDS[config.pluginId] ?? 'is not complete')
+    entries.set(entryKey(config), createEntry(settings, provider, clock))
   }
   return entries
 }
 
 /** Why a provider cannot serve a reference; undefined where it can. */
-function problemWith(settings: ProviderSettings, reference: ModelReference, kind: ModelKind): string | undefined {
+function problemWith({ settings, kinds }: Entry, reference: ModelReference, kind: ModelKind): string | undefined {
+  if (!kinds.has(kind)) return `has no models for ${kind}`
   if (settings.missingKeyEnv) return `has no key: environment variable ${settings.missingKeyEnv} is not set`
   if (settings.models && !settings.models[kind].some(({ name }) => name === reference.model)) {
     return `does not offer ${kind} model ${quote(reference.model)}`
@@ -210,7 +260,7 @@ function describeEntry({ settings, guards }: Entry): ProviderDescription {
   return {
     pluginId,
     provider,
-    baseUrl: `${baseUrl.origin}${baseUrl.pathname}`,
+    ...(baseUrl ? { baseUrl: `${baseUrl.origin}${baseUrl.pathname}` } : {}),
     credential: settings.apiKey ? 'set' : settings.missingKeyEnv ? 'missing' : 'none',
     ...(models
       ? {
@@ -218,6 +268,8 @@ function describeEntry({ settings, guards }: Entry): ProviderDescription {
             embedding: names(models.embedding),
             generation: names(models.generation),
             rerank: names(models.rerank),
+            speech: names(models.speech),
+            transcription: names(models.transcription),
           },
         }
       : {}),

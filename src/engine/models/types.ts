@@ -87,3 +87,36 @@ export interface RerankModel {
   /** Relevance of each document to the query, 0 to 1, in the order given. */
   rerank(query: string, documents: string[], signal?: AbortSignal): Promise<number[]>
 }
+
+export interface TextToSpeak {
+  text: string
+  /** the model's own where absent or empty */
+  voice?: string
+  language?: string
+}
+
+/** Audio of some text. */
+export interface Speech {
+  audio: Buffer
+  mimeType: string
+}
+
+export interface Speaker {
+  readonly reference: ModelReference
+  /** @throws KsError `provider-failed` */
+  speak(what: TextToSpeak, signal?: AbortSignal): Promise<Speech>
+}
+
+export interface AudioToRead {
+  bytes: Uint8Array
+  /** lower case, without a dot */
+  extension: string
+  mimeType: string
+  language?: string
+}
+
+export interface Transcriber {
+  readonly reference: ModelReference
+  /** The words that are said, '' where none are. @throws KsError `provider-failed` */
+  transcribe(audio: AudioToRead, signal?: AbortSignal): Promise<string>
+}

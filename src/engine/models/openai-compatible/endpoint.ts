@@ -1,5 +1,5 @@
 import type { Secret } from '../../../lib/secret.js'
-import { type Egress, type EgressAnswer, readText } from '../egress-fetch.js'
+import { type Egress, type EgressAnswer, type EgressBody, readText } from '../egress-fetch.js'
 import { ProviderFailure } from '../failure.js'
 
 /** An error body is read to recognise a refused field, never shown; more than this no server says about it. */
@@ -24,24 +24,33 @@ export interface Endpoint {
     signal: AbortSignal,
     onRefused?: (status: number, body: string) => void,
   ): Promise<EgressAnswer>
+  /** The same with a form, or a body of any other type. */
+  postForm(path: string, body: EgressBody, signal: AbortSignal): Promise<EgressAnswer>
 }
 
+type OnRefused = (status: number, body: string) => void
+
 export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoint {
+  const send = async (path: string, body: EgressBody, accept: string, signal: AbortSignal, onRefused?: OnRefused) => {
+    const headers: Record<string, string> = { accept }
+    if (settings.apiKey) headers.authorization = `Bearer ${settings.apiKey.reveal()}`
+    for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value.reveal()
+    const answer = await egress.send(apiUrl(settings.baseUrl, path), headers, body, signal)
+    if (answer.status >= 200 && answer.status < 300) return answer
+    // read rather than dropped, so that the connection can be used again
+    const text = await readText(answer, MAX_ERROR_BYTES, signal).catch(() => '')
+    signal.throwIfAborted()
+    onRefused?.(answer.status, text)
+    const { status, retryAfterMs } = answer
+    const options = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
+    throw new ProviderFailure('status', `status ${status}`, options)
+  }
   return {
-    async post(path, body, signal, onRefused) {
-      const headers: Record<string, string> = { accept: 'application/json, text/event-stream' }
-      if (settings.apiKey) headers.authorization = `Bearer ${settings.apiKey.reveal()}`
-      for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value.reveal()
-      const answer = await egress.post(apiUrl(settings.baseUrl, path), headers, body, signal)
-      if (answer.status >= 200 && answer.status < 300) return answer
-      // read rather than dropped, so that the connection can be used again
-      const text = await readText(answer, MAX_ERROR_BYTES, signal).catch(() => '')
-      signal.throwIfAborted()
-      onRefused?.(answer.status, text)
-      const { status, retryAfterMs } = answer
-      const options = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
-      throw new ProviderFailure('status', `status ${status}`, options)
+    post: (path, body, signal, onRefused) => {
+      const json = { type: 'application/json', content: JSON.stringify(body) }
+      return send(path, json, 'application/json, text/event-stream, audio/*', signal, onRefused)
     },
+    postForm: (path, body, signal) => send(path, body, 'application/json', signal),
   }
 }
 

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { uuid } from '../primitives.js'
+import { route } from '../route.js'
+import { voiceName } from './features.js'
+import { CHAT_LIMITS } from './limits.js'
+import { user } from './messages.js'
+
+export const TextToAudio = z
+  .object({
+    user,
+    /** goes before `text` where both are given */
+    message_id: uuid.optional(),
+    text: z.string().max(CHAT_LIMITS.speechText).optional(),
+    /** the application's where absent */
+    voice: voiceName.optional(),
+  })
+  .meta({ id: 'TextToAudioRequest' })
+export type TextToAudio = z.output<typeof TextToAudio>
+
+export const speechRoutes = [
+  route({
+    id: 'audioToText',
+    method: 'POST',
+    path: '/v1/audio-to-text',
+    scope: 'application',
+    summary: 'Write down what is said in an audio file.',
+    multipart: { file: { name: 'file', many: false }, fields: z.object({ user }) },
+    ok: { 200: z.strictObject({ text: z.string() }) },
+    errors: [400, 413, 415, 429],
+  }),
+  route({
+    id: 'textToAudio',
+    method: 'POST',
+    path: '/v1/text-to-audio',
+    scope: 'application',
+    summary: 'Read a text, or the answer of a message, aloud.',
+    body: TextToAudio,
+    forms: true,
+    ok: { 200: 'binary' },
+    binary: ['audio/wav', 'audio/mpeg'],
+    errors: [400, 404],
+  }),
+] as const

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream'
+import { ChatError } from '../../../contract/chat/errors.js'
+import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
+import type { EngineContext } from '../../context.js'
+import { asChatError } from '../answer.js'
+import type { AppSession } from '../apps.js'
+import { type AudioFormat, audioFormat } from './audio-format.js'
+import { transcriptionModel } from './voices.js'
+
+export interface ReceivedAudio {
+  filename: string
+  mimeType: string
+  content: Readable
+}
+
+/** One file to be written down: its bytes first, since forms name the user last. */
+export interface Listening {
+  /** @throws ChatError `unsupported_audio_type`, `audio_too_large` */
+  receive(file: ReceivedAudio): Promise<void>
+  /** @returns what is said, '' for silence. @throws ChatError */
+  transcribe(signal: AbortSignal): Promise<string>
+  /** to be called once, however it ended */
+  end(): void
+}
+
+/** each holds its file in memory */
+const AT_ONCE = 8
+
+/** Writes down what end users say, a bounded number of files at once. */
+export class Ears {
+  readonly #context: EngineContext
+  #busy = 0
+
+  constructor(context: EngineContext) {
+    this.#context = context
+  }
+
+  /**
+   * Admits a file before any of its bytes are read.
+   *
+   * @throws ChatError `app_unavailable` where it is off, `provider_not_support_speech_to_text`, `too_many_requests`
+   */
+  open({ app }: AppSession): Listening {
+    if (!app.speechToText.enabled) throw new ChatError('app_unavailable', 'Speech to text is not enabled.')
+    const model = transcriptionModel(this.#context, app)
+    if (model === undefined)
+      throw new ChatError('provider_not_support_speech_to_text', 'Provider not support speech to text.')
+    if (this.#busy >= AT_ONCE)
+      throw new ChatError('too_many_requests', `the service writes down ${AT_ONCE} files at once already`)
+    this.#busy += 1
+    let ended = false
+    let received: { bytes: Buffer; format: AudioFormat } | undefined
+    return {
+      receive: async (file) => {
+        received = await receive(file)
+      },
+      transcribe: async (signal) => {
+        if (received === undefined) throw noAudio()
+        const { bytes, format } = received
+        const { language } = app.speechToText
+        try {
+          return await this.#context.models.transcriber(model).transcribe({ bytes, ...format, language }, signal)
+        } catch (error) {
+          throw asChatError(error)
+        }
+      },
+      end: () => {
+        if (!ended) this.#busy -= 1
+        ended = true
+      },
+    }
+  }
+}
+
+async function receive({ filename, mimeType, content }: ReceivedAudio) {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const part of content) {
+    const chunk: Buffer = Buffer.isBuffer(part) ? part : Buffer.from(part)
+    size += chunk.length
+    if (size > CHAT_LIMITS.audioBytes)
+      throw new ChatError('audio_too_large', `Audio size exceeded: it has at most ${CHAT_LIMITS.audioBytes} bytes.`)
+    chunks.push(chunk)
+  }
+  const bytes = Buffer.concat(chunks)
+  if (bytes.length === 0) throw noAudio()
+  const format = await audioFormat(bytes, filename, mimeType)
+  if (format !== undefined) return { bytes, format }
+  throw new ChatError(
+    'unsupported_audio_type',
+    'Audio type not allowed: it must be mp3, mp4, mpeg, mpga, m4a, wav or webm.',
+  )
+}
+
+function noAudio(): ChatError {
+  return new ChatError('no_audio_uploaded', 'Please upload your audio.')
+}

@@ -1,0 +1,68 @@
+/** A piece that is spoken at once: short enough to be heard soon, long enough to sound like a sentence. */
+const SHORTEST = 30
+const LONGEST = 400
+
+const END = /[.!?…]["')\]]*\s|[。！？]|\n/g
+
+/**
+ * Takes whole sentences off the beginning of a text that is still being written.
+ *
+ * @param longest a text without an end is cut at its last space before this many characters
+ * @returns the pieces, and what is left
+ */
+export function takeSentences(text: string, longest: number = LONGEST): { pieces: string[]; rest: string } {
+  const pieces: string[] = []
+  let from = 0
+  let end = 0
+  for (const match of text.matchAll(END)) {
+    end = match.index + match[0].length
+    if (end - from < SHORTEST) continue
+    pieces.push(...cut(text.slice(from, end), longest))
+    from = end
+  }
+  const rest = cut(text.slice(from), longest)
+  const last = rest.pop() ?? ''
+  return { pieces: [...pieces, ...rest], rest: last }
+}
+
+/** A whole text in pieces that a model takes. */
+export function inPieces(text: string, longest: number): string[] {
+  const pieces: string[] = []
+  let piece = ''
+  const { pieces: sentences, rest } = takeSentences(text, longest)
+  for (const sentence of [...sentences, rest]) {
+    if (piece !== '' && piece.length + sentence.length > longest) {
+      pieces.push(piece)
+      piece = ''
+    }
+    piece += sentence
+  }
+  return [...pieces, piece].filter((one) => one.trim() !== '')
+}
+
+function cut(text: string, longest: number): string[] {
+  const pieces: string[] = []
+  let left = text
+  while (left.length > longest) {
+    const space = left.lastIndexOf(' ', longest - 1)
+    const at = space > longest / 2 ? space + 1 : longest
+    // never between the halves of a character
+    const end = /[\uD800-\uDBFF]/.test(left[at - 1] ?? '') ? at - 1 : at
+    pieces.push(left.slice(0, end))
+    left = left.slice(end)
+  }
+  return [...pieces, left]
+}
+
+/** A text as it is read aloud: without thoughts, code fences, marks of emphasis, numbers of passages and addresses of links. */
+export function speakable(text: string): string {
+  return text
+    .replace(/<think>[\s\S]*?(<\/think>|$)/g, ' ')
+    .replace(/^\s*```.*$/gm, ' ')
+    .replace(/\[\d{1,3}\]/g, '')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^\s{0,3}(#{1,6}|[-*+>])\s+/gm, '')
+    .replace(/[*_`~|]+/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

@@ -1,0 +1,62 @@
+import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
+import type { TextToAudio } from '../../../contract/chat/speech.js'
+import type { EngineContext } from '../../context.js'
+import type { Speech } from '../../models/types.js'
+import { asChatError } from '../answer.js'
+import type { AppSession } from '../apps.js'
+import { requireMessage } from '../messages.js'
+import { Joiner } from './joiner.js'
+import { inPieces, speakable } from './sentences.js'
+import { speechModel } from './voices.js'
+
+/** the public API refuses more than 4,096 characters at once */
+const PIECE_CHARACTERS = 4000
+const MAX_AUDIO_BYTES = 64 * 1024 * 1024
+
+/**
+ * Reads a text, or the answer of a message of the user, aloud.
+ *
+ * @throws ChatError `app_unavailable` where it is off, `provider_not_initialize` without a model, `invalid_param`, `not_found`
+ */
+export async function speak(
+  context: EngineContext,
+  session: AppSession,
+  body: TextToAudio,
+  signal: AbortSignal,
+): Promise<Speech> {
+  const { app } = session
+  if (!app.textToSpeech.enabled) throw new ChatError('app_unavailable', 'Text to speech is not enabled.')
+  const text = speakable(textOf(context, session, body))
+  const model = speechModel(context, app)
+  if (model === undefined)
+    throw new ChatError('provider_not_initialize', 'the application has no model that reads texts aloud')
+  if (text === '') throw invalidParam('text', 'the text holds nothing that can be read aloud')
+  const speaker = context.models.speaker(model)
+  const { voice, language } = app.textToSpeech
+  const joiner = new Joiner()
+  const pieces: Buffer[] = []
+  let bytes = 0
+  try {
+    for (const piece of inPieces(text, PIECE_CHARACTERS)) {
+      const spoken = joiner.next(await speaker.speak({ text: piece, voice: body.voice ?? voice, language }, signal))
+      bytes += spoken.length
+      if (bytes > MAX_AUDIO_BYTES)
+        throw new ChatError('completion_request_error', `the audio has more than ${MAX_AUDIO_BYTES} bytes`)
+      pieces.push(spoken)
+    }
+  } catch (error) {
+    throw asChatError(error)
+  }
+  return { audio: joiner.whole(pieces), mimeType: joiner.mimeType }
+}
+
+/** What is to be said; the message goes before the text. */
+function textOf({ db }: EngineContext, session: AppSession, { user, message_id, text }: TextToAudio): string {
+  if (message_id !== undefined) {
+    const { row } = requireMessage(db, session, user, message_id)
+    if (row.answer.trim() === '') throw invalidParam('message_id', 'the message has no answer to read aloud')
+    return row.answer
+  }
+  if (text === undefined) throw invalidParam('text', 'Text is required')
+  return text
+}

@@ -1,0 +1,34 @@
+/** The sound of a WAV file (RIFF, Microsoft's multimedia format of 1991). */
+export interface WavSound {
+  /** the fields of its `fmt ` chunk */
+  format: Buffer
+  samples: Buffer
+}
+
+/** Reads a WAV file; the sizes of one that was streamed count only as far as there are bytes. @returns undefined for none */
+export function readWav(bytes: Buffer): WavSound | undefined {
+  if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') return undefined
+  let format: Buffer | undefined
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const name = bytes.toString('latin1', at, at + 4)
+    const size = bytes.readUInt32LE(at + 4)
+    const body = bytes.subarray(at + 8, Math.min(bytes.length, at + 8 + size))
+    if (name === 'fmt ') format = body
+    if (name === 'data') return format === undefined ? undefined : { format, samples: body }
+    at += 8 + size + (size % 2)
+  }
+  return undefined
+}
+
+/** The head of a WAV file. @param size bytes of samples; as large as can be where they are not known yet */
+export function wavHead(format: Buffer, size = 0xffff_ffff): Buffer {
+  const head = Buffer.alloc(28 + format.length)
+  head.write('RIFF', 0, 'latin1')
+  head.writeUInt32LE(Math.min(0xffff_ffff, size + 20 + format.length), 4)
+  head.write('WAVEfmt ', 8, 'latin1')
+  head.writeUInt32LE(format.length, 16)
+  format.copy(head, 20)
+  head.write('data', 20 + format.length, 'latin1')
+  head.writeUInt32LE(size, 24 + format.length)
+  return head
+}

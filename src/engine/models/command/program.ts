@@ -1,0 +1,42 @@
+import type { KsError } from '../../../contract/errors.js'
+
+/** A program of this machine, as the operator wrote it. It is started as it is named: there is no shell. */
+export interface ProgramConfig {
+  /** the program and its arguments; `{input}`, `{output}`, `{voice}`, `{language}` and `{model}` are filled in */
+  argv: string[]
+  /** run first, to bring the input into a form that the program reads; needs `{input}` and `{output}` */
+  convert?: string[]
+  /** where nobody chose one */
+  voice?: string
+  language?: string
+}
+
+export type Placeholders = Partial<Record<'input' | 'output' | 'voice' | 'language' | 'model', string>>
+
+const KNOWN = ['input', 'output', 'voice', 'language', 'model']
+
+/** @throws KsError `invalid-request` */
+export function checkProgram({ argv, convert }: ProgramConfig, refuse: (rule: string) => KsError): void {
+  for (const [name, words] of [['argv', argv] as const, ['convert', convert] as const]) {
+    if (words === undefined) continue
+    if (words[0] === undefined || words[0] === '') throw refuse(`${name} must begin with a program`)
+    if (words.some((word) => word.includes('\0'))) throw refuse(`${name} must not hold zero characters`)
+    const stranger = words
+      .join(' ')
+      .match(/\{(\w+)\}/g)
+      ?.find((word) => !KNOWN.includes(word.slice(1, -1)))
+    if (stranger !== undefined) throw refuse(`${name} holds ${stranger}, which is none of {${KNOWN.join('}, {')}}`)
+  }
+  if (convert !== undefined && !(uses(convert, 'input') && uses(convert, 'output')))
+    throw refuse('convert must hold {input} and {output}')
+}
+
+export function uses(argv: readonly string[], name: keyof Placeholders): boolean {
+  return argv.some((word) => word.includes(`{${name}}`))
+}
+
+/** Each value stays within the word it stands in, whatever characters it has. */
+export function filled(argv: readonly string[], values: Placeholders): string[] {
+  const known = new Map<string, string>(Object.entries(values))
+  return argv.map((word) => word.replace(/\{(\w+)\}/g, (whole, name: string) => known.get(name) ?? whole))
+}

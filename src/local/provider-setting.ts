@@ -1,0 +1,89 @@
+import { type ModelPrice, modelPrices } from './model-prices.js'
+import { atLeast, parseJson, record, someText, text, webAddress } from './setting-readers.js'
+
+/** A program that speaks or listens; `argv` is started as it is, without a shell. */
+interface ProgramSetting {
+  argv: string[]
+  convert?: string[]
+  voice?: string
+  language?: string
+}
+
+/** One model provider. Credentials stand in an environment variable that `apiKeyEnv` names, or in `apiKey`. */
+export interface ProviderSetting {
+  pluginId: string
+  provider: string
+  /** absent for programs of this machine */
+  baseUrl?: string
+  speech?: ProgramSetting
+  transcription?: ProgramSetting
+  apiKey?: string
+  apiKeyEnv?: string
+  timeoutMs?: number
+  maxBatch?: number
+  maxConcurrency?: number
+  headers?: Record<string, string>
+  prices?: Record<string, ModelPrice>
+}
+
+const PROVIDER_TEXTS = ['apiKey', 'apiKeyEnv'] as const
+const PROVIDER_COUNTS = ['timeoutMs', 'maxBatch', 'maxConcurrency'] as const
+const PROVIDER_KEYS: readonly string[] = [
+  'pluginId',
+  'provider',
+  'baseUrl',
+  'headers',
+  'prices',
+  'speech',
+  'transcription',
+  ...PROVIDER_TEXTS,
+  ...PROVIDER_COUNTS,
+]
+
+/** A list of providers. @throws Error that says the rule */
+export function providers(value: unknown): readonly ProviderSetting[] {
+  const list: unknown = typeof value === 'string' ? parseJson(value) : value
+  if (!Array.isArray(list)) throw new Error('a list of providers (in the environment: as JSON)')
+  return list.map(provider)
+}
+
+function provider(value: unknown): ProviderSetting {
+  const fields = record(value, 'a list of objects')
+  const stranger = Object.keys(fields).find((key) => !PROVIDER_KEYS.includes(key))
+  if (stranger !== undefined) throw new Error(`a list of providers without the key ${JSON.stringify(stranger)}`)
+  const read: ProviderSetting = {
+    pluginId: someText(fields.pluginId),
+    provider: someText(fields.provider),
+    ...(fields.pluginId === 'command' ? {} : { baseUrl: webAddress(fields.baseUrl) }),
+  }
+  for (const key of ['speech', 'transcription'] as const)
+    if (fields[key] !== undefined) read[key] = program(fields[key], key)
+  for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) read[key] = someText(fields[key])
+  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) read[key] = atLeast(1)(fields[key])
+  if (fields.prices !== undefined) read.prices = modelPrices(fields.prices)
+  if (fields.headers !== undefined)
+    read.headers = Object.fromEntries(
+      Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),
+    )
+  return read
+}
+
+const PROGRAM_KEYS: readonly string[] = ['argv', 'convert', 'voice', 'language']
+
+function program(value: unknown, name: string): ProgramSetting {
+  const fields = record(value, `${name} as {"argv": ["program", "argument", …]}`)
+  const stranger = Object.keys(fields).find((key) => !PROGRAM_KEYS.includes(key))
+  if (stranger !== undefined) throw new Error(`${name} without the key ${JSON.stringify(stranger)}`)
+  const read: ProgramSetting = { argv: words(fields.argv, `${name}.argv`) }
+  if (fields.convert !== undefined) read.convert = words(fields.convert, `${name}.convert`)
+  if (fields.voice !== undefined) read.voice = text(fields.voice)
+  if (fields.language !== undefined) read.language = text(fields.language)
+  return read
+}
+
+function words(value: unknown, name: string): string[] {
+  const list: unknown[] = Array.isArray(value) ? value : []
+  const read = list.filter((item) => typeof item === 'string')
+  if (read.length === 0 || read.length < list.length) throw new Error(`${name} as a list of texts, the program first`)
+  return read
+}

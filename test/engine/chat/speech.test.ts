@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { audioFormat } from '../../../src/engine/chat/speech/audio-format.js'
+import { Joiner } from '../../../src/engine/chat/speech/joiner.js'
+import { inPieces, speakable, takeSentences } from '../../../src/engine/chat/speech/sentences.js'
+import { readWav, wavHead } from '../../../src/engine/chat/speech/wav.js'
+
+const text = fc.array(fc.constantFrom('a', 'word ', '. ', '! ', '?"\n', '。', '😀', '\n\n', 'x'.repeat(50)), {
+  maxLength: 60,
+})
+
+describe('sentences', () => {
+  test('whatever the text, the pieces and the rest are the text, and none is too long', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 10, max: 100 }), (parts, longest) => {
+        const whole = parts.join('')
+        const { pieces, rest } = takeSentences(whole, longest)
+        expect([...pieces, rest].join('')).toBe(whole)
+        for (const piece of [...pieces, rest]) expect(piece.length).toBeLessThanOrEqual(longest)
+      }),
+    )
+  })
+
+  test('a text that is fed bit by bit is said whole and in order', () => {
+    fc.assert(
+      fc.property(text, (parts) => {
+        const said: string[] = []
+        let rest = ''
+        for (const part of parts) {
+          const taken = takeSentences(rest + part)
+          said.push(...taken.pieces)
+          rest = taken.rest
+        }
+        expect(said.join('') + rest).toBe(parts.join(''))
+      }),
+    )
+  })
+
+  test('pieces for a model are as few as fit, and leave out only blanks', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 60, max: 400 }), (parts, longest) => {
+        const pieces = inPieces(parts.join(''), longest)
+        for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(longest)
+        expect(pieces.join('').replace(/\s/g, '')).toBe(parts.join('').replace(/\s/g, ''))
+      }),
+    )
+    expect(inPieces('One sentence that is long enough. Another one.', 4000)).toHaveLength(1)
+  })
+
+  test('a short sentence waits for the next one', () => {
+    expect(takeSentences('Yes. It opens at nine in the morning. On Sundays')).toEqual({
+      pieces: ['Yes. It opens at nine in the morning. '],
+      rest: 'On Sundays',
+    })
+  })
+
+  test('what is for the eye is not read aloud', () => {
+    const markdown =
+      '<think>hm</think># Hours\n\n- It opens at **nine** [1], see [the page](http://x/y).\n```js\n`code`\n```'
+    expect(speakable(markdown)).toBe('Hours It opens at nine , see the page. code')
+    expect(speakable('<think>never ends')).toBe('')
+  })
+})
+
+/** A WAV file of so many samples; a streamed one claims to be endless. */
+function wav(samples: number, options: { rate?: number; streamed?: boolean } = {}): Buffer {
+  const format = Buffer.alloc(16)
+  format.writeUInt16LE(1, 0)
+  format.writeUInt16LE(1, 2)
+  format.writeUInt32LE(options.rate ?? 22_050, 4)
+  const sound = Buffer.alloc(samples * 2, 7)
+  return Buffer.concat([wavHead(format, options.streamed ? undefined : sound.length), sound])
+}
+
+describe('joining', () => {
+  test('several WAV files become one that says its size', () => {
+    const joiner = new Joiner()
+    const pieces = [wav(10, { streamed: true }), wav(20), wav(5)].map((audio) =>
+      joiner.next({ audio, mimeType: 'audio/wav' }),
+    )
+    const whole = joiner.whole(pieces)
+    expect(whole.equals(wav(35))).toBe(true)
+    expect(whole.readUInt32LE(4)).toBe(whole.length - 8)
+    expect(readWav(whole)?.samples).toHaveLength(70)
+  })
+
+  test('pieces of MP3 follow one another; what does not fit is refused', () => {
+    const joiner = new Joiner()
+    const mp3 = { audio: Buffer.from('ID3'), mimeType: 'audio/mpeg' }
+    expect(String(joiner.whole([joiner.next(mp3), joiner.next(mp3)]))).toBe('ID3ID3')
+    expect(() => joiner.next({ audio: wav(1), mimeType: 'audio/wav' })).toThrow('several types')
+    const rates = new Joiner()
+    rates.next({ audio: wav(1), mimeType: 'audio/wav' })
+    expect(() => rates.next({ audio: wav(1, { rate: 8000 }), mimeType: 'audio/wav' })).toThrow('several formats')
+  })
+
+  test('no bytes break the reader', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), fc.integer({ min: 0, max: 46 }), (noise, at) => {
+        const bytes = wav(4)
+        bytes.set(noise.subarray(0, Math.max(0, bytes.length - at)), at)
+        const read = readWav(bytes)
+        expect((read?.samples.length ?? 0) <= bytes.length).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('what audio is', () => {
+  const noise = Buffer.alloc(64, 1)
+  test.each([
+    ['a.mp3', 'audio/mp3', 'mp3'],
+    ['a', 'audio/mpeg', 'mp3'],
+    ['a', 'audio/mpga', 'mpga'],
+    ['a.mpeg', 'application/octet-stream', 'mpeg'],
+    ['a', 'audio/mp4', 'mp4'],
+    ['a', 'audio/m4a', 'm4a'],
+    ['a', 'audio/x-m4a', 'm4a'],
+    ['a', 'audio/wav', 'wav'],
+    ['a', 'audio/x-wav', 'wav'],
+    ['a', 'audio/wave', 'wav'],
+    ['a', 'audio/vnd.wave', 'wav'],
+    ['blob', 'audio/webm;codecs=opus', 'webm'],
+    ['a', 'video/mp4', 'mp4'],
+    ['a', 'Video/WebM; codecs="vp8,opus"', 'webm'],
+    ['a.WAV', 'text/plain', 'wav'],
+  ])('%s of %s is taken', async (name, type, extension) => {
+    expect(await audioFormat(noise, name, type)).toMatchObject({ extension })
+  })
+
+  test.each([
+    ['a.ogg', 'audio/ogg'],
+    ['a.txt', 'text/plain'],
+    ['a', 'application/octet-stream'],
+    ['a.aac', 'audio/aac'],
+  ])('%s of %s is not', async (name, type) => {
+    expect(await audioFormat(noise, name, type)).toBeUndefined()
+  })
+
+  test('bytes that say what they are overrule name and declared type', async () => {
+    expect(await audioFormat(wav(10), 'a.txt', 'text/plain')).toEqual({ extension: 'wav', mimeType: 'audio/wav' })
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000a49444154', 'hex')
+    expect(await audioFormat(png, 'a.mp3', 'audio/mpeg')).toBeUndefined()
+  })
+})

@@ -1,0 +1,157 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createModelRegistry } from '../../../src/engine/models/registry.js'
+import { until } from '../../helpers/until.js'
+
+const NODE = process.execPath
+const REFERENCE = { pluginId: 'command', provider: 'local', model: 'm1' }
+/** the smallest WAV: one sample */
+const WAV = Buffer.from('UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==', 'base64')
+const AUDIO = { bytes: WAV, extension: 'wav', mimeType: 'audio/wav' }
+
+let dir: string
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ks-command-test-'))
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+/** A program written in JavaScript; its arguments follow. */
+function script(name: string, source: string): string[] {
+  const path = join(dir, `${name}.cjs`)
+  writeFileSync(path, source)
+  return [NODE, path]
+}
+
+const listening = (argv: string[], more: object = {}) =>
+  createModelRegistry([{ pluginId: 'command', provider: 'local', transcription: { argv, ...more }, timeoutMs: 20_000 }])
+const speaking = (argv: string[], more: object = {}) =>
+  createModelRegistry([{ pluginId: 'command', provider: 'local', speech: { argv, ...more } }])
+
+const said = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))'
+
+describe('a program', () => {
+  test('gets its input by stdin, its words as they are, and nothing of a shell', async () => {
+    const registry = listening(
+      [...script('args', said), '-l', '{language}', '--model={model}', '$(id) ; `id` | {other'],
+      {
+        language: 'no',
+      },
+    )
+    const heard = registry.transcriber(REFERENCE)
+    expect(JSON.parse(await heard.transcribe(AUDIO))).toEqual(['-l', 'no', '--model=m1', '$(id) ; `id` | {other'])
+    const hostile = '; rm -rf / {model} "'
+    expect(JSON.parse(await heard.transcribe({ ...AUDIO, language: hostile }))[1]).toBe(hostile)
+    const echo = speaking(script('cat', 'process.stdin.pipe(process.stdout)'))
+    const spoken = await echo.speaker(REFERENCE).speak({ text: 'ID3 says hello' })
+    expect({ ...spoken, audio: String(spoken.audio) }).toEqual({ audio: 'ID3 says hello', mimeType: 'audio/mpeg' })
+  })
+
+  test('reads and writes files of a folder that nobody else sees and that is gone afterwards', async () => {
+    const copy = `const fs = require('fs'); const [from, to] = process.argv.slice(2)
+      fs.writeFileSync(to, fs.readFileSync(from)); fs.writeFileSync(${JSON.stringify(join(dir, 'seen'))}, from)`
+    const registry = speaking([...script('copy', copy), '{input}', '{output}'])
+    const { audio } = await registry.speaker(REFERENCE).speak({ text: 'ID3 file' })
+    expect(String(audio)).toBe('ID3 file')
+    expect(readFileSync(join(dir, 'seen'), 'utf8')).toContain('ks-command-')
+    expect(
+      readdirSync(tmpdir()).filter((name) => name.startsWith('ks-command-') && name !== dir.split('/').at(-1)),
+    ).toEqual([])
+  })
+
+  test('may have its input converted before', async () => {
+    const convert = [
+      ...script(
+        'convert',
+        `const fs = require('fs'); const [from, to] = process.argv.slice(2)
+      fs.writeFileSync(to, 'converted ' + fs.readFileSync(from).length)`,
+      ),
+      '{input}',
+      '{output}',
+    ]
+    const read = `process.stdout.write(process.argv[2].slice(-4) + ' ' + require('fs').readFileSync(process.argv[2]))`
+    const registry = listening([...script('read', read), '{input}'], { convert })
+    expect(await registry.transcriber(REFERENCE).transcribe(AUDIO)).toBe(`.wav converted ${WAV.length}`)
+  })
+
+  test('knows nothing of the environment that could be a credential', async () => {
+    process.env.KS_TEST_SECRET = 'canary'
+    const registry = listening(script('env', 'process.stdout.write(Object.keys(process.env).join(" "))'))
+    const names = await registry.transcriber(REFERENCE).transcribe(AUDIO)
+    delete process.env.KS_TEST_SECRET
+    expect(names).toContain('PATH')
+    expect(names).not.toContain('SECRET')
+  })
+
+  test.each([
+    ['is not there', ['/no/such/program'], 'its program is not there'],
+    ['fails', script.bind(null, 'fails', 'process.exit(3)'), 'its program ended with code 3'],
+    ['says too much', ['yes'], 'more than'],
+  ])('that %s is a failure of the provider', async (_what, argv, sentence) => {
+    const registry = listening(Array.isArray(argv) ? argv : argv())
+    const failed = registry.transcriber(REFERENCE).transcribe(AUDIO)
+    await expect(failed).rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining(sentence) })
+  })
+
+  test('that says no audio is a failure, too', async () => {
+    const registry = speaking(script('mute', 'console.log("no audio device")'))
+    await expect(registry.speaker(REFERENCE).speak({ text: 'x' })).rejects.toMatchObject({ code: 'provider-failed' })
+  })
+
+  test('is killed on abort with everything it started, and when its time is over', async () => {
+    const pids = join(dir, 'pids')
+    const parent = `const { spawn } = require('child_process')
+      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+      require('fs').writeFileSync(${JSON.stringify(pids)}, process.pid + ' ' + child.pid); setInterval(() => {}, 1000)`
+    const leave = new AbortController()
+    const registry = listening(script('parent', parent))
+    const going = registry.transcriber(REFERENCE).transcribe(AUDIO, leave.signal)
+    going.catch(() => {})
+    const running = () => {
+      try {
+        return readFileSync(pids, 'utf8').split(' ').map(Number)
+      } catch {
+        return []
+      }
+    }
+    await until(() => running().length === 2)
+    leave.abort(new Error('gone'))
+    await expect(going).rejects.toThrow('gone')
+    await until(() => running().every((pid) => !alive(pid)))
+    const slow = createModelRegistry([
+      { pluginId: 'command', provider: 'local', transcription: { argv: script('slow', parent) }, timeoutMs: 1000 },
+    ])
+    await expect(slow.transcriber(REFERENCE).transcribe(AUDIO)).rejects.toThrow('no answer within 1000 ms')
+    await until(() => running().every((pid) => !alive(pid)))
+  })
+})
+
+/** A killed process that nobody has waited for is not alive. */
+function alive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+describe('the configuration', () => {
+  test.each([
+    [{}, 'needs speech or transcription'],
+    [{ speech: { argv: [] } }, 'must begin with a program'],
+    [{ speech: { argv: ['x', '{voices}'] } }, '{voices}'],
+    [{ transcription: { argv: ['x'], convert: ['y', '{input}'] } }, 'must hold {input} and {output}'],
+  ])('%j is refused', (entry, sentence) => {
+    expect(() => createModelRegistry([{ pluginId: 'command', provider: 'p', ...entry }])).toThrow(sentence)
+  })
+
+  test('a provider has the models that it has programs for', () => {
+    const registry = speaking(['x'])
+    const has = (kind: 'speech' | 'transcription' | 'generation') => registry.has(REFERENCE, kind)
+    expect([has('speech'), has('transcription'), has('generation')]).toEqual([true, false, false])
+    expect(() => registry.generator(REFERENCE)).toThrow('has no models for generation')
+    expect(registry.describe()).toMatchObject([{ pluginId: 'command', provider: 'local', credential: 'none' }])
+  })
+})
