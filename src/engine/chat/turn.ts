@@ -107,7 +107,10 @@ export class RunningTurn implements ChatTurn {
   finish(metadata: AnswerMetadata): void {
     this.#metadata = metadata
     const frame: ChatFrame = { event: 'message_end', id: this.ids.messageId, ...this.#common(), metadata, files: null }
-    if (this.#voice === undefined) return this.#close(frame)
+    if (this.#voice === undefined) {
+      this.#close(frame)
+      return
+    }
     // the answer is whole now; what is still to be heard holds up nobody but the stream
     this.#push(frame)
     this.#end()
