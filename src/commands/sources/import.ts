@@ -24,7 +24,8 @@ export default class SourcesImport extends BaseCommand {
   async run(): Promise<void> {
     const { args, argv, flags } = await this.parse(SourcesImport)
     const named = new Set(argv.slice(1).map(String))
-    if (flags.all === named.size > 0) throw usageError('no pages are named', 'name pages, or give `--all`')
+    const all = flags.all === true
+    if (all === named.size > 0) throw usageError('either pages are named, or `--all` is given')
     const { id } = await this.space()
     const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
     const client = await this.client()
@@ -35,7 +36,7 @@ export default class SourcesImport extends BaseCommand {
         ...(lastEditedTime === undefined ? {} : { lastEditedTime }),
       })),
     )
-    const wanted = there.filter(({ pageId }) => flags.all || named.has(pageId))
+    const wanted = there.filter(({ pageId }) => all || named.has(pageId))
     const known = new Set(wanted.map(({ pageId }) => pageId))
     const strangers = [...named].filter((pageId) => !known.has(pageId))
     const result = await inBatches(wanted, (pages) =>

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cliHome } from '../helpers/cli.js'
+import { type NotionPlace, startNotion } from '../helpers/places/notion.js'
+import type { RemotePlace } from '../helpers/places/place.js'
+import { startS3 } from '../helpers/places/s3.js'
+
+const home = cliHome()
+let notion: NotionPlace
+let s3: RemotePlace
+beforeAll(async () => {
+  home.env['KS_DAEMON_EGRESS_ALLOW'] = '127.0.0.2'
+  notion = await startNotion()
+  s3 = await startS3()
+  expect((await home.ks(['spaces', 'create', 'Sea'])).code).toBe(0)
+  expect((await home.ks(['config', 'set', 'space', 'sea'])).code).toBe(0)
+})
+afterAll(async () => {
+  await home.end()
+  await Promise.all([notion.end(), s3.end()])
+})
+
+async function ks(...args: string[]) {
+  const { stdout, stderr, code } = await home.ks([...args, '--json'])
+  expect([code, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout)
+}
+
+async function add({ type, uri, metadata }: RemotePlace): Promise<string> {
+  const keys = home.file('keys.json', JSON.stringify(metadata['credentials']))
+  const how = ['--type', type, '--uri', uri, '--provider', String(metadata['provider']), '--credentials-file', keys]
+  return (await ks('sources', 'add', 'Place', ...how)).id
+}
+
+it('ks sources pages and import: what is named, or all; what is not there exits 3', async () => {
+  await notion.put('tides.md', 'The moon pulls the sea.')
+  await notion.put('winds.md', 'The trade winds blow west.')
+  const id = await add(notion)
+  const pages = await ks('sources', 'pages', id)
+  expect(pages.map(({ pageName }: { pageName: string }) => pageName)).toEqual(['tides', 'winds'])
+  const one = await home.ks(['sources', 'import', id, pages[0].pageId, 'none'])
+  expect(one).toMatchObject({ code: 3, stderr: 'ks: none: is not there\n' })
+  expect(one.stdout).toMatch(/^[0-9a-f-]{36}\ttides~[0-9a-f]{16}\.md\n$/)
+  const all = await ks('sources', 'import', id, '--all')
+  expect(all).toMatchObject({ documents: [{}], failed: [], skipped: [pages[0].pageId] })
+  for (const wrong of [[], ['x', '--all']]) expect((await home.ks(['sources', 'import', id, ...wrong])).code).toBe(2)
+  expect((await home.ks(['sources', 'files', id])).code).toBe(2)
+})
+
+it('ks sources files and import-files', async () => {
+  await s3.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
+  const id = await add(s3)
+  expect(await ks('sources', 'files', id)).toMatchObject([{ id: 'notes/tides.md', type: 'file', bucket: 'docs' }])
+  const done = await ks('sources', 'import-files', id, 'notes/tides.md')
+  expect(done.documents).toMatchObject([{ filename: 'notes/tides.md' }])
+  expect((await home.ks(['sources', 'import-files', id, 'notes/none.md'])).code).toBe(1)
+  expect((await home.ks(['sources', 'pages', id])).code).toBe(2)
+  const odd = [
+    'sources',
+    'add',
+    'Odd',
+    '--type',
+    'object-storage',
+    '--provider',
+    's3',
+    '--uri',
+    's3://docs/',
+    '--set',
+    'x',
+  ]
+  expect((await home.ks(odd)).code).toBe(2)
+})
