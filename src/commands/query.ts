@@ -53,7 +53,6 @@ export default class Query extends BaseCommand {
     const query = await textOrStdin(args.text, 'the question')
     if (query === '') throw usageError('the question is empty')
     const { id } = await this.space()
-    const client = await this.client()
     const question: Question = { knowledgeSpaceId: id, query }
     const mode = MODES.find((known) => known === this.settings.mode?.value)
     if (mode !== undefined) question.mode = mode

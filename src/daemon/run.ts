@@ -118,7 +118,9 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
   closers.push(() => engine.close())
 
   const work = createOpenWork()
-  const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
+  const status = createStatusReader({
+    ...{ identity, activity: () => engine.activity(), openRequests: work.count, watcherPid: () => watching.pid },
+  })
   closers.push(() => status.close())
   closers.push(() => watching.close())
   const { root: dataDir } = layout

@@ -29,6 +29,8 @@ export interface StatusSources {
   identity: Identity
   activity(): Activity
   openRequests(): number
+  /** the process that watches folders */
+  watcherPid?(): number | undefined
 }
 
 export interface StatusReader {
@@ -44,8 +46,10 @@ export function createStatusReader(sources: StatusSources): StatusReader {
     read: ({ reset }) => {
       const { identity } = sources
       const { indexPid, parserPids, ...work } = sources.activity()
-      const children: [pid: number, role: 'index' | 'parser'][] = parserPids.map((pid) => [pid, 'parser'])
+      const children: [pid: number, role: 'index' | 'parser' | 'watcher'][] = parserPids.map((pid) => [pid, 'parser'])
       if (indexPid !== undefined) children.unshift([indexPid, 'index'])
+      const watcher = sources.watcherPid?.()
+      if (watcher !== undefined) children.push([watcher, 'watcher'])
       const own = ownMemory()
       const status: DaemonStatus = {
         ...identity,

@@ -258,6 +258,28 @@ describe('ks watch --once', () => {
   })
 })
 
+test('a folder whose files go to a remote service is watched from here, with a record of its own', async () => {
+  newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
+  const { url } = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
+  const env = { KS_TOKEN_FILE: join(home.dataDir, 'cli.token') }
+  const once = ['watch', folder, '--space', 'notes', '--url', url, '--once']
+  const first = await home.ks(once, { env })
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('added') })
+  rmSync(join(folder, 'a.md'))
+  renameSync(join(folder, 'b.md'), join(folder, 'c.md'))
+  expect((await home.ks(once, { env })).code).toBe(0)
+  await untilNames(['c.md'])
+  const nothing = await home.ks(once, { env })
+  expect(nothing).toMatchObject({ code: 0, stdout: '' })
+  const { stdout } = await home.ks(['api', 'GET', `/knowledge-spaces/${await spaceId()}/local-files?root=${folder}`])
+  expect(JSON.parse(stdout)).toEqual({ items: [] })
+})
+
+async function spaceId(): Promise<string> {
+  const { stdout } = await home.ks(['spaces', 'show', 'notes', '--json'])
+  return JSON.parse(stdout).id
+}
+
 describe('a folder that the daemon watches', () => {
   const state = async () => {
     const { stdout } = await home.ks(['watch', 'list', '--json'])

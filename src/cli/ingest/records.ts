@@ -76,7 +76,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
 }
 
 /** A sentence that begins with the file's own name groups with the same sentence about other files. */
-function withoutName(reason: string, filename: string): string {
+export function withoutName(reason: string, filename: string): string {
   for (const name of [filename, filename.split('/').at(-1) ?? filename]) {
     for (const start of [`${name} `, `${name}: `, `"${name}" `, `"${name}": `]) {
       if (reason.startsWith(start)) return reason.slice(start.length)

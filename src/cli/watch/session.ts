@@ -7,15 +7,15 @@ import type { LocalDirs } from '../../local/dirs.js'
 import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
 import type { Place } from '../contexts.js'
-import { followJobs } from '../ingest/follow.js'
+import { withoutName } from '../ingest/records.js'
 import { Interrupted, onInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { ttyLine } from '../terminal.js'
 import { plural } from '../units.js'
 import { fileLedger, watchFile } from './file-ledger.js'
+import { Follower } from './follower.js'
 import { type Ledger, serviceLedger } from './ledger.js'
 import { type WatchRules, walkOptionsOf } from './rules.js'
-import type { Change } from './sync.js'
 import { FolderWatcher, type WatchState } from './watcher.js'
 
 export interface WatchSessionOptions {
@@ -79,14 +79,16 @@ async function openWatcher(
     place.kind === 'local' ? await localLedger(options, folder, file) : fileLedger(`${file}.jsonl`, spaceId)
   const client = await options.connect()
   closers.push(() => client.close())
-  const follow = (change: Change) => followChange(client, change, signal, (seen) => print(seen, out, tally))
+  const follower = new Follower(client, signal, ({ filename, documentId }, outcome) =>
+    print({ filename, ...(documentId === undefined ? {} : { documentId }), ...outcome }, out, tally),
+  )
   const watcher = new FolderWatcher({
     ...{ folder, spaceId, ledger, signal, onDelete: options.onDelete, everyMs: options.everyMs },
     connect: options.connect,
     walk: walkOptionsOf(folder, rules, dirs),
     onChange: (change) => {
       print(change, out, tally)
-      if (change.jobId !== undefined && !options.once) follow(change)
+      if (change.jobId !== undefined && !options.once) follower.add(change)
     },
     onState: stateTeller(folder, options),
     onSkipped: (skipped) => {
@@ -129,14 +131,6 @@ export function lockOf(file: string, folder: string): () => void {
   })
 }
 
-function followChange(client: Client, change: Change, signal: AbortSignal, tell: (seen: Seen) => void): void {
-  const { filename, documentId = '', jobId = '' } = change
-  followJobs([{ index: 0, documentId, jobId }], {
-    ...{ client, signal, onProgress: () => undefined },
-    onEnded: (_index, outcome) => tell({ filename, documentId, ...outcome }),
-  }).catch(() => undefined) // the service says so in the state of the watch
-}
-
 interface Seen {
   filename: string
   status: keyof typeof MARKS
@@ -153,7 +147,8 @@ function print(seen: Seen, out: Output, tally: { changes: number; failed: number
   } else if (out.format === 'tsv') {
     out.raw(`${[status, filename, reason ?? ''].map((cell) => ttyLine(cell)).join('\t')}\n`)
   } else if (status !== 'published') {
-    out.line(ttyLine(`${MARKS[status]} ${filename}${reason === undefined ? '' : `: ${reason}`}`))
+    const why = reason === undefined ? '' : `: ${withoutName(reason, filename)}`
+    out.line(ttyLine(`${MARKS[status]} ${filename}${why}`))
   }
 }
 

@@ -17,6 +17,7 @@ export interface Change {
   reason?: string
   documentId?: string
   jobId?: string
+  bulkJobId?: string
 }
 
 export interface SyncOptions {
@@ -58,11 +59,11 @@ export class FolderSync {
   /** other numbers under which devices were seen again after a restart of the machine */
   readonly #renumbered = new Map<string, Set<string>>()
   #entries = new Map<string, Entry>()
-  /** device and inode of the folder that was last seen with files of the space in it */
+  /** device and inode of the folder that was last trusted */
   #identity: string | undefined
   /** the same of the last look at everything */
   #lookedAt: string | undefined
-  /** another folder stands in the place of the watched one, without any of its files */
+  /** an empty folder stands in the place of the watched one */
   #isStrange = false
   /** files that are missing, and are not taken as deleted */
   readonly #withheld = new Set<string>()
@@ -123,11 +124,10 @@ export class FolderSync {
     return pass
   }
 
-  /** A folder that was not seen before and holds none of the known files is not trusted to have lost them. */
+  /** An empty folder that was not seen before is not trusted to have lost its files: it may be a mount point. */
   #judgeFolder(identity: string, { files }: Looked): void {
-    const isKnown = this.#entries.size === 0 || [...this.#entries.keys()].some((path) => files.has(path))
     this.#lookedAt = identity
-    this.#isStrange = identity !== this.#identity && !isKnown
+    this.#isStrange = identity !== this.#identity && this.#entries.size > 0 && files.size === 0
     if (!this.#isStrange) this.#identity = identity
   }
 
@@ -234,7 +234,8 @@ export class FolderSync {
     const status = entry.documentIds.length === 0 ? 'added' : 'changed'
     entry.documentSha = entry.sha256
     entry.documentIds = [...new Set([result.documentId, ...entry.documentIds])]
-    const job = 'jobId' in result ? { jobId: result.jobId } : {}
+    const bulk = 'bulkJobId' in result ? { bulkJobId: result.bulkJobId } : {}
+    const job = 'jobId' in result ? { jobId: result.jobId, ...bulk } : {}
     this.#options.onChange({ filename, status, documentId: result.documentId, ...job })
   }
 

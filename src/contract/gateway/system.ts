@@ -34,7 +34,12 @@ export const DaemonStatus = z
       backgroundTasks: count,
     }),
     processes: z.array(
-      z.strictObject({ role: z.enum(['daemon', 'index', 'parser']), pid: count, rss: count, peakRss: count }),
+      z.strictObject({
+        role: z.enum(['daemon', 'index', 'parser', 'watcher']),
+        pid: count,
+        rss: count,
+        peakRss: count,
+      }),
     ),
   })
   .meta({ id: 'DaemonStatus' })
