@@ -24,6 +24,11 @@ function sample<T>(all: readonly T[]): T[] {
   return all.filter((_, i) => i % stride === 0)
 }
 
+/** Shares of a set's own questions that might be refused, for the table of what each would buy. */
+const REFUSALS = [0.02, 0.03, 0.05, 0.08, 0.1, 0.15]
+
+/** confidences of each list of questions, rising */
+const confidences: Record<'own' | 'foreign' | 'held-out', number[][]> = { own: [], foreign: [], 'held-out': [] }
 /** answered (not refused) and asked, of questions with and without an answer in the space */
 const totals = { own: { answered: 0, asked: 0 }, foreign: { answered: 0, asked: 0 } }
 const figures: Figure[] = []
@@ -36,6 +41,7 @@ function measure(
   questions: readonly { text: string }[],
 ): void {
   const states = new Map<string, number>()
+  const tops: number[] = []
   for (const { text } of questions) {
     const { terms, ranked } = space.ask(text)
     const items = ranked.slice(0, CONSIDERED).map((node) => {
@@ -44,7 +50,9 @@ function measure(
     })
     const { state } = evidenceState({ query: text, terms, idf: space.idf, items })
     states.set(state, (states.get(state) ?? 0) + 1)
+    tops.push(items[0]?.score ?? 0)
   }
+  confidences[kind].push(tops.sort((a, b) => a - b))
   const share = (state: string): number => (states.get(state) ?? 0) / questions.length
   const names = ['not-enough-evidence', 'partial', 'conflict', 'answerable']
   const shown = names.map((state) => `${state} ${(100 * share(state)).toFixed(1)} %`).join('  ')
@@ -77,16 +85,37 @@ function reportHeldOut(dataset: Dataset): void {
   }
 }
 
+/** What refusing more or fewer of the own questions would refuse of the foreign ones, with the model as it is. */
+function printTradeOff(): void {
+  process.stdout.write('\nown refused, worst set   threshold   foreign refused: worst pair, mean of pairs\n')
+  for (const share of REFUSALS) {
+    const threshold = Math.min(...confidences.own.map((tops) => tops[Math.floor(share * tops.length)] ?? 1))
+    const refused = confidences.foreign.map((tops) => tops.filter((top) => top < threshold).length / tops.length)
+    const mean = refused.reduce((sum, one) => sum + one, 0) / refused.length
+    const cells = [`${100 * share} %`.padEnd(25), threshold.toFixed(2).padEnd(12), percent(Math.min(...refused))]
+    process.stdout.write(`${cells.join('')}, ${percent(mean)}\n`)
+  }
+  process.stdout.write('\n')
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`
+}
+
 const sets = RETRIEVAL_SETS.map((name) => loadDataset(folder, name, 'train'))
 for (const dataset of sets) {
   const space = new MemorySpace(dataset.documents, true)
   measure(`${dataset.name} of its own`, 'own', space, sample(dataset.queries))
+  // nothing was fitted on SciFact's test questions
+  if (dataset.name === 'scifact')
+    measure('scifact of its own, unseen questions', 'held-out', space, loadDataset(folder, 'scifact', 'test').queries)
   if (dataset.name === 'squad2-dev' || dataset.name === 'cmrc2018-dev-zh') reportHeldOut(dataset)
   if (dataset.name === 'cmrc2018-dev-zh') continue
   for (const other of sets)
     if (other !== dataset && other.name !== 'cmrc2018-dev-zh')
       measure(`${other.name} asked of ${dataset.name}`, 'foreign', space, sample(other.queries))
 }
+printTradeOff()
 const { own, foreign } = totals
 figures.push(
   { name: 'precision of answering', value: own.answered / (own.answered + foreign.answered), unit: '' },

@@ -1,7 +1,8 @@
 /**
  * Triage of failed queries: questions of SQuAD 2.0 on a space of every second passage of three quarters of its articles,
  * and claims of SciFact, all asked as they come. What failed is triaged; each kind of question has a verdict it should
- * mostly get. Run with `node scripts/bench.js triage`.
+ * mostly get. The rules were chosen with SQuAD; the same with SciFact as the space and Cranfield as the other set shows
+ * how they hold elsewhere. Run with `node scripts/bench.js triage`.
  */
 import type { Client } from '../src/client/client.js'
 import { paginate } from '../src/client/pages.js'
@@ -19,22 +20,32 @@ const ARTICLES_LEFT_OUT = 4
 
 const folder = dataFolder()
 if (folder === undefined) process.stdout.write('skipped: no data sets in ../shared/data or KS_SHARED_DATA\n')
-else await main(loadDataset(folder, 'squad2-dev'), loadDataset(folder, 'scifact'))
+else {
+  const [squad, scifact, cranfield] = [
+    loadDataset(folder, 'squad2-dev'),
+    loadDataset(folder, 'scifact'),
+    loadDataset(folder, 'cranfield'),
+  ]
+  const chosen = await measure(squad, scifact)
+  const heldOut = await measure(scifact, cranfield)
+  report('triage', [...chosen, ...heldOut.map((figure) => ({ ...figure, name: `held out, ${figure.name}` }))])
+}
 
-async function main(squad: Dataset, foreign: Dataset): Promise<void> {
+/** Figures of triage in a space of half of a set, asked that set's questions and another's. */
+async function measure(set: Dataset, foreign: Dataset): Promise<Figure[]> {
   const home = temporaryFolder('bench-triage')
   const daemon = await startDaemon(`${home.path}/data`)
   try {
     const { client } = daemon
-    const held = heldDocuments(squad)
-    const files = squad.documents
+    const held = heldDocuments(set)
+    const files = set.documents
       .filter(({ id }) => held.has(id))
       .map(({ id, title, text }) => ({ filename: `${id}.md`, text: `# ${title}\n\n${text}\n` }))
     const { spaceId } = await fillSpace(client, 'triage', files)
     await waitUntilIdle(client)
-    const kinds = questionsByKind(squad, foreign, held)
+    const kinds = questionsByKind(set, foreign, held)
     for (const questions of Object.values(kinds)) for (const text of questions) await ask(client, spaceId, text)
-    report('triage', await figuresOf(client, spaceId, kinds))
+    return await figuresOf(client, spaceId, kinds)
   } finally {
     await daemon.stop()
     home.remove()
@@ -92,5 +103,15 @@ async function figuresOf(client: Client, id: string, kinds: Record<string, strin
       figures.push({ name: `${kind}: ${verdict}`, value, unit: '' })
     }
   }
-  return figures
+  const said = (kind: string, verdict: string): number =>
+    (kinds[kind] ?? []).filter((text) => verdicts.get(text) === verdict).length
+  const gaps = said('passage left out', 'coverage-gap') + said('article left out', 'coverage-gap')
+  const wrong = said('passage there', 'coverage-gap') + said('another set', 'coverage-gap')
+  const foreign = said('another set', 'irrelevant')
+  const own = ['passage there', 'passage left out'].reduce((sum, kind) => sum + said(kind, 'irrelevant'), 0)
+  return [
+    ...figures,
+    { name: 'coverage-gap is right', value: gaps / Math.max(1, gaps + wrong), unit: '', note: `of ${gaps + wrong}` },
+    { name: 'irrelevant is right', value: foreign / Math.max(1, foreign + own), unit: '', note: `of ${foreign + own}` },
+  ]
 }
