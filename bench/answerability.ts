@@ -46,7 +46,7 @@ function measure(
     const { terms, ranked } = space.ask(text)
     const items = ranked.slice(0, CONSIDERED).map((node) => {
       const { title, body } = space.nodes[node.key]!
-      return { title, text: body, score: node.final }
+      return { title, text: body, score: node.final, ...(node.features && { features: node.features }) }
     })
     const { state } = evidenceState({ query: text, terms, idf: space.idf, items })
     states.set(state, (states.get(state) ?? 0) + 1)

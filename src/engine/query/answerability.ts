@@ -1,4 +1,5 @@
 import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
+import { answerConfidence } from './confidence.js'
 import { type Contradiction, contradictions } from './contradictions.js'
 import type { Features } from './rerank.js'
 
@@ -54,13 +55,37 @@ export function evidenceState(request: {
   const asked = new Set(request.terms)
   const uncovered = uncoveredWords(request.query, asked, held)
   if (considered.length === 0 || top < REFUSE_BELOW) return { state: 'not-enough-evidence', conflicts: [], uncovered }
-  const comparable = considered.filter((item) => item.score >= COMPARABLE * top)
-  const conflicts = contradictions(request.query, request.terms, request.idf, comparable)
+  const conflicts = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf([...asked], request.idf)
   const answers = top >= ANSWER_FROM && !(covered < COVERED_FROM)
   return { state: answers ? 'answerable' : 'partial', conflicts, uncovered }
+}
+
+/**
+ * Contradictions among items that are comparable with the best one. Scores are relative to the candidates: of two that
+ * say nearly the same the second may have half of the first's. So the confidence in each by itself counts too.
+ */
+function conflictsAmong(
+  { query, terms, idf }: { query: string; terms: readonly string[]; idf: (term: string) => number },
+  considered: readonly JudgedItem[],
+): Contradiction[] {
+  const distinct = new Set(terms).size
+  const alone = (item: JudgedItem | undefined): number =>
+    item?.features === undefined ? 0 : answerConfidence(item.features, distinct)
+  const [best] = considered
+  const places = considered.flatMap((item, place) =>
+    item.score >= COMPARABLE * (best?.score ?? 0) || alone(item) >= Math.max(ANSWER_FROM, COMPARABLE * alone(best))
+      ? [place]
+      : [],
+  )
+  const items = places.flatMap((place) => considered[place] ?? [])
+  return contradictions(query, terms, idf, items).map(({ item, other, reason }) => ({
+    item: places[item] ?? item,
+    other: places[other] ?? other,
+    reason,
+  }))
 }
 
 function weightOf(terms: readonly string[], idf: (term: string) => number): number {

@@ -21,7 +21,10 @@ const NUMBER = /\d+(?:,\d{3})*(?:\.\d+)?/g
 const YEAR = /^(?:1[5-9]|20)\d\d$/
 const ASKS_WHEN =
   /\bwhen\b|\bwhat (?:year|date|day)\b|\bwhich (?:year|date|day)\b|哪一?年|何时|何時|什么时候|什麼時候/iu
+const CAPITALISED = /^\p{Lu}/u
 const DIGITS = /^\d+$/
+/** Two sentences of fewer words differ in one of them too easily. */
+const FEWEST_WORDS = 4
 
 interface Statement {
   text: string
@@ -32,7 +35,7 @@ interface Statement {
 }
 
 /**
- * Pairs of items whose best sentences say the same thing with another number, another date or a negation. Careful
+ * Pairs of items whose best sentences say the same thing with another number, date or name, or a negation. Careful
  * rather than complete: it compares words, so it speaks up only where nearly everything else is equal.
  *
  * @param query the query's text, to tell whether it asks for a date
@@ -49,7 +52,7 @@ export function contradictions(
   statements.forEach((one, item) => {
     statements.slice(item + 1).forEach((two, offset) => {
       if (one === undefined || two === undefined) return
-      const reason = disagreement(one, two, ASKS_WHEN.test(query))
+      const reason = disagreement(one, two, ASKS_WHEN.test(query)) ?? otherName(query, one.text, two.text)
       if (reason !== undefined) found.push({ item, other: item + 1 + offset, reason })
     })
   })
@@ -104,6 +107,23 @@ function disagreement(one: Statement, two: Statement, asksWhen: boolean): string
   // another year is another fact, not a contradiction
   if (same(one.years, two.years) && apart(one.numbers, two.numbers)) return 'different numbers'
   return undefined
+}
+
+/** Two sentences that are equal word by word but for one name, which the query does not name. */
+function otherName(query: string, one: string, two: string): string | undefined {
+  const [words, others] = [wordsOf(one), wordsOf(two)]
+  if (words.length < FEWEST_WORDS || words.length !== others.length) return undefined
+  const differing = words.flatMap((word, place) => {
+    const other = others[place] ?? ''
+    return word.toLowerCase() === other.toLowerCase() ? [] : [word, other]
+  })
+  const asked = query.toLowerCase()
+  const names = differing.every((word) => CAPITALISED.test(word) && !asked.includes(word.toLowerCase()))
+  return differing.length === 2 && names ? 'different names' : undefined
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{M}\p{N}'’-]+/gu) ?? []
 }
 
 function overlap(one: ReadonlySet<string>, two: ReadonlySet<string>): number {

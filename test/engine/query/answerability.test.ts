@@ -58,6 +58,26 @@ describe('the evidence state', () => {
     expect(dated.conflicts).toMatchObject([{ reason: 'different dates' }])
   })
 
+  it('is a conflict when the same sentence names another, but not when the question names one of them', () => {
+    const named = [item('Doctor Miller founded the institute.'), item('Doctor Sanchez founded the institute.')]
+    expect(judge('who founded the institute', named).conflicts).toMatchObject([{ reason: 'different names' }])
+    expect(judge('which institute did Miller found', named).conflicts).toEqual([])
+  })
+
+  it('is a conflict although the second of two alike has half of the score of the first', () => {
+    const features = {
+      ...{ coverage: 1, titleCoverage: 0, bodyCoverage: 1, sentenceCoverage: 1, strength: 0.4, pairs: 0.7 },
+      earliness: 1,
+    }
+    const alike = (metres: number, score: number) => ({
+      ...item(`The Hilden tower has a height of ${metres} metres.`, score),
+      features,
+    })
+    expect(judge('height of the Hilden tower', [alike(212, 0.9), alike(198, 0.45)]).state).toBe('conflict')
+    const poor = { ...alike(198, 0.45), features: { ...features, sentenceCoverage: 0.2, pairs: 0, strength: 0.05 } }
+    expect(judge('height of the Hilden tower', [alike(212, 0.9), poor]).state).toBe('answerable')
+  })
+
   it('is no conflict when the items speak of different years, things, or agree', () => {
     const years = judge('revenue of Hilden', [
       item('The revenue of Hilden was 5.2 million in 2021.'),

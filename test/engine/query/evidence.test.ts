@@ -66,6 +66,28 @@ describe('evidence', () => {
     expect(bundle.missingEvidence.map(({ reason }) => reason)).toEqual(['conflict'])
   })
 
+  it('says so in a space of these two alone, in every way of contradicting', async () => {
+    const pairs: [string, string, string][] = [
+      [
+        'When was the Kappel bridge opened?',
+        'The Kappel bridge was opened in 1905.',
+        'The Kappel bridge was opened in 1922.',
+      ],
+      ['What is the upload limit?', 'The upload limit is 50 MB.', 'The upload limit is 100 MB.'],
+      [
+        'Is remote work allowed on Fridays?',
+        'Remote work is allowed on Fridays.',
+        'Remote work is not allowed on Fridays.',
+      ],
+      ['Who founded the institute?', 'Doctor Miller founded the institute.', 'Doctor Sanchez founded the institute.'],
+    ]
+    for (const [place, [question, one, other]] of pairs.entries()) {
+      const { id } = await test.engine.spaces.create(ADA, { name: 'Pair', slug: `pair-${place}` })
+      await ingest(test.engine, ADA, id, { 'one.md': `# One\n\n${one}`, 'other.md': `# Another\n\n${other}` })
+      expect(bundleOf(await ask(test.engine, ADA, id, question)).state, question).toBe('conflict')
+    }
+  })
+
   it('says what was not found, and how fresh the rest is', async () => {
     await ingest(test.engine, ADA, spaceId, { 'public.md': PUBLIC })
     const bundle = bundleOf(await ask(test.engine, ADA, spaceId, 'Who painted the ceiling of the opera house?'))
