@@ -70,6 +70,16 @@ export const LIMITS = {
   bucketName: 255,
   syncEveryHours: 720,
   syncTimesOfDay: 24,
+  traversal: {
+    depth: { min: 1, max: 2, default: 2 },
+    fanout: { min: 1, max: 50, default: 20 },
+    maxNodes: { min: 1, max: 200, default: 50 },
+    timeoutMs: { min: 1, max: 5000, default: 250 },
+  },
+  graphPage: { default: 50, max: 100 },
+  /** names, slugs and versions of semantic views */
+  viewName: 120,
+  viewItems: { default: 50, max: 100 },
   catBytes: { default: 1024 * 1024, max: 16 * 1024 * 1024 },
   /** issues of one fsck page, candidates of one gc dry run */
   reportEntries: 1000,

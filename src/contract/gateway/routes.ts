@@ -1,6 +1,7 @@
 import { documentsRoutes } from './documents.js'
 import { explainRoutes } from './explain.js'
 import { fsRoutes } from './fs.js'
+import { graphRoutes } from './graph.js'
 import { integrityRoutes } from './integrity.js'
 import { jobsRoutes } from './jobs.js'
 import { localFilesRoutes } from './local-files.js'
@@ -22,6 +23,7 @@ export const gatewayRoutes = [
   ...qualityRoutes,
   ...explainRoutes,
   ...sourcesRoutes,
+  ...graphRoutes,
   ...researchRoutes,
   ...integrityRoutes,
   ...systemRoutes,

@@ -3,18 +3,33 @@ import { canonicalKey, type FoundEntity, findEntities } from './entities.js'
 
 export type RelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions' | 'references' | 'supersedes'
 
-/** A document's part of the graph; entities are named by canonical key. */
+export interface ExtractedEntity {
+  found: FoundEntity
+  /** spellings, in the order in which they were found */
+  names: Set<string>
+  nodes: Set<number>
+}
+
+/** Its ends are named by canonical key. */
+export interface ExtractedRelation {
+  subject: string
+  object: string
+  type: RelationType
+  confidence: number
+  nodes: Set<number>
+}
+
+/** What a document says, entities by canonical key. */
 export interface Extraction {
-  entities: Map<string, { found: FoundEntity; nodes: Set<number> }>
-  relations: Map<
-    string,
-    { subject: string; object: string; type: RelationType; confidence: number; nodes: Set<number> }
-  >
+  entities: Map<string, ExtractedEntity>
+  relations: Map<string, ExtractedRelation>
 }
 
 /** A text names more than it is about: the rest of a node's names is left out. */
 const NODE_ENTITIES = 24
 const DOCUMENT_ENTITIES = 2000
+/** Spellings kept of one entity in one document. */
+const NAMES = 4
 /** Longer headings are sentences. */
 const HEADING_CHARACTERS = 80
 
@@ -84,7 +99,8 @@ export class GraphReader {
     const { entities } = this.#graph
     const known = entities.get(found.canonicalKey)
     if (known === undefined && entities.size >= DOCUMENT_ENTITIES) return false
-    const entry = known ?? { found, nodes: new Set<number>() }
+    const entry = known ?? { found, names: new Set<string>(), nodes: new Set<number>() }
+    if (entry.names.size < NAMES) entry.names.add(found.name)
     if (entry.found.type === 'term' && found.type !== 'term') entry.found = found
     entry.nodes.add(node)
     entities.set(found.canonicalKey, entry)

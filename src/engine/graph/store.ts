@@ -1,25 +1,14 @@
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
-import type { EntityType } from './entities.js'
-import type { Extraction } from './extract.js'
+import type { EntityType, FoundEntity } from './entities.js'
+import type { ExtractedEntity, ExtractedRelation, Extraction } from './extract.js'
 
 /** Raised when the rules change: documents read by others are read again. */
 export const EXTRACTION_VERSION = 3
 
-/** A row of `graph_entities`. */
-interface EntityRow {
+interface KnownEntity {
   key: number
-  id: string
-  space_key: number
   type: EntityType
-  canonical_key: string
-  name: string
-  aliases: string
-  confidence: number
-  extraction_version: number
-  metadata: string
-  created_at: number
-  updated_at: number
 }
 
 /** How much more a space's graph may hold; counted down by what is written. */
@@ -28,7 +17,26 @@ export interface GraphRoom {
   relations: number
 }
 
-const MAX_ALIASES = 10
+/** Rows written in one transaction, so that the event loop is held for milliseconds. */
+const SLICE = 200
+
+/** What was read, and by what. */
+export interface ReadPart {
+  spaceKey: number
+  versionKey: number
+  /** the nodes that were read; absent: all of the version */
+  nodes?: ReadonlySet<number>
+  /** read by a model beside the rules */
+  byModel?: boolean
+}
+
+/** What the graph holds of what was read. */
+export interface Indexed {
+  entities: Set<number>
+  relations: Set<number>
+  /** nodes of which something was added or taken back */
+  changed: Set<number>
+}
 
 /** What the quota leaves a space. */
 export function graphRoom(
@@ -45,63 +53,84 @@ export function graphRoom(
 }
 
 /**
- * Stores what one version says, inside the caller's transaction. Entities and relations that are known keep their ids;
- * what the version stated before and does not any more is taken back, so writing twice changes nothing.
+ * Stores what a version says, in slices. Entities and relations that are known keep their ids; what the part that was
+ * read stated before and does not any more is taken back, so storing twice changes nothing. Cut short by a crash, it is
+ * done again: the version is marked as read last.
  */
-export function writeExtraction(
+export async function storeExtraction(
   db: Database,
-  of: { spaceKey: number; versionKey: number },
+  of: ReadPart,
   extraction: Extraction,
   room: GraphRoom,
-): void {
-  const keys = writeEntities(db, of, extraction, room)
-  const relations = writeRelations(db, of, extraction, keys, room)
-  takeBack(db, 'graph_relation_nodes', 'relation_key', of.versionKey, relations)
-  takeBack(db, 'graph_mentions', 'entity_key', of.versionKey, keyed(extraction.entities, keys))
-  db.run(
-    'INSERT OR REPLACE INTO graph_versions (version_key, space_key, extraction_version) VALUES (?, ?, ?)',
-    ...[of.versionKey, of.spaceKey, EXTRACTION_VERSION],
-  )
-}
-
-function keyed(entities: Extraction['entities'], keys: ReadonlyMap<string, number>): Set<string> {
-  const stated = new Set<string>()
-  for (const [canonical, { nodes }] of entities) {
-    const key = keys.get(canonical)
-    if (key !== undefined) for (const node of nodes) stated.add(`${key}:${node}`)
-  }
-  return stated
-}
-
-function writeEntities(
-  db: Database,
-  of: { spaceKey: number; versionKey: number },
-  extraction: Extraction,
-  room: GraphRoom,
-): Map<string, number> {
-  const now = Date.now()
+): Promise<Indexed> {
+  const indexed: Indexed = { entities: new Set(), relations: new Set(), changed: new Set() }
   const keys = new Map<string, number>()
-  for (const [canonical, { found, nodes }] of extraction.entities) {
-    const known = db.get<EntityRow>(
-      'SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
-      ...[of.spaceKey, canonical],
-    )
-    if (known === undefined && room.entities-- <= 0) continue
-    const key = known?.key ?? insertEntity(db, of.spaceKey, found, now)
-    if (known !== undefined) learn(db, known, found, now)
-    keys.set(canonical, key)
-    for (const node of nodes)
-      db.run(
-        'INSERT OR IGNORE INTO graph_mentions (entity_key, node_key, version_key) VALUES (?, ?, ?)',
-        ...[key, node, of.versionKey],
-      )
-  }
-  return keys
+  const stated = { mentions: new Set<string>(), relations: new Set<string>() }
+  // it may be purged meanwhile, and then nothing would remove the rows
+  const write = (work: () => void): Promise<void> =>
+    db.write(() => {
+      if (db.get('SELECT 1 one FROM versions WHERE key = ?', of.versionKey) !== undefined) work()
+    })
+  for (const slice of slicesOf([...extraction.entities.values()]))
+    await write(() => {
+      for (const entity of slice) writeEntity(db, of, entity, { keys, room, indexed, stated: stated.mentions })
+    })
+  for (const slice of slicesOf([...extraction.relations.values()]))
+    await write(() => {
+      for (const relation of slice) writeRelation(db, of, relation, { keys, room, indexed, stated: stated.relations })
+    })
+  await takeBack(db, 'graph_relation_nodes', 'relation_key', of, stated.relations, indexed, write)
+  await takeBack(db, 'graph_mentions', 'entity_key', of, stated.mentions, indexed, write)
+  if (of.nodes === undefined) await write(() => finishVersion(db, of))
+  return indexed
 }
 
-type Found = Extraction['entities'] extends Map<string, infer Entry extends { found: unknown }> ? Entry['found'] : never
+function* slicesOf<T>(all: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < all.length; start += SLICE) yield all.slice(start, start + SLICE)
+}
 
-function insertEntity(db: Database, spaceKey: number, found: Found, now: number): number {
+interface Writing {
+  /** row keys of entities by canonical key */
+  keys: Map<string, number>
+  room: GraphRoom
+  indexed: Indexed
+  /** `owner:node` of what is stated now */
+  stated: Set<string>
+}
+
+function writeEntity(db: Database, of: ReadPart, { found, names, nodes }: ExtractedEntity, writing: Writing): void {
+  const known = db.get<KnownEntity>(
+    'SELECT key, type FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
+    ...[of.spaceKey, found.canonicalKey],
+  )
+  if (known === undefined && writing.room.entities-- <= 0) return
+  const now = Date.now()
+  const key = known?.key ?? insertEntity(db, of.spaceKey, found, now)
+  // a better rule's type wins over `term`
+  if (known?.type === 'term' && found.type !== 'term')
+    db.run(
+      'UPDATE graph_entities SET type = ?, name = ?, confidence = ?, updated_at = ? WHERE key = ?',
+      ...[found.type, found.name, found.confidence, now, key],
+    )
+  writing.keys.set(found.canonicalKey, key)
+  writing.indexed.entities.add(key)
+  for (const name of names)
+    db.run(
+      `INSERT INTO graph_names (entity_key, version_key, name, type, confidence) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence`,
+      ...[key, of.versionKey, name, found.type, found.confidence],
+    )
+  for (const node of nodes) {
+    writing.stated.add(`${key}:${node}`)
+    const { changes } = db.run(
+      'INSERT OR IGNORE INTO graph_mentions (entity_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
+      ...[key, node, of.versionKey, of.byModel ? 1 : 0],
+    )
+    if (changes > 0) writing.indexed.changed.add(node)
+  }
+}
+
+function insertEntity(db: Database, spaceKey: number, found: FoundEntity, now: number): number {
   return db.run(
     `INSERT INTO graph_entities (id, space_key, type, canonical_key, name, confidence, extraction_version, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -109,67 +138,68 @@ function insertEntity(db: Database, spaceKey: number, found: Found, now: number)
   ).key
 }
 
-/** A better rule's type wins over `term`; another spelling becomes an alias. */
-function learn(db: Database, known: EntityRow, found: Found, now: number): void {
-  const aliases: string[] = JSON.parse(known.aliases)
-  const isNew = found.name !== known.name && !aliases.includes(found.name) && aliases.length < MAX_ALIASES
-  const better = known.type === 'term' && found.type !== 'term'
-  if (!isNew && !better) return
-  db.run(
-    'UPDATE graph_entities SET type = ?, confidence = ?, aliases = ?, updated_at = ? WHERE key = ?',
-    ...[better ? found.type : known.type, better ? found.confidence : known.confidence],
-    ...[JSON.stringify(isNew ? [...aliases, found.name] : aliases), now, known.key],
+function writeRelation(db: Database, of: ReadPart, relation: ExtractedRelation, writing: Writing): void {
+  const { subject, object, type, confidence, nodes } = relation
+  const ends = [writing.keys.get(subject), writing.keys.get(object)]
+  if (ends[0] === undefined || ends[1] === undefined) return
+  const known = db.get<{ key: number }>(
+    'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ?',
+    ...[ends[0], ends[1], type],
   )
-}
-
-function writeRelations(
-  db: Database,
-  of: { spaceKey: number; versionKey: number },
-  extraction: Extraction,
-  keys: ReadonlyMap<string, number>,
-  room: GraphRoom,
-): Set<string> {
+  if (known === undefined && writing.room.relations-- <= 0) return
   const now = Date.now()
-  const stated = new Set<string>()
-  for (const { subject, object, type, confidence, nodes } of extraction.relations.values()) {
-    const ends = [keys.get(subject), keys.get(object)]
-    if (ends[0] === undefined || ends[1] === undefined) continue
-    const known = db.get<{ key: number }>(
-      'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ?',
-      ...[ends[0], ends[1], type],
+  const key =
+    known?.key ??
+    db.run(
+      `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, confidence, extraction_version, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[newId(), of.spaceKey, ends[0], ends[1], type, confidence, EXTRACTION_VERSION, now, now],
+    ).key
+  writing.indexed.relations.add(key)
+  for (const node of nodes) {
+    writing.stated.add(`${key}:${node}`)
+    const { changes } = db.run(
+      'INSERT OR IGNORE INTO graph_relation_nodes (relation_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
+      ...[key, node, of.versionKey, of.byModel ? 1 : 0],
     )
-    if (known === undefined && room.relations-- <= 0) continue
-    const key =
-      known?.key ??
-      db.run(
-        `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, confidence, extraction_version, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[newId(), of.spaceKey, ends[0], ends[1], type, confidence, EXTRACTION_VERSION, now, now],
-      ).key
-    for (const node of nodes) {
-      stated.add(`${key}:${node}`)
-      db.run(
-        'INSERT OR IGNORE INTO graph_relation_nodes (relation_key, node_key, version_key) VALUES (?, ?, ?)',
-        ...[key, node, of.versionKey],
-      )
-    }
+    if (changes > 0) writing.indexed.changed.add(node)
   }
-  return stated
 }
 
-/** Removes what a version stated before and does not now; triggers remove what nothing states any more. */
-function takeBack(
+/** Removes what was stated before and is not now; triggers remove what nothing states any more. */
+async function takeBack(
   db: Database,
   table: 'graph_mentions' | 'graph_relation_nodes',
   column: 'entity_key' | 'relation_key',
-  versionKey: number,
+  of: ReadPart,
   stated: ReadonlySet<string>,
-): void {
+  indexed: Indexed,
+  write: (work: () => void) => Promise<void>,
+): Promise<void> {
   const rows = db.all<{ owner: number; node_key: number }>(
-    `SELECT ${column} owner, node_key FROM ${table} WHERE version_key = ?`,
-    versionKey,
+    `SELECT ${column} owner, node_key FROM ${table} WHERE version_key = ? AND by_model = ?`,
+    ...[of.versionKey, of.byModel ? 1 : 0],
   )
-  for (const { owner, node_key } of rows)
-    if (!stated.has(`${owner}:${node_key}`))
-      db.run(`DELETE FROM ${table} WHERE ${column} = ? AND node_key = ?`, owner, node_key)
+  const gone = rows.filter(
+    ({ owner, node_key }) => (of.nodes?.has(node_key) ?? true) && !stated.has(`${owner}:${node_key}`),
+  )
+  for (const slice of slicesOf(gone))
+    await write(() => {
+      for (const { owner, node_key } of slice) {
+        db.run(`DELETE FROM ${table} WHERE ${column} = ? AND node_key = ?`, owner, node_key)
+        indexed.changed.add(node_key)
+      }
+    })
+}
+
+function finishVersion(db: Database, { spaceKey, versionKey }: ReadPart): void {
+  db.run(
+    `DELETE FROM graph_names WHERE version_key = ? AND entity_key NOT IN
+       (SELECT entity_key FROM graph_mentions WHERE version_key = ?)`,
+    ...[versionKey, versionKey],
+  )
+  db.run(
+    'INSERT OR REPLACE INTO graph_versions (version_key, space_key, extraction_version) VALUES (?, ?, ?)',
+    ...[versionKey, spaceKey, EXTRACTION_VERSION],
+  )
 }

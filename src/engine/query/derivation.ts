@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { GraphReader } from '../graph/extract.js'
-import { EXTRACTION_VERSION, type GraphRoom, graphRoom, writeExtraction } from '../graph/store.js'
+import { EXTRACTION_VERSION, type GraphRoom, graphRoom, storeExtraction } from '../graph/store.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -127,8 +127,8 @@ export class Derivations {
       // it may have been purged meanwhile, and then nothing would remove the rows
       if (db.get('SELECT 1 one FROM versions WHERE key = ?', version.key) === undefined) return
       writePageIndex(db, of, packed)
-      writeExtraction(db, of, graph.finish(), room)
     })
+    await storeExtraction(db, of, graph.finish(), room)
   }
 }
 

@@ -20,7 +20,8 @@ export function deniedNodes(db: Database, spaceKey: number, subject: string, key
   return new Set(rows.map(({ key }) => key))
 }
 
-function deniedSources(db: Database, spaceKey: number, subject: string): string[] {
+/** Ids of the sources that a subject may not read. */
+export function deniedSources(db: Database, spaceKey: number, subject: string): string[] {
   const restricted = db.all<{ id: string; permission_scope: string }>(
     "SELECT id, permission_scope FROM sources WHERE space_key = ? AND permission_scope <> '[]'",
     spaceKey,

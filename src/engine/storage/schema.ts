@@ -10,6 +10,7 @@ import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RESEARCH_SCHEMA } from './schema-research.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
 import { SOURCES_SCHEMA } from './schema-sources.js'
+import { VIEWS_SCHEMA } from './schema-views.js'
 import { WORKSPACES_SCHEMA } from './schema-workspaces.js'
 
 /**
@@ -46,4 +47,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   ENDED_WORK_SCHEMA,
   LOCAL_FILES_SCHEMA,
   CHAT_ANNOTATIONS_SCHEMA,
+  VIEWS_SCHEMA,
 ]

@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import {
+  boundedLimit,
+  count,
+  isoDateTime,
+  metadata,
+  opaqueCursor,
+  page,
+  queryInt,
+  SpaceParams,
+  slug,
+  uuid,
+} from '../primitives.js'
+import { route } from '../route.js'
+
+export const EntityType = z.enum(['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'])
+export type EntityType = z.output<typeof EntityType>
+
+export const RelationType = z.enum(['contradicts', 'defines', 'depends_on', 'mentions', 'references', 'supersedes'])
+export type RelationType = z.output<typeof RelationType>
+
+const confidence = z.number().min(0).max(1)
+const extracted = {
+  confidence,
+  /** steps from the entity that a traversal began at; 0 in lists */
+  depth: count,
+  extractionVersion: z.string(),
+  /** subjects that may read it; empty: everybody of the tenant */
+  permissionScope: z.array(z.string()),
+  sourceNodeIds: z.array(uuid),
+  metadata,
+  createdAt: isoDateTime,
+  updatedAt: isoDateTime,
+}
+
+export const GraphEntity = z
+  .strictObject({
+    id: uuid,
+    knowledgeSpaceId: uuid,
+    name: z.string(),
+    canonicalKey: z.string(),
+    aliases: z.array(z.string()),
+    type: EntityType,
+    ...extracted,
+  })
+  .meta({ id: 'GraphEntity' })
+export type GraphEntity = z.output<typeof GraphEntity>
+
+export const GraphRelation = z
+  .strictObject({
+    id: uuid,
+    knowledgeSpaceId: uuid,
+    subjectEntityId: uuid,
+    objectEntityId: uuid,
+    type: RelationType,
+    ...extracted,
+  })
+  .meta({ id: 'GraphRelation' })
+export type GraphRelation = z.output<typeof GraphRelation>
+
+export const GraphTraversal = z
+  .strictObject({
+    entities: z.array(GraphEntity),
+    relations: z.array(GraphRelation),
+    truncated: z.boolean(),
+    metrics: z.strictObject({
+      depthReached: count,
+      elapsedMs: z.number().min(0),
+      exploredRelations: count,
+      fanout: count,
+      maxDepth: count,
+      maxNodes: count,
+      timedOut: z.boolean(),
+    }),
+  })
+  .meta({ id: 'GraphTraversal' })
+export type GraphTraversal = z.output<typeof GraphTraversal>
+
+const bounded = (limit: { min: number; max: number; default: number }) =>
+  queryInt({ min: limit.min, max: limit.max }).default(limit.default)
+
+export const TraverseQuery = z.strictObject({
+  entityId: uuid,
+  depth: bounded(LIMITS.traversal.depth),
+  fanout: bounded(LIMITS.traversal.fanout),
+  maxNodes: bounded(LIMITS.traversal.maxNodes),
+  timeoutMs: bounded(LIMITS.traversal.timeoutMs),
+})
+export type TraverseQuery = z.output<typeof TraverseQuery>
+
+const listed = { limit: boundedLimit(LIMITS.graphPage), cursor: opaqueCursor.optional() }
+
+export const GraphEntitiesQuery = z.strictObject({
+  ...listed,
+  type: EntityType.optional(),
+  /** part of the name, in any case */
+  query: z.string().min(1).max(LIMITS.findNameContains).optional(),
+})
+export type GraphEntitiesQuery = z.output<typeof GraphEntitiesQuery>
+
+export const GraphRelationsQuery = z.strictObject({
+  ...listed,
+  entityId: uuid.optional(),
+  type: RelationType.optional(),
+})
+export type GraphRelationsQuery = z.output<typeof GraphRelationsQuery>
+
+const generatedVersion = z.string().min(1).max(LIMITS.viewName)
+const itemLimit = z.int().min(1).max(LIMITS.viewItems.max).default(LIMITS.viewItems.default)
+
+export const ExtractEntitiesBody = z.strictObject({ limit: itemLimit })
+export type ExtractEntitiesBody = z.output<typeof ExtractEntitiesBody>
+
+export const EntityExtraction = z
+  .strictObject({
+    knowledgeSpaceId: uuid,
+    extractionMode: z.literal('provider'),
+    nodesScanned: count,
+    nodesUpdated: count,
+    entitiesExtracted: count,
+    graphEntitiesIndexed: count,
+    graphRelationsIndexed: count,
+  })
+  .meta({ id: 'EntityExtraction' })
+export type EntityExtraction = z.output<typeof EntityExtraction>
+
+export const MaterializeTopicBody = z.strictObject({
+  topicName: z.string().min(1).max(LIMITS.viewName).optional(),
+  topicSlug: slug.min(1).max(LIMITS.viewName).optional(),
+  generatedVersion: generatedVersion.optional(),
+  limit: itemLimit,
+})
+export type MaterializeTopicBody = z.output<typeof MaterializeTopicBody>
+
+export const MaterializedTopic = z
+  .strictObject({
+    knowledgeSpaceId: uuid,
+    topicName: z.string(),
+    topicSlug: z.string(),
+    generatedVersion: z.string(),
+    documentCount: count,
+    pathCount: count,
+  })
+  .meta({ id: 'MaterializedTopic' })
+export type MaterializedTopic = z.output<typeof MaterializedTopic>
+
+export const MaterializeCommunitiesBody = z.strictObject({ generatedVersion: generatedVersion.optional() })
+export type MaterializeCommunitiesBody = z.output<typeof MaterializeCommunitiesBody>
+
+export const MaterializedCommunities = z
+  .strictObject({
+    knowledgeSpaceId: uuid,
+    generatedVersion: z.string(),
+    communityCount: count,
+    entityCount: count,
+    documentCount: count,
+    pathCount: count,
+  })
+  .meta({ id: 'MaterializedCommunities' })
+export type MaterializedCommunities = z.output<typeof MaterializedCommunities>
+
+export const graphRoutes = [
+  route({
+    id: 'traverseGraph',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/graph/traverse',
+    scope: 'read',
+    summary: 'Follow relations from an entity.',
+    params: SpaceParams,
+    query: TraverseQuery,
+    ok: { 200: GraphTraversal },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'materializeTopic',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/semantic-views/topic/materialize',
+    scope: 'write',
+    summary: 'Make a topic of documents, or all topics of the space.',
+    params: SpaceParams,
+    body: MaterializeTopicBody,
+    ok: { 200: MaterializedTopic },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'extractEntities',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/semantic-views/entities/extract',
+    scope: 'write',
+    summary: 'Read some passages for entities and relations.',
+    params: SpaceParams,
+    body: ExtractEntitiesBody,
+    ok: { 200: EntityExtraction },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'materializeCommunities',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/semantic-views/communities/materialize',
+    scope: 'write',
+    summary: 'Make the communities of the entity graph.',
+    params: SpaceParams,
+    body: MaterializeCommunitiesBody,
+    ok: { 200: MaterializedCommunities },
+    errors: [400, 404],
+  }),
+  route({
+    id: 'listGraphEntities',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/graph/entities',
+    scope: 'read',
+    summary: 'List entities of the graph, by canonical key.',
+    params: SpaceParams,
+    query: GraphEntitiesQuery,
+    ok: { 200: page(GraphEntity) },
+    errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'listGraphRelations',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/graph/relations',
+    scope: 'read',
+    summary: 'List relations of the graph, of all entities or of one.',
+    params: SpaceParams,
+    query: GraphRelationsQuery,
+    ok: { 200: page(GraphRelation) },
+    errors: [400, 404],
+    extension: true,
+  }),
+] as const

@@ -1,0 +1,87 @@
+import { notFound } from '../../contract/errors.js'
+import type {
+  GraphEntitiesQuery,
+  GraphEntity,
+  GraphRelation,
+  GraphRelationsQuery,
+} from '../../contract/gateway/graph.js'
+import type { Page } from '../api.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { Clock } from '../vfs/clock.js'
+import { canonicalKey } from './entities.js'
+import {
+  entityById,
+  entityByKey,
+  entityRowsAfter,
+  type GraphView,
+  isShown,
+  type RelationRow,
+  toEntity,
+  toRelation,
+} from './read.js'
+
+/** Rows read at a time, and how long a search for few that match may take before it answers with a cursor. */
+const SLICE = 500
+const SEARCH_MILLISECONDS = 2000
+
+/** Entities that the reader sees, by canonical key. */
+export async function listEntities(view: GraphView, query: GraphEntitiesQuery): Promise<Page<GraphEntity>> {
+  const part = query.query === undefined ? undefined : canonicalKey(query.query)
+  const filter = filterHash('graph.entities', view.space.id, query.type, part)
+  const clock = new Clock(SEARCH_MILLISECONDS)
+  let after = query.cursor === undefined ? '' : String(decodeCursor(query.cursor, filter).after[0] ?? '')
+  const items: GraphEntity[] = []
+  for (;;) {
+    const rows = entityRowsAfter(view, after, query.type, SLICE)
+    for (const row of rows) {
+      if (items.length === query.limit || clock.over)
+        return { items, nextCursor: encodeCursor({ after: [after] }, filter) }
+      await clock.turn()
+      if ((part === undefined || row.canonical_key.includes(part)) && isShown(view, 'entity', row.key))
+        items.push(toEntity(view, row))
+      after = row.canonical_key
+    }
+    if (rows.length < SLICE) return { items }
+  }
+}
+
+/**
+ * Relations that the reader sees, oldest first; of one entity where one is named.
+ *
+ * @throws KsError `not-found` for an entity that the reader does not see
+ */
+export async function listRelations(view: GraphView, query: GraphRelationsQuery): Promise<Page<GraphRelation>> {
+  const entity = query.entityId === undefined ? undefined : entityById(view, query.entityId)
+  if (query.entityId !== undefined && entity === undefined) throw notFound('graph entity', query.entityId)
+  const filter = filterHash('graph.relations', view.space.id, query.entityId, query.type)
+  const clock = new Clock(SEARCH_MILLISECONDS)
+  let after = query.cursor === undefined ? 0 : Number(decodeCursor(query.cursor, filter).after[0] ?? 0)
+  const items: GraphRelation[] = []
+  for (;;) {
+    const rows = relationsAfter(view, after, entity?.key)
+    for (const row of rows) {
+      if (items.length === query.limit || clock.over)
+        return { items, nextCursor: encodeCursor({ after: [after] }, filter) }
+      await clock.turn()
+      const wanted = (query.type === undefined || row.type === query.type) && isShown(view, 'relation', row.key)
+      const subject = wanted ? entityByKey(view, row.subject_key) : undefined
+      const object = wanted ? entityByKey(view, row.object_key) : undefined
+      if (subject !== undefined && object !== undefined) items.push(toRelation(view, row, { subject, object }))
+      after = row.key
+    }
+    if (rows.length < SLICE) return { items }
+  }
+}
+
+function relationsAfter({ db, space }: GraphView, after: number, entity: number | undefined): RelationRow[] {
+  if (entity === undefined)
+    return db.all<RelationRow>(
+      'SELECT * FROM graph_relations WHERE space_key = ? AND key > ? ORDER BY key LIMIT +?',
+      ...[space.key, after, SLICE],
+    )
+  return db.all<RelationRow>(
+    `SELECT * FROM graph_relations WHERE key IN (SELECT key FROM graph_relations WHERE subject_key = ?
+       UNION SELECT key FROM graph_relations WHERE object_key = ?) AND key > ? ORDER BY key LIMIT +?`,
+    ...[entity, entity, after, SLICE],
+  )
+}

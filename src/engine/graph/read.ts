@@ -1,0 +1,185 @@
+import type { EntityType, GraphEntity, GraphRelation, RelationType } from '../../contract/gateway/graph.js'
+import type { Database } from '../storage/database.js'
+
+/** What one reader sees of a space's graph: what passages state that are visible at a revision and may be read. */
+export interface GraphView {
+  db: Database
+  space: { key: number; id: string }
+  revision: number
+  /** ids of sources that the reader may not read */
+  denied: readonly string[]
+}
+
+export interface EntityRow {
+  key: number
+  id: string
+  type: EntityType
+  canonical_key: string
+  name: string
+  confidence: number
+  extraction_version: number
+  metadata: string
+  created_at: number
+  updated_at: number
+}
+
+export interface RelationRow {
+  key: number
+  id: string
+  subject_key: number
+  object_key: number
+  type: RelationType
+  confidence: number
+  extraction_version: number
+  metadata: string
+  created_at: number
+  updated_at: number
+}
+
+/** Passages listed of one entity or relation; `metadata.sourceNodesTruncated` says that there are more. */
+const SOURCE_NODES = 100
+const ALIASES = 10
+/** Versions whose spellings are looked at. */
+const NAMES = 100
+
+// In the order of these joins a statement stops at the first row that is visible.
+const SHOWN = `v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?) AND d.deleted_at IS NULL
+  AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))`
+const OF_VERSION = `CROSS JOIN versions v ON v.key = m.version_key CROSS JOIN documents d ON d.key = v.doc_key`
+
+function shownTo({ revision, denied }: GraphView): (string | number)[] {
+  return [revision, revision, JSON.stringify(denied)]
+}
+
+const TABLES = {
+  entity: { table: 'graph_mentions', owner: 'entity_key' },
+  relation: { table: 'graph_relation_nodes', owner: 'relation_key' },
+} as const
+
+/** Whether some passage that the reader sees mentions the entity, or states the relation. */
+export function isShown(view: GraphView, kind: keyof typeof TABLES, key: number): boolean {
+  const { table, owner } = TABLES[kind]
+  const found = view.db.get<{ one: number }>(
+    `SELECT 1 one FROM ${table} m ${OF_VERSION} WHERE m.${owner} = ? AND ${SHOWN} LIMIT 1`,
+    ...[key, ...shownTo(view)],
+  )
+  return found !== undefined
+}
+
+/** The entity of this id, if the reader sees it. */
+export function entityById(view: GraphView, id: string): EntityRow | undefined {
+  const row = view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND id = ?', view.space.key, id)
+  return row !== undefined && isShown(view, 'entity', row.key) ? row : undefined
+}
+
+/** The entity of this type and canonical key, if the reader sees it. */
+export function entityNamed(view: GraphView, type: string, canonicalKey: string): EntityRow | undefined {
+  const row = view.db.get<EntityRow>(
+    'SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
+    ...[view.space.key, canonicalKey],
+  )
+  return row?.type === type && isShown(view, 'entity', row.key) ? row : undefined
+}
+
+export function entityByKey(view: GraphView, key: number): EntityRow | undefined {
+  return view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND key = ?', view.space.key, key)
+}
+
+/** Rows by canonical key after a place, of one type or of all; whether the reader sees them is not looked at. */
+export function entityRowsAfter(
+  { db, space }: GraphView,
+  after: string,
+  type: EntityType | undefined,
+  limit: number,
+): EntityRow[] {
+  return db.all<EntityRow>(
+    `SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key > ? ${type === undefined ? '' : 'AND type = ?'}
+     ORDER BY canonical_key LIMIT +?`,
+    ...[space.key, after, ...(type === undefined ? [] : [type]), limit],
+  )
+}
+
+export interface SourceNode {
+  key: number
+  id: string
+  version_key: number
+  doc_key: number
+  filename: string
+  scope: string | null
+}
+
+/** Passages that the reader sees, newest document first. */
+export function sourceNodes(view: GraphView, kind: keyof typeof TABLES, key: number, limit: number): SourceNode[] {
+  const { table, owner } = TABLES[kind]
+  return view.db.all<SourceNode>(
+    `SELECT n.key, n.id, m.version_key, d.key doc_key, d.filename,
+       (SELECT permission_scope FROM sources s WHERE s.id = d.source_id) scope
+     FROM ${table} m ${OF_VERSION} CROSS JOIN nodes n ON n.key = m.node_key
+     WHERE m.${owner} = ? AND ${SHOWN} ORDER BY m.node_key DESC LIMIT +?`,
+    ...[key, ...shownTo(view), limit],
+  )
+}
+
+/** What a reader sees of an entity. */
+export function toEntity(view: GraphView, row: EntityRow, depth = 0): GraphEntity {
+  const sources = sourceNodes(view, 'entity', row.key, SOURCE_NODES + 1)
+  const names = namesOf(view, row)
+  const [name = row.name, ...aliases] = names
+  return {
+    id: row.id,
+    knowledgeSpaceId: view.space.id,
+    name,
+    canonicalKey: row.canonical_key,
+    aliases: aliases.slice(0, ALIASES),
+    type: row.type,
+    ...shared(row, sources, depth),
+  }
+}
+
+/** What a reader sees of a relation between two entities. */
+export function toRelation(
+  view: GraphView,
+  row: RelationRow,
+  ends: { subject: EntityRow; object: EntityRow },
+  depth = 0,
+): GraphRelation {
+  const sources = sourceNodes(view, 'relation', row.key, SOURCE_NODES + 1)
+  const { metadata, ...rest } = shared(row, sources, depth)
+  const nameOf = (entity: EntityRow): string => namesOf(view, entity)[0] ?? entity.name
+  return {
+    id: row.id,
+    knowledgeSpaceId: view.space.id,
+    subjectEntityId: ends.subject.id,
+    objectEntityId: ends.object.id,
+    type: row.type,
+    ...rest,
+    metadata: { ...metadata, subject: nameOf(ends.subject), object: nameOf(ends.object) },
+  }
+}
+
+/** Spellings that the reader sees, the most frequent first. */
+export function namesOf(view: GraphView, row: EntityRow): string[] {
+  const rows = view.db.all<{ name: string }>(
+    `SELECT m.name FROM graph_names m ${OF_VERSION} WHERE m.entity_key = ? AND ${SHOWN} LIMIT +?`,
+    ...[row.key, ...shownTo(view), NAMES],
+  )
+  const counts = new Map<string, number>()
+  for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).map(([name]) => name)
+}
+
+function shared(row: EntityRow | RelationRow, sources: readonly SourceNode[], depth: number) {
+  const scopes = sources.map(({ scope }): string[] => (scope === null ? [] : JSON.parse(scope)))
+  const open = scopes.some((scope) => scope.length === 0)
+  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+  return {
+    confidence: row.confidence,
+    depth,
+    extractionVersion: `rules-${row.extraction_version}`,
+    permissionScope: open ? [] : [...new Set(scopes.flat())].sort(),
+    sourceNodeIds: sources.slice(0, SOURCE_NODES).map(({ id }) => id),
+    metadata: { ...metadata, ...(sources.length > SOURCE_NODES ? { sourceNodesTruncated: true } : {}) },
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+  }
+}

@@ -1,0 +1,116 @@
+import type { EntityExtraction } from '../../contract/gateway/graph.js'
+import type { EngineContext } from '../context.js'
+import { quotasOf } from '../spaces/quota.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type Extraction, GraphReader } from './extract.js'
+import { type ModelReader, modelReader } from './model-reader.js'
+import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from './store.js'
+
+interface ScannedNode {
+  key: number
+  version_key: number
+  title: string
+  text: string
+  section: string
+}
+
+interface Version {
+  key: number
+  title: string
+  nodes: { key: number; text: string; section: string[] }[]
+}
+
+/**
+ * Reads the next `limit` published passages of a space for the graph, and begins again after the last one: the rules
+ * read all of them, and the reasoning model of the space's profile too, where it has one that answers.
+ */
+export async function scanPassages(
+  context: EngineContext,
+  space: SpaceRow,
+  limit: number,
+  signal: AbortSignal,
+): Promise<EntityExtraction> {
+  const { db } = context
+  const nodes = nextNodes(db, space.key, limit)
+  const room = graphRoom(db, space.key, quotasOf(context, space))
+  const model = modelReader(context, space, signal)
+  const total = { entities: new Set<number>(), relations: new Set<number>(), changed: new Set<number>() }
+  let extracted = 0
+  for (const version of byVersion(nodes)) {
+    const rules = readByRules(version)
+    extracted += rules.entities.size
+    const of = { spaceKey: space.key, versionKey: version.key, nodes: new Set(version.nodes.map(({ key }) => key)) }
+    merge(total, await storeExtraction(db, of, rules, room))
+    if (model !== undefined) extracted += await readByModel(db, { ...of, byModel: true }, version, model, room, total)
+  }
+  const last = nodes.at(-1)
+  if (last !== undefined)
+    await db.write(() =>
+      db.run('INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)', space.key, last.key),
+    )
+  return {
+    knowledgeSpaceId: space.id,
+    extractionMode: 'provider',
+    nodesScanned: nodes.length,
+    nodesUpdated: total.changed.size,
+    entitiesExtracted: extracted,
+    graphEntitiesIndexed: total.entities.size,
+    graphRelationsIndexed: total.relations.size,
+  }
+}
+
+/** The passages after those of the call before; from the first one on when the last one was reached. */
+function nextNodes(db: Database, spaceKey: number, limit: number): ScannedNode[] {
+  const started =
+    db.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', spaceKey)?.node_key ?? 0
+  const rows = nodesBetween(db, spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
+  if (rows.length === limit || started === 0) return rows
+  return [...rows, ...nodesBetween(db, spaceKey, 0, started, limit - rows.length)]
+}
+
+function nodesBetween(db: Database, spaceKey: number, after: number, upTo: number, limit: number): ScannedNode[] {
+  return db.all<ScannedNode>(
+    `SELECT n.key, n.version_key, v.title, n.text, n.section FROM nodes n INDEXED BY nodes_place
+     CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = v.doc_key
+     WHERE n.space_key = ? AND n.key > ? AND n.key <= ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
+       AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
+    ...[spaceKey, after, upTo, limit],
+  )
+}
+
+function byVersion(nodes: readonly ScannedNode[]): Version[] {
+  const versions = new Map<number, Version>()
+  for (const { key, version_key, title, text, section } of nodes) {
+    const version = versions.get(version_key) ?? { key: version_key, title, nodes: [] }
+    const path: string[] = JSON.parse(section)
+    version.nodes.push({ key, text, section: path })
+    versions.set(version_key, version)
+  }
+  return [...versions.values()]
+}
+
+function readByRules({ title, nodes }: Version): Extraction {
+  const reader = new GraphReader(title)
+  for (const node of nodes) reader.add(node)
+  return reader.finish()
+}
+
+/** @returns entities found. Passages that the model gave no usable answer for keep what the rules found. */
+async function readByModel(
+  db: Database,
+  of: Parameters<typeof storeExtraction>[1],
+  { nodes }: Version,
+  model: ModelReader,
+  room: GraphRoom,
+  total: Indexed,
+): Promise<number> {
+  const { extraction, read } = await model(nodes)
+  if (read.size === 0) return 0
+  merge(total, await storeExtraction(db, { ...of, nodes: read }, extraction, room))
+  return extraction.entities.size
+}
+
+function merge(total: Indexed, more: Indexed): void {
+  for (const part of ['entities', 'relations', 'changed'] as const) for (const key of more[part]) total[part].add(key)
+}

@@ -1,0 +1,154 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { readProfile } from '../query/page-index/build.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import type { Link } from './cluster.js'
+import { runViewJob } from './job.js'
+import { freeSlug, slugOf } from './slug.js'
+import {
+  beginnings,
+  documentsMentioning,
+  lowestRelation,
+  type Member,
+  membersOf,
+  type NewView,
+  openNames,
+  openProfiles,
+  openRelations,
+  type ViewKind,
+  viewsOf,
+} from './store.js'
+import type { TopicDocument, TopicGroup } from './topics.kernel.js'
+
+/** The newest documents and relations of a space take part: so much is grouped in seconds and some hundred megabytes. */
+const MOST_DOCUMENTS = 20_000
+const MOST_RELATIONS = 200_000
+const SLICE = 200
+/** Documents of a topic, and passages of each, whose words its name is made of. */
+const NAMING_DOCUMENTS = 4
+const NAMING_PASSAGES = 4
+const NAME_WORDS = 3
+const COMMUNITY_DOCUMENTS = 100
+/** Best connected entities of a community, by which its documents are found. */
+const COMMUNITY_CORE = 30
+const COMMUNITY_NAMES = 2
+/** A stated relation joins more than two names in one sentence. */
+const STATED_WEIGHT = 2
+/** A topic keeps the name of an earlier one that it shares this much of its documents with. */
+const SAME_TOPIC = 0.5
+const OTHER = 'Other documents'
+
+/** Topics of all open documents of a space, named by their distinctive words. */
+export async function buildTopics(
+  db: Database,
+  space: SpaceRow,
+  limit: number,
+  signal: AbortSignal,
+): Promise<NewView[]> {
+  const documents: TopicDocument[] = []
+  for (let before = Number.MAX_SAFE_INTEGER; documents.length < MOST_DOCUMENTS; await turn()) {
+    const rows = openProfiles(db, space.key, before, SLICE)
+    for (const { doc_key, terms } of rows) {
+      const { hashes, counts } = readProfile(terms)
+      documents.push({ key: doc_key, terms: hashes, counts: counts.map(plainCount) })
+    }
+    before = rows.at(-1)?.version_key ?? 0
+    if (rows.length < SLICE) break
+  }
+  const groups = await runViewJob('topics', documents, signal)
+  const labels = await labelsOf(db, groups, signal)
+  const naming = new Naming(db, space.key, 'topic')
+  return groups.map(({ members }, place) => {
+    const words = labels[place] ?? []
+    const fresh = words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', '))
+    const { name, slug } = naming.nameOf(fresh, members)
+    return { name, slug, terms: words, named: false, memberLimit: limit, documents: members.slice(0, limit), entities: [] }
+  })
+}
+
+/** The count of a term without the bit that marks the words of a document's name. */
+function plainCount(value: number): number {
+  return Math.max(1, value & 0x7fff)
+}
+
+async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: AbortSignal): Promise<string[][]> {
+  const inputs: { terms: number[]; texts: string[] }[] = []
+  for (const { members, terms } of groups) {
+    const typical = members.slice(0, NAMING_DOCUMENTS).map(({ key }) => key)
+    inputs.push({ terms, texts: terms.length === 0 ? [] : beginnings(db, typical, NAMING_PASSAGES) })
+    await turn()
+  }
+  return runViewJob('labels', inputs, signal)
+}
+
+/** Communities of the graph's entities, with the documents that mention them. */
+export async function buildCommunities(db: Database, space: SpaceRow, signal: AbortSignal): Promise<NewView[]> {
+  const links: Link[] = []
+  let before: number | undefined = Number.MAX_SAFE_INTEGER
+  for (let read = 0; before !== undefined && read < MOST_RELATIONS; read += SLICE) {
+    for (const { subject_key, object_key, type, confidence, support } of openRelations(db, space.key, before, SLICE))
+      if (support > 0 && subject_key !== object_key)
+        links.push({
+          ...{ from: subject_key, to: object_key },
+          weight: confidence * (type === 'mentions' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
+        })
+    before = lowestRelation(db, space.key, before, SLICE)
+    await turn()
+  }
+  const groups = await runViewJob('communities', links, signal)
+  const naming = new Naming(db, space.key, 'community')
+  const views: NewView[] = []
+  for (const { members } of groups) {
+    const names = openNames(
+      db,
+      members.map(({ key }) => key),
+    )
+    const entities = members.filter(({ key }) => names.has(key))
+    const core = entities.slice(0, COMMUNITY_CORE).map(({ key }) => key)
+    const documents = documentsMentioning(db, core, COMMUNITY_DOCUMENTS)
+    const terms = core.flatMap((key) => names.get(key) ?? []).slice(0, 12)
+    if (documents.length === 0) continue
+    const { name, slug } = naming.nameOf(terms.slice(0, COMMUNITY_NAMES).join(', '), entities)
+    views.push({ name, slug, terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, documents, entities })
+    await turn()
+  }
+  return views
+}
+
+/** Gives names and slugs; what stays mostly the same keeps those that it had, so that paths stay. */
+class Naming {
+  readonly #taken: Set<string>
+  /** member to the earlier view it was in */
+  readonly #before = new Map<number, string>()
+  readonly #views = new Map<string, { name: string; size: number }>()
+
+  constructor(db: Database, spaceKey: number, kind: ViewKind) {
+    const views = viewsOf(db, spaceKey, kind)
+    this.#taken = new Set(views.filter(({ named }) => named === 1).map(({ slug }) => slug))
+    for (const { key, name, slug, named } of views) {
+      if (named === 1) continue
+      const members = membersOf(db, key, kind === 'topic' ? 'document' : 'entity')
+      this.#views.set(slug, { name, size: members.length })
+      for (const member of members) this.#before.set(member.key, slug)
+    }
+  }
+
+  nameOf(fresh: string, members: readonly Member[]): { name: string; slug: string } {
+    const shared = new Map<string, number>()
+    for (const { key } of members) {
+      const slug = this.#before.get(key)
+      if (slug !== undefined) shared.set(slug, (shared.get(slug) ?? 0) + 1)
+    }
+    const [slug = '', count = 0] = [...shared].sort((a, b) => b[1] - a[1])[0] ?? []
+    const known = this.#views.get(slug)
+    const kept =
+      known !== undefined && !this.#taken.has(slug) && count > SAME_TOPIC * Math.max(known.size, members.length)
+    const chosen = kept ? { name: known.name, slug } : { name: fresh, slug: freeSlug(slugOf(fresh, 'view'), this.#taken) }
+    this.#taken.add(chosen.slug)
+    return chosen
+  }
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

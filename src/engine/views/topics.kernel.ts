@@ -1,0 +1,129 @@
+import { forEachTerm } from '../../lib/text/analyze.js'
+import { termHash } from '../query/passage.js'
+import { groupsOf, type Link } from './cluster.js'
+
+/** A document as clustering needs it: its terms by hash, and how often each occurs. */
+export interface TopicDocument {
+  key: number
+  terms: Int32Array
+  counts: Uint16Array
+}
+
+export interface TopicGroup {
+  /** documents, the most typical first, with how typical they are (0 to 1) */
+  members: { key: number; score: number }[]
+  /** hashes of the terms that tell it from the others, the most telling first */
+  terms: number[]
+}
+
+/** Terms that a document is compared by. */
+const TERMS = 40
+/** Documents that one is linked to. */
+const NEIGHBOURS = 10
+const LEAST_LIKENESS = 0.06
+/** A term in more documents than this links too many to be worth the time. */
+const MOST_HOLDERS = 400
+const DISTINCTIVE = 12
+/** Documents that are like no other are topics of their own where there are few of them. */
+const MOST_SINGLES = 12
+const MOST_TOPICS = 48
+
+interface Weighed {
+  key: number
+  weights: Map<number, number>
+}
+
+/**
+ * Topics of documents: each is linked to those that share its telling terms (tf-idf, cosine), and what hangs together is
+ * a topic. What belongs to none is the last group, which has no terms.
+ */
+export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
+  const weighed = weigh(documents)
+  const groups = groupsOf(linksOf(weighed))
+  const grouped = new Set(groups.flat())
+  const singles = weighed.map((_, place) => place).filter((place) => !grouped.has(place))
+  if (singles.length <= MOST_SINGLES) groups.push(...singles.map((place) => [place]))
+  const kept = groups.slice(0, MOST_TOPICS)
+  const rest = [...groups.slice(MOST_TOPICS).flat(), ...(singles.length <= MOST_SINGLES ? [] : singles)]
+  const found = kept.map((places) => group(weighed, places))
+  if (rest.length > 0)
+    found.push({ members: rest.flatMap((place) => weighed[place]?.key ?? []).map((key) => ({ key, score: 0 })), terms: [] })
+  return found
+}
+
+function weigh(documents: readonly TopicDocument[]): Weighed[] {
+  const holders = new Map<number, number>()
+  for (const { terms } of documents) for (const term of terms) holders.set(term, (holders.get(term) ?? 0) + 1)
+  return documents.map(({ key, terms, counts }) => {
+    const weights = [...terms].map((term, place): [number, number] => {
+      const rarity = Math.log((documents.length + 1) / (holders.get(term) ?? 1))
+      return [term, (1 + Math.log(Math.max(1, counts[place] ?? 1))) * rarity]
+    })
+    weights.sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    const top = weights.slice(0, TERMS).filter(([, weight]) => weight > 0)
+    const length = Math.hypot(...top.map(([, weight]) => weight)) || 1
+    return { key, weights: new Map(top.map(([term, weight]) => [term, weight / length])) }
+  })
+}
+
+function linksOf(documents: readonly Weighed[]): Link[] {
+  const holders = new Map<number, number[]>()
+  for (const [place, { weights }] of documents.entries())
+    for (const term of weights.keys()) {
+      const list = holders.get(term)
+      if (list === undefined) holders.set(term, [place])
+      else list.push(place)
+    }
+  const links: Link[] = []
+  for (const [place, { weights }] of documents.entries()) {
+    const likeness = new Map<number, number>()
+    for (const [term, weight] of weights) {
+      const others = holders.get(term) ?? []
+      if (others.length > MOST_HOLDERS) continue
+      for (const other of others)
+        if (other !== place)
+          likeness.set(other, (likeness.get(other) ?? 0) + weight * (documents[other]?.weights.get(term) ?? 0))
+    }
+    const nearest = [...likeness].filter(([, like]) => like >= LEAST_LIKENESS).sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    for (const [other, weight] of nearest.slice(0, NEIGHBOURS)) links.push({ from: place, to: other, weight })
+  }
+  return links
+}
+
+function group(documents: readonly Weighed[], places: readonly number[]): TopicGroup {
+  const centre = new Map<number, number>()
+  for (const place of places)
+    for (const [term, weight] of documents[place]?.weights ?? []) centre.set(term, (centre.get(term) ?? 0) + weight)
+  const length = Math.hypot(...centre.values()) || 1
+  const members = places.flatMap((place) => {
+    const document = documents[place]
+    if (document === undefined) return []
+    let score = 0
+    for (const [term, weight] of document.weights) score += (weight * (centre.get(term) ?? 0)) / length
+    return [{ key: document.key, score: Math.min(1, score) }]
+  })
+  members.sort((a, b) => b.score - a.score || a.key - b.key)
+  const terms = [...centre].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, DISTINCTIVE)
+  return { members, terms: terms.map(([term]) => term) }
+}
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu
+
+/** How terms are written in texts: of each the most frequent word that it was made of; terms not found are left out. */
+export function writtenTerms(terms: readonly number[], texts: readonly string[]): string[] {
+  const wanted = new Map(terms.map((term) => [term, new Map<string, number>()]))
+  for (const text of texts)
+    for (const [word] of text.matchAll(WORD)) {
+      const found: string[] = []
+      forEachTerm(word, (term) => found.push(term))
+      for (const term of found) {
+        const written = found.length === 1 ? word.toLowerCase().replace(/['’]s$/, '') : term
+        const spellings = wanted.get(termHash(term))
+        spellings?.set(written, (spellings.get(written) ?? 0) + 1)
+      }
+    }
+  return [...wanted.values()].flatMap((spellings) => {
+    const [best] = [...spellings].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    return best === undefined ? [] : [best[0]]
+  })
+}
