@@ -27,6 +27,9 @@ export const commonFlags = {
   color: Flags.boolean({ ...GLOBAL, allowNo: true, description: 'force colours on or off' }),
 }
 
+/** A format of commands that draw graphs; the parser refuses it elsewhere. */
+const DOT = 'dot'
+
 /** `-s, --space` of commands that work inside a space. */
 export const spaceFlag = {
   space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'space to use' }),
@@ -82,7 +85,7 @@ export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): 
 
 function formatOf(flags: Readonly<Record<string, unknown>>): Format | undefined {
   const asked = text(flags.format)
-  if (flags.json !== true) return asked === undefined ? undefined : asFormat(asked, '--format')
+  if (flags.json !== true) return asked === undefined || asked === DOT ? undefined : asFormat(asked, '--format')
   if (asked !== undefined && asked !== 'json') {
     throw usageError(`--json and --format ${asked} both say how to print: give one of them`)
   }

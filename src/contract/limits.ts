@@ -77,6 +77,8 @@ export const LIMITS = {
     timeoutMs: { min: 1, max: 5000, default: 250 },
   },
   graphPage: { default: 50, max: 100 },
+  /** the documents do not bound these */
+  namedTopicsPerSpace: 1000,
   /** names, slugs and versions of semantic views */
   viewName: 120,
   viewItems: { default: 50, max: 100 },

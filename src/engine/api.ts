@@ -54,6 +54,7 @@ import type {
 import type { Health } from '../contract/gateway/system.js'
 import type { ChatOperations } from './chat/operations.js'
 import type { Resolve } from './egress/connect.js'
+import type { GraphOperations } from './graph/operations.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
 import type { LocalFileOperations } from './local-files/operations.js'
 import type { ProgramConfig } from './models/command/program.js'
@@ -205,6 +206,7 @@ export interface Engine {
     ofSpace(caller: Caller, spaceId: string): Promise<RetentionPolicy>
     setSpace(caller: Caller, spaceId: string, body: RetentionPolicyBody): Promise<RetentionPolicy>
   }
+  graph: GraphOperations
   integrity: IntegrityOperations
   chat: ChatOperations
   idempotency: {

@@ -14,6 +14,7 @@ import { reindexDocuments } from './documents/reindex.js'
 import { abandonUnacknowledged } from './documents/staged-commits.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
+import { createGraph } from './graph/operations.js'
 import { createIdempotency } from './idempotency.js'
 import { createIntegrity } from './integrity/integrity.js'
 import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
@@ -49,6 +50,7 @@ import { Database } from './storage/database.js'
 import { ObjectStore } from './storage/objects.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
+import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 import { createSnapshots } from './workspaces/operations.js'
 
@@ -126,7 +128,9 @@ function wire(
 ): Engine {
   const { db, options } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
-  const files = createFileSystem({ db, objects: context.objects })
+  const views = new SemanticViews(context, derivations)
+  const graph = createGraph(context, derivations, views)
+  const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const chat = createChat(context, { gate, cache, derivations, fs: files })
   return {
     spaces: {
@@ -173,6 +177,7 @@ function wire(
       ofSpace: (caller, id) => spacePolicy(context, caller, id),
       setSpace: (caller, id, body) => setSpacePolicy(context, caller, id, body),
     },
+    graph: graph.operations,
     integrity: createIntegrity(context),
     chat: chat.operations,
     idempotency: createIdempotency(context),
@@ -201,14 +206,16 @@ function wire(
         activeJobs: activeJobs + tasks.active,
         waitingJobs: waitingJobs + tasks.waiting,
         runningQueries: gate.running + chat.running(),
-        backgroundTasks: training + context.indexes.builds() + derivations.running + sources.sync.running,
+        backgroundTasks:
+          training + context.indexes.builds() + derivations.running + views.running + sources.sync.running,
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
     async close() {
       await Promise.all([sources.sync.close(), research.runner.close()])
-      await Promise.all([chat.close(), sweeper.close(), runner.close()])
+      graph.close()
+      await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await db.close()

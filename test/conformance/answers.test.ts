@@ -293,6 +293,34 @@ describe('answers have the documented shape', () => {
     await call('deleteWorkspaceSnapshot', one)
   })
 
+  test('of the graph and its views', async () => {
+    const id = { id: made.space }
+    const extraction = await call('extractEntities', id, { json: { limit: 100 } })
+    expect(extraction).toMatchObject({ knowledgeSpaceId: made.space, extractionMode: 'provider' })
+    expect(extraction.nodesScanned).toBeGreaterThan(0)
+    const { items } = await call('listGraphEntities', id, { query: { limit: '1', query: 'tides' } })
+    const entityId = items[0]?.id ?? ''
+    const found = await call('traverseGraph', id, { query: { entityId } })
+    expect(found.metrics).toMatchObject({ maxDepth: 2, fanout: 20, maxNodes: 50 })
+    expect(found.entities[0]).toMatchObject({ id: entityId, knowledgeSpaceId: made.space, depth: 0 })
+    await call('listGraphRelations', id, { query: { entityId } })
+    for (const token of [edge.tokens.bob, edge.tokens.ada]) {
+      const space = token === edge.tokens.bob ? made.space : made.document
+      const answer = await edge.send('GET', `/knowledge-spaces/${space}/graph/traverse?entityId=${entityId}`, { token })
+      expect(answer.status).toBe(404)
+    }
+    const topic = { topicName: 'Spring tides', topicSlug: 'springs', generatedVersion: 'v1' }
+    expect(await call('materializeTopic', id, { json: topic })).toMatchObject({
+      ...topic,
+      documentCount: 1,
+      pathCount: 2,
+    })
+    const communities = await call('materializeCommunities', id, { json: {} })
+    expect(communities).toMatchObject({ knowledgeSpaceId: made.space })
+    const listed = await call('fsLs', id, { query: { path: '/knowledge/topics/springs', limit: '10' } })
+    expect(listed.items).toMatchObject([{ kind: 'resource', resourceType: 'document', targetId: made.document }])
+  })
+
   test('of sources', async () => {
     const id = { id: made.space }
     const site = await startSite({ '/': page('Start', 'The start of a small site.') })

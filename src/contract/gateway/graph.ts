@@ -181,7 +181,7 @@ export const graphRoutes = [
     params: SpaceParams,
     body: MaterializeTopicBody,
     ok: { 200: MaterializedTopic },
-    errors: [400, 404],
+    errors: [400, 404, 429],
   }),
   route({
     id: 'extractEntities',

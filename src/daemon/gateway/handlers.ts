@@ -3,6 +3,7 @@ import type { HandlerDeps, Handlers } from '../operation.js'
 import { documentsHandlers } from './documents.js'
 import { explainHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
+import { graphHandlers } from './graph.js'
 import { integrityHandlers } from './integrity.js'
 import { jobsHandlers } from './jobs.js'
 import { localFilesHandlers } from './local-files.js'
@@ -21,6 +22,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...spacesHandlers(deps),
     ...documentsHandlers(deps),
     ...jobsHandlers(deps),
+    ...graphHandlers(deps),
     ...integrityHandlers(deps),
     ...queriesHandlers(deps),
     ...qualityHandlers(deps),

@@ -51,7 +51,7 @@ const WORD_WITHIN = /(?<=[\p{Ll},] )\p{L}+/gu
 const MOST_CAPITALS = 0.28
 /** Words that begin a sentence or a reference and are no part of a name. */
 const LEADING =
-  /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof)[ \u00a0]+/iu
+  /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof)[ \u00a0]+/iu
 
 /** Mentions of entities in a text, by rules, in the order of their places; all mentions of one name have one type. */
 export function findEntities(text: string): FoundEntity[] {

@@ -27,15 +27,7 @@ const ENTITIES = 24
 const RELATIONS = 24
 const NAME_CHARACTERS = 120
 const CONFIDENCE = 0.9
-const ENTITY_TYPES: readonly EntityType[] = [
-  'date',
-  'metric',
-  'organization',
-  'person',
-  'policy',
-  'product',
-  'term',
-]
+const ENTITY_TYPES: readonly EntityType[] = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term']
 const RELATION_TYPES: readonly RelationType[] = [
   'contradicts',
   'defines',

@@ -165,7 +165,8 @@ export function namesOf(view: GraphView, row: EntityRow): string[] {
   )
   const counts = new Map<string, number>()
   for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).map(([name]) => name)
+  const known = (name: string): number => (name === row.name ? 1 : 0)
+  return [...counts].sort(([a, n], [b, m]) => m - n || known(b) - known(a) || (a < b ? -1 : 1)).map(([name]) => name)
 }
 
 function shared(row: EntityRow | RelationRow, sources: readonly SourceNode[], depth: number) {

@@ -4,7 +4,7 @@ import type { EntityType, FoundEntity } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extract.js'
 
 /** Raised when the rules change: documents read by others are read again. */
-export const EXTRACTION_VERSION = 3
+export const EXTRACTION_VERSION = 4
 
 interface KnownEntity {
   key: number

@@ -1,13 +1,33 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { documentItem } from './document-item.js'
 import { type Branch, isLeaf, type Leaf } from './document-tree.js'
+import { nameAmong } from './names.js'
 import { joinPath } from './paths.js'
-import type { DocumentEntry } from './store.js'
+import { type DocumentEntry, documentsByName, nameKey } from './store.js'
+import type { View } from './view.js'
 
 /** The folder of documents under `/knowledge`. */
 export const DOCUMENTS = 'documents'
 
 export function documentsItem(): VirtualItem {
   return { kind: 'directory', name: DOCUMENTS, path: joinPath('knowledge', [DOCUMENTS]), metadata: {} }
+}
+
+/**
+ * A document as its folder under `/knowledge/documents`.
+ *
+ * @param before the visible document just before it by name, where that is known: it spares looking for namesakes
+ */
+export async function documentFolder(view: View, row: DocumentEntry, before?: DocumentEntry): Promise<VirtualItem> {
+  const name =
+    before !== undefined && before.base !== row.base
+      ? row.base
+      : await nameAmong(
+          row,
+          false,
+          documentsByName(view, { after: [row.base, ''], before: nameKey(row), backwards: true }),
+        )
+  return documentItem(row, { kind: 'directory', name, path: joinPath('knowledge', [DOCUMENTS, name]) })
 }
 
 export function entryItem(row: DocumentEntry, documentPath: string, entry: Branch | Leaf): VirtualItem {

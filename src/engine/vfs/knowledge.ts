@@ -1,8 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { documentItem } from './document-item.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
-import { DOCUMENTS, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
-import { cursorName, documentNamed, mayBeNamed, nameAmong } from './names.js'
+import { DOCUMENTS, documentFolder, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
+import { cursorName, documentNamed, mayBeNamed } from './names.js'
 import {
   type After,
   brokenCursor,
@@ -19,6 +18,7 @@ import {
   type Wanted,
 } from './namespace.js'
 import { joinPath } from './paths.js'
+import type { Semantic } from './semantic.js'
 import {
   boundsOf,
   type DocumentEntry,
@@ -26,12 +26,13 @@ import {
   LAST,
   type NameKey,
   type NodeText,
-  nameKey,
   nodeTextsAfter,
   placeOfDocument,
 } from './store.js'
 import type { View } from './view.js'
 
+/** marks a place behind the documents; no document is named so */
+const BEYOND = '/'
 /** passages of one slice; with their texts some hundred kilobytes */
 const TEXTS_PER_SLICE = 200
 
@@ -39,16 +40,18 @@ const TEXTS_PER_SLICE = 200
 export class Knowledge {
   readonly #view: View
   readonly #trees: DocumentTrees
+  readonly #semantic: Semantic
 
-  constructor(view: View, trees: DocumentTrees) {
+  constructor(view: View, trees: DocumentTrees, semantic: Semantic) {
     this.#view = view
     this.#trees = trees
+    this.#semantic = semantic
   }
 
   async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [first, name, ...path] = segments
     if (first === undefined) return this.#root()
-    if (first !== DOCUMENTS) return undefined
+    if (first !== DOCUMENTS) return this.#semantic.resolve(segments)
     if (name === undefined) return this.#documents()
     const row = await documentNamed(this.#view, name)
     if (row === undefined) return undefined
@@ -61,20 +64,26 @@ export class Knowledge {
   }
 
   #root(): Place {
-    const below: Entry = { item: documentsItem(), after: [DOCUMENTS] }
-    const walk = (after: After | undefined, wanted?: Wanted) => this.#walk(after, wanted)
+    const folders = [documentsItem(), ...this.#semantic.folders()]
+    const entries = folders.map((item, place): Entry => ({ item, after: [place + 1] }))
     return placeOf(
       { kind: 'directory', name: 'knowledge', path: joinPath('knowledge', []), metadata: {} },
       {
-        list: (after, limit) => Promise.resolve(pageOf([below], after === undefined ? 0 : 1, limit)),
-        walk: async function* (after, wanted) {
-          const within = after?.[0] === DOCUMENTS ? undefined : after
-          if (after === undefined) yield below
-          yield* walk(within, wanted)
-        },
+        list: (after, limit) => Promise.resolve(pageOf(entries, after === undefined ? 0 : integerAt(after, 0), limit)),
+        walk: (after, wanted) => this.#everything(after, wanted),
+        // documents alone: the other folders show their passages again
         texts: (after) => this.#texts(after),
       },
     )
+  }
+
+  /** The folder of documents with what stands in it, then the semantic views and entities. */
+  async *#everything(after: After | undefined, wanted?: Wanted): AsyncGenerator<Step> {
+    const beyond = after?.[0] === BEYOND
+    if (after === undefined) yield { item: documentsItem(), after: [DOCUMENTS] }
+    if (!beyond) yield* this.#walk(after?.[0] === DOCUMENTS && after.length === 1 ? undefined : after, wanted)
+    for await (const step of this.#semantic.walk(beyond ? after.slice(1) : undefined))
+      yield { ...step, after: [BEYOND, ...step.after] }
   }
 
   #documents(): Place {
@@ -208,16 +217,8 @@ export class Knowledge {
     }
   }
 
-  async #item(row: DocumentEntry, before?: DocumentEntry): Promise<VirtualItem> {
-    const name =
-      before !== undefined && before.base !== row.base
-        ? row.base
-        : await nameAmong(
-            row,
-            false,
-            documentsByName(this.#view, { after: [row.base, ''], before: nameKey(row), backwards: true }),
-          )
-    return documentItem(row, { kind: 'directory', name, path: joinPath('knowledge', [DOCUMENTS, name]) })
+  #item(row: DocumentEntry, before?: DocumentEntry): Promise<VirtualItem> {
+    return documentFolder(this.#view, row, before)
   }
 
   #rows(after: NameKey | undefined, expect: number): AsyncGenerator<DocumentEntry> {

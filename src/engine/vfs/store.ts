@@ -100,6 +100,18 @@ export function documentsByName(view: View, range: Range<NameKey>): AsyncGenerat
   )
 }
 
+/** Visible documents by row key, in the order of the keys. */
+export function documentsByKey(view: View, keys: readonly number[]): DocumentEntry[] {
+  const { db, revision, space } = view
+  const rows = db.all<DocumentEntry>(
+    `SELECT ${COLUMNS} FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
+     LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
+     WHERE d.space_key = ? AND d.deleted_at IS NULL ORDER BY wanted.key`,
+    ...[JSON.stringify(keys), revision, revision, space.key],
+  )
+  return rows.filter((row) => view.preview || row.version_key !== null)
+}
+
 /** The first source after `source` that has a visible document; an empty text stands before all. */
 export async function sourceAfter(view: View, source: string): Promise<string | undefined> {
   const { db, revision, space } = view

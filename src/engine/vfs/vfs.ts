@@ -12,6 +12,7 @@ import { Knowledge } from './knowledge.js'
 import type { Place } from './namespace.js'
 import { parsePath, type VirtualPath } from './paths.js'
 import { compilePattern } from './pattern.js'
+import { Semantic, type SemanticReadiness } from './semantic.js'
 import { Sources } from './sources.js'
 import { StoredTexts } from './stored-text.js'
 import { DEFAULT_DEPTH, tree } from './tree.js'
@@ -27,14 +28,22 @@ interface Readers {
   texts: StoredTexts
   trees: DocumentTrees
   objects: ObjectPaths
+  semantic: SemanticReadiness
 }
 
 /**
  * What reads the virtual file system: what a space holds, as folders and files. Every answer is of one revision of the
  * space and of its workspaces, and never of a deleted document.
  */
-export function createFileSystem({ db, objects }: { db: Database; objects: ObjectPaths }): FileSystemReader {
-  const readers: Readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db), objects }
+export function createFileSystem({
+  db,
+  ...parts
+}: {
+  db: Database
+  objects: ObjectPaths
+  semantic: SemanticReadiness
+}): FileSystemReader {
+  const readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db), ...parts }
   return {
     ls: (caller, spaceId, query) => ls(readers, caller, spaceId, query),
     tree: (caller, spaceId, query) => treeOf(readers, caller, spaceId, query),
@@ -141,13 +150,17 @@ async function existing(readers: Readers, view: View, path: VirtualPath): Promis
   return place
 }
 
-function resolve({ texts, trees, objects }: Readers, view: View, path: VirtualPath): Promise<Place | undefined> {
+function resolve(
+  { texts, trees, objects, semantic }: Readers,
+  view: View,
+  path: VirtualPath,
+): Promise<Place | undefined> {
   const { namespace, segments } = path
   switch (namespace) {
     case 'sources':
       return new Sources(view, texts).resolve(segments)
     case 'knowledge':
-      return new Knowledge(view, trees).resolve(segments)
+      return new Knowledge(view, trees, new Semantic(view, texts, semantic)).resolve(segments)
     case 'evidence':
       return new Evidence(view).resolve(segments)
     case 'workspaces':

@@ -62,7 +62,15 @@ export async function buildTopics(
     const words = labels[place] ?? []
     const fresh = words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', '))
     const { name, slug } = naming.nameOf(fresh, members)
-    return { name, slug, terms: words, named: false, memberLimit: limit, documents: members.slice(0, limit), entities: [] }
+    return {
+      name,
+      slug,
+      terms: words,
+      named: false,
+      memberLimit: limit,
+      documents: members.slice(0, limit),
+      entities: [],
+    }
   })
 }
 
@@ -143,7 +151,9 @@ class Naming {
     const known = this.#views.get(slug)
     const kept =
       known !== undefined && !this.#taken.has(slug) && count > SAME_TOPIC * Math.max(known.size, members.length)
-    const chosen = kept ? { name: known.name, slug } : { name: fresh, slug: freeSlug(slugOf(fresh, 'view'), this.#taken) }
+    const chosen = kept
+      ? { name: known.name, slug }
+      : { name: fresh, slug: freeSlug(slugOf(fresh, 'view'), this.#taken) }
     this.#taken.add(chosen.slug)
     return chosen
   }

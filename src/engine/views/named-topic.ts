@@ -1,7 +1,7 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
-import { fuse } from '../query/fuse.js'
 import { LEG_CANDIDATES } from '../query/fast.js'
+import { fuse } from '../query/fuse.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { type Member, openDocuments } from './store.js'
 

@@ -58,9 +58,26 @@ export function writeView(
       )
 }
 
-/** Removes the derived views of a kind, inside the caller's transaction; what clients named stays. */
-export function dropDerived(db: Database, spaceKey: number, kind: ViewKind): void {
-  db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0', spaceKey, kind)
+/** Removes the derived views of an earlier build, inside the caller's transaction; what clients named stays. */
+export function dropDerived(db: Database, of: { spaceKey: number; kind: ViewKind; upTo: number }): void {
+  db.run(
+    'DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?',
+    ...[of.spaceKey, of.kind, of.upTo],
+  )
+}
+
+export function lastViewKey(db: Database): number {
+  return db.get<{ key: number | null }>('SELECT max(key) key FROM semantic_views')?.key ?? 0
+}
+
+/** Topics that clients named. */
+export function namedCount(db: Database, spaceKey: number): number {
+  return (
+    db.get<{ n: number }>(
+      "SELECT count(*) n FROM semantic_views WHERE space_key = ? AND kind = 'topic' AND named = 1",
+      spaceKey,
+    )?.n ?? 0
+  )
 }
 
 export function viewsOf(db: Database, spaceKey: number, kind: ViewKind): ViewRow[] {

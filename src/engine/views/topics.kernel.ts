@@ -47,7 +47,10 @@ export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
   const rest = [...groups.slice(MOST_TOPICS).flat(), ...(singles.length <= MOST_SINGLES ? [] : singles)]
   const found = kept.map((places) => group(weighed, places))
   if (rest.length > 0)
-    found.push({ members: rest.flatMap((place) => weighed[place]?.key ?? []).map((key) => ({ key, score: 0 })), terms: [] })
+    found.push({
+      members: rest.flatMap((place) => weighed[place]?.key ?? []).map((key) => ({ key, score: 0 })),
+      terms: [],
+    })
   return found
 }
 
@@ -84,7 +87,9 @@ function linksOf(documents: readonly Weighed[]): Link[] {
         if (other !== place)
           likeness.set(other, (likeness.get(other) ?? 0) + weight * (documents[other]?.weights.get(term) ?? 0))
     }
-    const nearest = [...likeness].filter(([, like]) => like >= LEAST_LIKENESS).sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    const nearest = [...likeness]
+      .filter(([, like]) => like >= LEAST_LIKENESS)
+      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
     for (const [other, weight] of nearest.slice(0, NEIGHBOURS)) links.push({ from: place, to: other, weight })
   }
   return links

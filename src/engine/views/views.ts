@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { KsError } from '../../contract/errors.js'
 import type {
   MaterializeCommunitiesBody,
   MaterializedCommunities,
@@ -15,7 +16,9 @@ import { slugOf } from './slug.js'
 import {
   dropDerived,
   lastBuild,
+  lastViewKey,
   type NewView,
+  namedCount,
   recordBuild,
   type ViewKind,
   type ViewRow,
@@ -27,9 +30,11 @@ import {
 /** How long a call waits for documents whose terms and entities were not read yet. */
 const CATCH_UP_MILLISECONDS = 30_000
 /** How long the first listing of a kind waits for its views; later ones show those that are there. */
-const FIRST_MILLISECONDS = 5000
+const FIRST_MILLISECONDS = 2500
 /** Time from the end of a derivation to the next one that a reader starts, however often the space publishes. */
 const REST_MILLISECONDS = 60_000
+/** Topics that clients named: the newest of them follow the publications. */
+const REFRESHED = 100
 
 interface Built {
   views: NewView[]
@@ -68,6 +73,11 @@ export class SemanticViews {
     const slug = topicSlug ?? slugOf(topicName ?? '', 'topic')
     const known = viewNamed(this.#context.db, space.key, 'topic', slug)
     const name = topicName ?? known?.name ?? slug.replaceAll('-', ' ')
+    if (known?.named !== 1 && namedCount(this.#context.db, space.key) >= LIMITS.namedTopicsPerSpace)
+      throw new KsError(
+        'capacity-exceeded',
+        `topicName must be one of the ${LIMITS.namedTopicsPerSpace} topics that this space has, which are all it may have`,
+      )
     const generatedVersion = body.generatedVersion ?? versionOf(space)
     const view = await this.#named(space, { slug, name, limit: body.limit })
     await this.#context.db.write(() =>
@@ -112,7 +122,10 @@ export class SemanticViews {
     )
     if (build !== undefined) return true
     const waiting = new AbortController()
-    await Promise.race([derived, sleep(FIRST_MILLISECONDS, undefined, { signal: waiting.signal }).catch(() => undefined)])
+    await Promise.race([
+      derived,
+      sleep(FIRST_MILLISECONDS, undefined, { signal: waiting.signal }).catch(() => undefined),
+    ])
     waiting.abort()
     return lastBuild(this.#context.db, space.key, kind)?.revision !== space.head_revision
   }
@@ -155,15 +168,18 @@ export class SemanticViews {
     const space = spaceByKey(db, spaceKey)
     if (space === undefined) throw new Error('the space was deleted')
     await this.#derivations.catchUp(space, CATCH_UP_MILLISECONDS)
-    const views = kind === 'topic' ? await buildTopics(db, space, limit, signal) : await buildCommunities(db, space, signal)
+    const views =
+      kind === 'topic' ? await buildTopics(db, space, limit, signal) : await buildCommunities(db, space, signal)
     const named = kind === 'topic' ? await this.#namedAgain(space) : []
     const generatedVersion = version ?? versionOf(space)
     const of = { spaceKey, kind, generatedVersion, revision: space.head_revision }
+    // view by view, so that the event loop is held for milliseconds; cut short, earlier and new ones stand side by side
+    const before = lastViewKey(db)
+    for (const view of views) await db.write(() => writeView(db, of, view))
+    for (const { row, view } of named)
+      await db.write(() => writeView(db, { ...of, generatedVersion: row.generated_version }, view))
     await db.write(() => {
-      if (spaceByKey(db, spaceKey) === undefined) return
-      dropDerived(db, spaceKey, kind)
-      for (const view of views) writeView(db, of, view)
-      for (const { row, view } of named) writeView(db, { ...of, generatedVersion: row.generated_version }, view)
+      dropDerived(db, { spaceKey, kind, upTo: before })
       recordBuild(db, spaceKey, kind, { revision: space.head_revision, generated_version: generatedVersion })
     })
     return { views, generatedVersion }
@@ -172,8 +188,9 @@ export class SemanticViews {
   /** Topics that clients named, with the documents of today. */
   async #namedAgain(space: SpaceRow): Promise<{ row: ViewRow; view: NewView }[]> {
     const rows = viewsOf(this.#context.db, space.key, 'topic').filter(({ named }) => named === 1)
+    rows.sort((a, b) => b.key - a.key)
     const found: { row: ViewRow; view: NewView }[] = []
-    for (const row of rows)
+    for (const row of rows.slice(0, REFRESHED))
       found.push({ row, view: await this.#named(space, { slug: row.slug, name: row.name, limit: row.member_limit }) })
     return found
   }

@@ -38,7 +38,7 @@ describe('the namespaces', () => {
   it('are there in an empty space', async () => {
     expect(await names('/sources')).toEqual(['uploads/'])
     expect(await names('/sources/uploads/')).toEqual([])
-    expect(await names('/knowledge')).toEqual(['documents/'])
+    expect(await names('/knowledge')).toEqual(['documents/', 'communities/', 'entities/', 'topics/'])
     expect(await names('/knowledge/documents')).toEqual([])
     expect(await names('/evidence')).toEqual([])
     expect(await names('/workspaces')).toEqual([])

@@ -181,6 +181,12 @@ describe('find', () => {
       '/knowledge/documents/guide.md/0001',
       '/knowledge/documents/notes.txt',
       '/knowledge/documents/notes.txt/0001',
+      '/knowledge/communities',
+      '/knowledge/entities',
+      ...['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'].map(
+        (type) => `/knowledge/entities/${type}`,
+      ),
+      '/knowledge/topics',
     ])
   })
 
@@ -269,7 +275,12 @@ describe('tree', () => {
 
   it('works in every namespace', async () => {
     expect(shape((await treeOf('/knowledge', { depth: 8 })).root)).toMatchObject({
-      knowledge: [{ documents: expect.any(Array) }],
+      knowledge: [
+        { documents: expect.any(Array) },
+        { communities: [] },
+        { entities: expect.any(Array) },
+        { topics: [] },
+      ],
     })
     expect(shape((await treeOf('/sources')).root)).toMatchObject({ sources: [{ uploads: expect.any(Array) }] })
     expect(shape((await treeOf('/workspaces')).root)).toEqual({ workspaces: [] })

@@ -1,0 +1,34 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { ENTITY_COLUMNS, ENTITY_FIELDS } from '../../cli/graph.js'
+import { paginate } from '../../client/pages.js'
+
+const TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
+
+export default class GraphEntities extends BaseCommand {
+  static override summary = 'list entities of the graph'
+  static override examples = ['<%= config.bin %> graph entities --type person --match keller --space example-space']
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    type: Flags.option({ options: TYPES, description: 'only of this type' })(),
+    match: Flags.string({ helpValue: 'text', description: 'only those whose name holds this' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(GraphEntities)
+    const { id } = await this.space()
+    const client = await this.client()
+    const filter = {
+      ...(flags.type === undefined ? {} : { type: flags.type }),
+      ...(flags.match === undefined ? {} : { query: flags.match }),
+    }
+    const items = paginate(
+      (page) =>
+        client.request('GET /knowledge-spaces/{id}/graph/entities', { path: { id }, query: { ...filter, ...page } }),
+      { ...this.range(flags), pageSize: 100 },
+    )
+    await this.list(items, { columns: ENTITY_COLUMNS, fields: ENTITY_FIELDS, empty: 'No entities were found.' })
+  }
+}

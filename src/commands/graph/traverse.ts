@@ -1,0 +1,67 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { dotOf, RELATION_COLUMNS, RELATION_FIELDS, type Reached, resolveEntity, treeOf } from '../../cli/graph.js'
+import { FORMATS } from '../../cli/output.js'
+import { drawTree } from '../../cli/tree.js'
+import { LIMITS } from '../../contract/limits.js'
+
+const { depth, fanout, maxNodes, timeoutMs } = LIMITS.traversal
+
+export default class GraphTraverse extends BaseCommand {
+  static override summary = 'follow relations from an entity'
+  static override examples = [
+    '<%= config.bin %> graph traverse "Project Falcon" --space example-space',
+    '<%= config.bin %> graph traverse "Project Falcon" --depth 1 --format dot --space example-space > falcon.dot',
+  ]
+  static override args = { entity: Args.string({ required: true, description: 'id or name of an entity' }) }
+  static override flags = {
+    ...spaceFlag,
+    format: Flags.string({ helpGroup: 'COMMON', options: [...FORMATS, 'dot'], description: 'output format' }),
+    depth: Flags.integer({ helpValue: 'n', description: `steps to follow, at most ${depth.max}` }),
+    fanout: Flags.integer({ helpValue: 'n', description: `relations to follow of one entity, at most ${fanout.max}` }),
+    'max-nodes': Flags.integer({ helpValue: 'n', description: `entities to show, at most ${maxNodes.max}` }),
+    within: Flags.integer({ helpValue: 'ms', description: `milliseconds to search, at most ${timeoutMs.max}` }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(GraphTraverse)
+    const { id } = await this.space()
+    const client = await this.client()
+    const entityId = await resolveEntity(client, id, args.entity, this.dirs.cache)
+    const found = await client.request('GET /knowledge-spaces/{id}/graph/traverse', {
+      path: { id },
+      query: {
+        entityId,
+        ...(flags.depth === undefined ? {} : { depth: flags.depth }),
+        ...(flags.fanout === undefined ? {} : { fanout: flags.fanout }),
+        ...(flags['max-nodes'] === undefined ? {} : { maxNodes: flags['max-nodes'] }),
+        ...(flags.within === undefined ? {} : { timeoutMs: flags.within }),
+      },
+    })
+    if (flags.format === 'dot') this.out.raw(dotOf(found))
+    else if (this.out.format === 'json') this.out.json(found)
+    else if (this.out.format === 'table') this.draw(treeOf(found))
+    else await this.relations(found.relations)
+    if (!found.truncated) return
+    const why = found.metrics.timedOut ? '`--within`' : '`--fanout` or `--max-nodes`'
+    this.out.note(`There is more: give a greater ${why}.`)
+  }
+
+  private draw(root: Reached | undefined): void {
+    if (root === undefined) return
+    this.out.line(label(root))
+    const options = { label, children: (node: Reached) => node.children, unicode: this.out.unicode }
+    for (const line of drawTree(root.children, options)) this.out.line(line)
+  }
+
+  private async relations<T>(relations: readonly T[]): Promise<void> {
+    const options = { columns: RELATION_COLUMNS, fields: RELATION_FIELDS, empty: 'No relations were found.' }
+    await this.out.list(relations, options)
+  }
+}
+
+function label({ entity, by }: Reached): string {
+  return `${by === undefined ? '' : `${by}: `}${entity.name} (${entity.type})`
+}

@@ -1,0 +1,27 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+
+export default class ViewsCommunities extends BaseCommand {
+  static override summary = 'make the communities of entities that belong together'
+  static override description = 'Look at them with `ks fs ls /knowledge/communities`.'
+  static override examples = ['<%= config.bin %> views communities --space example-space']
+  static override flags = {
+    ...spaceFlag,
+    'view-version': Flags.string({ helpValue: 'text', description: 'name of this version of the views' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ViewsCommunities)
+    const { id } = await this.space()
+    const client = await this.client()
+    const version = flags['view-version']
+    const made = await client.request('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', {
+      path: { id },
+      body: { ...(version === undefined ? {} : { generatedVersion: version }) },
+    })
+    this.out.record(made, {
+      fields: ['communityCount', 'entityCount', 'documentCount', 'pathCount', 'generatedVersion'],
+    })
+  }
+}

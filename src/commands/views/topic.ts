@@ -1,0 +1,37 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import { LIMITS } from '../../contract/limits.js'
+
+export default class ViewsTopic extends BaseCommand {
+  static override summary = 'make a topic of documents, or all topics of a space'
+  static override description =
+    'Without a name all topics are derived from what documents have in common. Look at them with `ks fs ls /knowledge/topics`.'
+  static override examples = [
+    '<%= config.bin %> views topic --space example-space',
+    '<%= config.bin %> views topic --name "Data retention" --slug retention --space example-space',
+  ]
+  static override flags = {
+    ...spaceFlag,
+    name: Flags.string({ helpValue: 'text', description: 'what the documents are about' }),
+    slug: Flags.string({ helpValue: 'slug', description: 'folder of the topic (default: made of the name)' }),
+    'view-version': Flags.string({ helpValue: 'text', description: 'name of this version of the view' }),
+    limit: Flags.integer({ helpValue: 'n', description: `documents of a topic, at most ${LIMITS.viewItems.max}` }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ViewsTopic)
+    const { id } = await this.space()
+    const client = await this.client()
+    const made = await client.request('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', {
+      path: { id },
+      body: {
+        ...(flags.name === undefined ? {} : { topicName: flags.name }),
+        ...(flags.slug === undefined ? {} : { topicSlug: flags.slug }),
+        ...(flags['view-version'] === undefined ? {} : { generatedVersion: flags['view-version'] }),
+        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+      },
+    })
+    this.out.record(made, { fields: ['topicName', 'topicSlug', 'generatedVersion', 'documentCount', 'pathCount'] })
+  }
+}

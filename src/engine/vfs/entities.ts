@@ -1,0 +1,139 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { EntityType } from '../../contract/gateway/graph.js'
+import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
+import { entityItem, entityText } from './entity-text.js'
+import {
+  type After,
+  type Entry,
+  type EntryPage,
+  integerAt,
+  PLAIN_TEXT,
+  type Place,
+  placeOf,
+  type Step,
+  type TextUnit,
+  textAt,
+} from './namespace.js'
+import { fixedFolder, knowledgeFolder } from './semantic-items.js'
+import type { View } from './view.js'
+
+/** The folder of entities under `/knowledge`. */
+export const ENTITIES = 'entities'
+/** Entities looked at in one go. */
+const SLICE = 200
+
+/** Entities of the graph as files, by type and canonical key. */
+export class Entities {
+  readonly #view: View
+  readonly #graph: GraphView
+
+  constructor(view: View, graph: GraphView) {
+    this.#view = view
+    this.#graph = graph
+  }
+
+  /** @param path what follows `/knowledge/entities` */
+  resolve(path: readonly string[]): Place | undefined {
+    const [type, key, ...rest] = path
+    if (type === undefined) return this.#types()
+    const known = EntityType.options.find((option) => option === type)
+    if (known === undefined || rest.length > 0) return undefined
+    if (key === undefined) return this.#ofType(known)
+    const entity = entityNamed(this.#graph, known, key)
+    return entity === undefined ? undefined : this.place(entity, [ENTITIES, known])
+  }
+
+  /** One entity, wherever it stands. */
+  place(row: EntityRow, at: readonly string[]): Place {
+    const unit = this.#unit(row, at)
+    return placeOf(this.item(row, at), {
+      texts: async function* (after) {
+        if (after === undefined) yield unit
+      },
+      read: () => Promise.resolve({ text: unit.text, contentType: PLAIN_TEXT }),
+    })
+  }
+
+  item(row: EntityRow, at: readonly string[]): VirtualItem {
+    return entityItem(this.#graph, row, at)
+  }
+
+  #types(): Place {
+    const folders = EntityType.options.map((type) => knowledgeFolder([ENTITIES, type]))
+    return fixedFolder(knowledgeFolder([ENTITIES]), folders, {
+      walk: (after) => this.#walkTypes(after),
+      texts: (after) => this.#textsOfTypes(after),
+    })
+  }
+
+  async *#walkTypes(after: After | undefined): AsyncGenerator<Step> {
+    const started = after === undefined ? 0 : integerAt(after, 0)
+    for (const [place, type] of EntityType.options.entries()) {
+      if (place < started) continue
+      const within = place === started && after !== undefined ? textAt(after, 1) : undefined
+      if (within === undefined) yield { item: knowledgeFolder([ENTITIES, type]), after: [place, ''] }
+      for await (const row of this.#rows(type, within ?? ''))
+        yield { item: this.item(row, [ENTITIES, type]), after: [place, row.canonical_key] }
+    }
+  }
+
+  async *#textsOfTypes(after: After | undefined): AsyncGenerator<TextUnit> {
+    const started = after === undefined ? 0 : integerAt(after, 0)
+    for (const [place, type] of EntityType.options.entries()) {
+      if (place < started) continue
+      const within = place === started && after !== undefined ? textAt(after, 1) : ''
+      for await (const row of this.#rows(type, within))
+        yield { ...this.#unit(row, [ENTITIES, type]), after: [place, row.canonical_key] }
+    }
+  }
+
+  #ofType(type: EntityType): Place {
+    const at = [ENTITIES, type]
+    const rows = (after: After | undefined) => this.#rows(type, after === undefined ? '' : textAt(after, 0))
+    const entry = (row: EntityRow): Entry => ({ item: this.item(row, at), after: [row.canonical_key] })
+    const unit = (row: EntityRow): TextUnit => this.#unit(row, at)
+    return placeOf(knowledgeFolder(at), {
+      list: async (after, limit): Promise<EntryPage> => {
+        const entries: Entry[] = []
+        for await (const row of rows(after)) {
+          if (entries.length === limit) return { entries, more: true }
+          entries.push(entry(row))
+        }
+        return { entries, more: false }
+      },
+      walk: async function* (after) {
+        for await (const row of rows(after)) yield entry(row)
+      },
+      texts: async function* (after) {
+        for await (const row of rows(after)) yield unit(row)
+      },
+    })
+  }
+
+  /** Entities of a type that the reader sees, by key. */
+  async *#rows(type: EntityType, from: string): AsyncGenerator<EntityRow> {
+    for (let after = from; ; ) {
+      const rows = entityRowsAfter(this.#graph, after, type, SLICE)
+      for (const row of rows) {
+        if (isShown(this.#graph, 'entity', row.key)) yield row
+        after = row.canonical_key
+        await this.#view.clock.turn()
+      }
+      if (rows.length < SLICE) return
+    }
+  }
+
+  #unit(row: EntityRow, at: readonly string[]): TextUnit {
+    const { path } = this.item(row, at)
+    return {
+      id: row.id,
+      text: entityText(this.#graph, row),
+      after: [row.canonical_key],
+      describe: (startOffset, endOffset) =>
+        Promise.resolve({
+          ...{ kind: 'segment', path, startOffset, endOffset, segmentId: row.id },
+          metadata: { entityId: row.id, type: row.type },
+        }),
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { type EntityRow, entityByKey, type GraphView, isShown, namesOf, sourceNodes } from '../graph/read.js'
+import { joinPath } from './paths.js'
+
+/** Relations and documents told of one entity. */
+const RELATIONS = 50
+const NODES = 50
+/** Relations looked at, since the reader may not see some. */
+const LOOKED_AT = 500
+
+/** An entity as a file. */
+export function entityItem(graph: GraphView, row: EntityRow, at: readonly string[]): VirtualItem {
+  return {
+    kind: 'resource',
+    name: row.canonical_key,
+    path: joinPath('knowledge', [...at, row.canonical_key]),
+    metadata: {
+      name: namesOf(graph, row)[0] ?? row.name,
+      type: row.type,
+      canonicalKey: row.canonical_key,
+      confidence: row.confidence,
+    },
+    targetId: row.id,
+  }
+}
+
+/** What the graph says of an entity, as text: its names, its relations, the documents that mention it. */
+export function entityText(graph: GraphView, row: EntityRow): string {
+  const [name = row.name, ...aliases] = namesOf(graph, row)
+  const lines = [name, '', `type: ${row.type}`, `key: ${row.canonical_key}`, `id: ${row.id}`]
+  if (aliases.length > 0) lines.push(`also written: ${aliases.join(', ')}`)
+  const relations = relationLines(graph, row, name)
+  if (relations.length > 0) lines.push('', 'relations:', ...relations)
+  const documents = new Map<string, number>()
+  for (const { filename } of sourceNodes(graph, 'entity', row.key, NODES))
+    documents.set(filename, (documents.get(filename) ?? 0) + 1)
+  lines.push('', 'mentioned in:')
+  for (const [filename, passages] of documents)
+    lines.push(`- ${filename} (${passages} ${passages === 1 ? 'passage' : 'passages'})`)
+  return `${lines.join('\n')}\n`
+}
+
+function relationLines(graph: GraphView, row: EntityRow, name: string): string[] {
+  const rows = graph.db.all<{ key: number; subject_key: number; object_key: number; type: string }>(
+    `SELECT key, subject_key, object_key, type FROM (
+       SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
+       UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
+     ORDER BY type = 'mentions', confidence DESC, key`,
+    ...[row.key, LOOKED_AT, row.key, LOOKED_AT],
+  )
+  const lines: string[] = []
+  for (const { key, subject_key, object_key, type } of rows) {
+    if (lines.length === RELATIONS) break
+    if (!isShown(graph, 'relation', key)) continue
+    const other = entityByKey(graph, subject_key === row.key ? object_key : subject_key)
+    if (other === undefined) continue
+    const otherName = namesOf(graph, other)[0] ?? other.name
+    lines.push(subject_key === row.key ? `- ${name} ${type} ${otherName}` : `- ${otherName} ${type} ${name}`)
+  }
+  return lines
+}

@@ -1,0 +1,47 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import type { ViewRow } from '../views/store.js'
+import { type After, type Entry, integerAt, type Place, pageOf, placeOf } from './namespace.js'
+import { joinPath } from './paths.js'
+
+/** A folder under `/knowledge`. */
+export function knowledgeFolder(segments: readonly string[]): VirtualItem {
+  return {
+    kind: 'directory',
+    name: segments[segments.length - 1] ?? '',
+    path: joinPath('knowledge', segments),
+    metadata: {},
+  }
+}
+
+/** A topic or community as a folder; `stale` when the space has published since it was made. */
+export function viewFolder(segments: readonly string[], row: ViewRow, headRevision: number): VirtualItem {
+  const terms: unknown = JSON.parse(row.terms)
+  return {
+    ...knowledgeFolder(segments),
+    metadata: {
+      name: row.name,
+      terms,
+      generatedVersion: row.generated_version,
+      generatedAt: new Date(row.created_at).toISOString(),
+      named: row.named === 1,
+      stale: row.revision !== headRevision,
+    },
+  }
+}
+
+/** A folder whose entries are few and known. The place of an entry is how many have gone before, itself included. */
+export function fixedFolder(
+  item: VirtualItem,
+  items: readonly VirtualItem[],
+  parts: Partial<Pick<Place, 'walk' | 'texts'>> = {},
+): Place {
+  const entries = items.map((one, place): Entry => ({ item: one, after: [place + 1] }))
+  const start = (after: After | undefined): number => (after === undefined ? 0 : integerAt(after, 0))
+  return placeOf(item, {
+    list: (after, limit) => Promise.resolve(pageOf(entries, start(after), limit)),
+    walk: async function* (after) {
+      yield* entries.slice(start(after))
+    },
+    ...parts,
+  })
+}

@@ -1,0 +1,241 @@
+import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
+import type { Derivations } from '../query/derivation.js'
+import { deniedSources } from '../query/permissions.js'
+import { membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
+import type { SemanticViews } from '../views/views.js'
+import { documentItem } from './document-item.js'
+import { ENTITIES, Entities } from './entities.js'
+import { DOCUMENTS, documentFolder } from './knowledge-items.js'
+import { type After, integerAt, PLAIN_TEXT, type Place, placeOf, type Step, type TextUnit } from './namespace.js'
+import { compareNames, joinPath } from './paths.js'
+import { fixedFolder, knowledgeFolder, viewFolder } from './semantic-items.js'
+import { type DocumentEntry, documentsByKey } from './store.js'
+import { elementAt, type StoredTexts } from './stored-text.js'
+import type { View } from './view.js'
+
+/** What brings views and graph up to date before they are listed. */
+export interface SemanticReadiness {
+  derivations: Pick<Derivations, 'catchUp'>
+  views: Pick<SemanticViews, 'ready'>
+}
+
+const KINDS = { topics: 'topic', communities: 'community' } as const
+type KindFolder = keyof typeof KINDS
+/** How long a listing of entities waits for documents that were not read yet. */
+const CATCH_UP_MILLISECONDS = 2500
+
+interface DocumentMember {
+  row: DocumentEntry
+  item: VirtualItem
+}
+
+/** Topics as folders of documents, communities as folders of documents and entities, and all entities by type. */
+export class Semantic {
+  readonly #view: View
+  readonly #texts: StoredTexts
+  readonly #readiness: SemanticReadiness
+  #graph: GraphView | undefined
+
+  constructor(view: View, texts: StoredTexts, readiness: SemanticReadiness) {
+    this.#view = view
+    this.#texts = texts
+    this.#readiness = readiness
+  }
+
+  /** The folders beside `documents`. */
+  folders(): VirtualItem[] {
+    return ['communities', ENTITIES, 'topics'].map((name) => knowledgeFolder([name]))
+  }
+
+  /** @param segments what follows `/knowledge`, the first of them not `documents` */
+  async resolve(segments: readonly string[]): Promise<Place | undefined> {
+    const [first, slug, ...path] = segments
+    if (first === ENTITIES) {
+      await this.#readiness.derivations.catchUp(this.#view.space, CATCH_UP_MILLISECONDS)
+      return this.#entities().resolve(segments.slice(1))
+    }
+    if (first !== 'topics' && first !== 'communities') return undefined
+    if (slug === undefined) return this.#kind(first)
+    const row = viewNamed(this.#view.db, this.#view.space.key, KINDS[first], slug)
+    if (row === undefined) return undefined
+    if (first === 'topics') return this.#documentPlace(row, this.#folderOf(first, row), path)
+    const [part, ...below] = path
+    if (part === undefined) return this.#community(row)
+    if (part === DOCUMENTS) return this.#documentPlace(row, knowledgeFolder([first, slug, DOCUMENTS]), below)
+    return part === ENTITIES ? this.#entityPlace(row, below) : undefined
+  }
+
+  /** Every folder and file of views and entities. The place of a step: its folder, and its place there. */
+  async *walk(after: After | undefined): AsyncGenerator<Step> {
+    const started = after === undefined ? 0 : integerAt(after, 0)
+    for (const [place, item] of this.folders().entries()) {
+      if (place < started) continue
+      const within = place === started ? after?.slice(1) : undefined
+      if (within === undefined) yield { item, after: [place] }
+      const steps = (await this.resolve([item.name]))?.walk(within?.length === 0 ? undefined : within)
+      if (steps !== undefined) for await (const step of steps) yield { ...step, after: [place, ...step.after] }
+    }
+  }
+
+  async #kind(name: KindFolder): Promise<Place> {
+    const { db, space } = this.#view
+    await this.#readiness.views.ready(space, KINDS[name])
+    const rows = viewsOf(db, space.key, KINDS[name])
+    return fixedFolder(
+      knowledgeFolder([name]),
+      rows.map((row) => this.#folderOf(name, row)),
+      {
+        walk: (after) => this.#walkViews(name, rows, after),
+        texts: (after) => this.#textsOfViews(name, rows, after),
+      },
+    )
+  }
+
+  /** The place of a step: how many views have gone before, and how many entries of the next one. */
+  async *#walkViews(name: KindFolder, rows: readonly ViewRow[], after: After | undefined): AsyncGenerator<Step> {
+    const started = after === undefined ? 0 : integerAt(after, 0)
+    for (const [place, row] of rows.entries()) {
+      if (place < started) continue
+      const seen = place === started && after !== undefined ? integerAt(after, 1) : 0
+      const items = [this.#folderOf(name, row), ...(await this.#below(name, row))]
+      for (const [index, item] of items.entries()) if (index >= seen) yield { item, after: [place, index + 1] }
+    }
+  }
+
+  /** The place of a text: how many views have gone before, and its place among the documents of its view. */
+  async *#textsOfViews(name: KindFolder, rows: readonly ViewRow[], after: After | undefined): AsyncGenerator<TextUnit> {
+    const started = after === undefined ? 0 : integerAt(after, 0)
+    for (const [place, row] of rows.entries()) {
+      if (place < started) continue
+      const within = place === started && after !== undefined ? after.slice(1) : undefined
+      for await (const unit of this.#textsOfMembers(row, documentsIn(name, row), within))
+        yield { ...unit, after: [place, ...unit.after] }
+    }
+  }
+
+  /** What stands below a view, folder by folder. */
+  async #below(name: KindFolder, row: ViewRow): Promise<VirtualItem[]> {
+    const documents = (await this.#documents(row, documentsIn(name, row))).map(({ item }) => item)
+    if (name === 'topics') return documents
+    const at = [name, row.slug, ENTITIES]
+    const entities = this.#entitiesOf(row).map((entity) => this.#entities().item(entity, at))
+    return [knowledgeFolder([name, row.slug, DOCUMENTS]), ...documents, knowledgeFolder(at), ...entities]
+  }
+
+  #folderOf(name: KindFolder, row: ViewRow): VirtualItem {
+    return viewFolder([name, row.slug], row, this.#view.space.head_revision)
+  }
+
+  #community(row: ViewRow): Place {
+    const at = ['communities', row.slug]
+    const folders = [DOCUMENTS, ENTITIES].map((name) => knowledgeFolder([...at, name]))
+    const below = () => this.#below('communities', row)
+    return fixedFolder(this.#folderOf('communities', row), folders, {
+      walk: async function* (after) {
+        const start = after === undefined ? 0 : integerAt(after, 0)
+        for (const [place, item] of (await below()).entries()) if (place >= start) yield { item, after: [place + 1] }
+      },
+      texts: (after) => this.#textsOfMembers(row, [...at, DOCUMENTS], after),
+    })
+  }
+
+  /** A folder of a view's documents, or one of them. */
+  async #documentPlace(row: ViewRow, item: VirtualItem, path: readonly string[]): Promise<Place | undefined> {
+    const at = item.path.split('/').slice(2)
+    const [name, ...rest] = path
+    const members = await this.#documents(row, at)
+    if (name === undefined)
+      return fixedFolder(
+        item,
+        members.map((member) => member.item),
+        { texts: (after) => this.#textsOfMembers(row, at, after) },
+      )
+    const member = rest.length === 0 ? members.find((candidate) => candidate.item.name === name) : undefined
+    if (member === undefined) return undefined
+    return placeOf(member.item, {
+      texts: (after) => this.#textsOf(after === undefined ? [member] : [], 0),
+      read: async () => {
+        const { version_key } = member.row
+        const stored = version_key === null ? undefined : await this.#texts.load(version_key, true)
+        return { text: stored?.text ?? '', contentType: PLAIN_TEXT }
+      },
+    })
+  }
+
+  async *#textsOfMembers(row: ViewRow, at: readonly string[], after: After | undefined): AsyncGenerator<TextUnit> {
+    const start = after === undefined ? 0 : integerAt(after, 0)
+    yield* this.#textsOf((await this.#documents(row, at)).slice(start), start)
+  }
+
+  async *#textsOf(members: readonly DocumentMember[], start: number): AsyncGenerator<TextUnit> {
+    for (const [place, { row, item }] of members.entries()) {
+      const stored = row.version_key === null ? undefined : await this.#texts.load(row.version_key, false)
+      if (stored === undefined) continue
+      yield {
+        id: row.id,
+        text: stored.text,
+        after: [start + place + 1],
+        describe: (startOffset, endOffset) => {
+          const element = elementAt(stored.elements, startOffset)
+          return Promise.resolve({
+            ...{ kind: 'segment', path: item.path, startOffset, endOffset },
+            segmentId: `${row.id}:${element?.id ?? `${startOffset}-${endOffset}`}`,
+            metadata: { documentId: row.id, filename: row.filename },
+          })
+        },
+      }
+    }
+  }
+
+  /** A view's documents that the reader sees, by name. */
+  async #documents(row: ViewRow, at: readonly string[]): Promise<DocumentMember[]> {
+    const scores = new Map(membersOf(this.#view.db, row.key, 'document').map(({ key, score }) => [key, score]))
+    const { denied } = this.#reader()
+    const found: DocumentMember[] = []
+    for (const document of documentsByKey(this.#view, [...scores.keys()])) {
+      if (document.source_id !== null && denied.includes(document.source_id)) continue
+      const { name, path } = await documentFolder(this.#view, document)
+      const item = documentItem(document, { kind: 'resource', name, path: joinPath('knowledge', [...at, name]) })
+      const score = Math.round((scores.get(document.key) ?? 0) * 10_000) / 10_000
+      found.push({ row: document, item: { ...item, metadata: { ...item.metadata, score, knowledgePath: path } } })
+      await this.#view.clock.turn()
+    }
+    return found.sort((a, b) => compareNames(a.item.name, b.item.name))
+  }
+
+  #entitiesOf(row: ViewRow): EntityRow[] {
+    const graph = this.#reader()
+    const rows = membersOf(this.#view.db, row.key, 'entity').flatMap(({ key }) => entityByKey(graph, key) ?? [])
+    const shown = rows.filter(({ key }) => isShown(graph, 'entity', key))
+    return shown.sort((a, b) => compareNames(a.canonical_key, b.canonical_key))
+  }
+
+  /** A community's folder of entities, or one of them. */
+  #entityPlace(row: ViewRow, path: readonly string[]): Place | undefined {
+    const at = ['communities', row.slug, ENTITIES]
+    const entities = this.#entitiesOf(row)
+    const [key, ...rest] = path
+    if (key === undefined)
+      return fixedFolder(
+        knowledgeFolder(at),
+        entities.map((entity) => this.#entities().item(entity, at)),
+      )
+    const entity = rest.length === 0 ? entities.find(({ canonical_key }) => canonical_key === key) : undefined
+    return entity === undefined ? undefined : this.#entities().place(entity, at)
+  }
+
+  #entities(): Entities {
+    return new Entities(this.#view, this.#reader())
+  }
+
+  #reader(): GraphView {
+    const { db, space, revision, caller } = this.#view
+    this.#graph ??= { db, space, revision, denied: deniedSources(db, space.key, caller.subject) }
+    return this.#graph
+  }
+}
+
+function documentsIn(name: KindFolder, row: ViewRow): string[] {
+  return name === 'topics' ? [name, row.slug] : [name, row.slug, DOCUMENTS]
+}

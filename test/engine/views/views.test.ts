@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { groupsOf } from '../../../src/engine/views/cluster.js'
+import { communitiesOf } from '../../../src/engine/views/communities.kernel.js'
+import { freeSlug, slugOf } from '../../../src/engine/views/slug.js'
+import { topicsOf, writtenTerms } from '../../../src/engine/views/topics.kernel.js'
+import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+const TIDES = (i: number) =>
+  `# Tides ${i}\n\nThe moon pulls the sea, and the tide rises in harbour ${i}. Spring tide and neap tide follow the moon. The Harbour Office of Brest measures every tide.\n`
+const BREAD = (i: number) =>
+  `# Bread ${i}\n\nSourdough bread needs flour, water and salt. The baker kneads dough number ${i} and bakes the loaf in a hot oven. The Bakers Guild of Lyon buys the flour.\n`
+
+describe('grouping', () => {
+  it('finds what hangs together, always the same', () => {
+    const links = [
+      [1, 2],
+      [2, 3],
+      [1, 3],
+      [3, 4],
+      [4, 5],
+      [5, 6],
+      [4, 6],
+    ].map(([from = 0, to = 0]) => ({ from, to, weight: from === 3 ? 0.1 : 1 }))
+    expect(groupsOf(links)).toEqual([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+    expect(groupsOf([...links].reverse())).toEqual(groupsOf(links))
+    expect(groupsOf([])).toEqual([])
+    expect(communitiesOf(links).map(({ members }) => members.map(({ key }) => key).sort())).toEqual([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+  })
+
+  it('keeps to time when every document is like every other', () => {
+    const documents = Array.from({ length: 3000 }, (_, key) => ({
+      key,
+      terms: Int32Array.from({ length: 200 }, (_unused, term) =>
+        term < 100 ? term : 1000 + ((key * 7 + term) % 5000),
+      ),
+      counts: new Uint16Array(200).fill(2),
+    }))
+    const topics = topicsOf(documents)
+    expect(topics.length).toBeLessThanOrEqual(49)
+    expect(new Set(topics.flatMap(({ members }) => members.map(({ key }) => key))).size).toBe(3000)
+  })
+
+  it('writes terms as the texts do, and names as slugs', () => {
+    const [topic] = topicsOf([{ key: 1, terms: Int32Array.of(1), counts: Uint16Array.of(1) }])
+    expect(topic?.members).toEqual([{ key: 1, score: 1 }])
+    expect(writtenTerms([], ['Tides rise'])).toEqual([])
+    expect(slugOf('Tides, moon & sea', 'topic')).toBe('tides-moon-sea')
+    expect(slugOf('税务', 'topic')).toMatch(/^topic-[0-9a-f]{8}$/)
+    expect(slugOf('x'.repeat(200), 'topic')).toHaveLength(120)
+    expect(freeSlug('a', new Set(['a', 'a-2']))).toBe('a-3')
+  })
+})
+
+describe('semantic views', () => {
+  let test: TestEngine
+  let spaceId: string
+  const ls = (path: string, limit = 100, cursor?: string) => test.engine.fs.ls(ADA, spaceId, { path, limit, cursor })
+  const names = async (path: string) => (await ls(path)).items.map(({ name }) => name)
+  const topic = (body: { topicName?: string; topicSlug?: string; generatedVersion?: string; limit?: number } = {}) =>
+    test.engine.graph.materializeTopic(ADA, spaceId, { limit: 50, ...body })
+
+  beforeAll(async () => {
+    test = await startEngine()
+    spaceId = (await test.engine.spaces.create(ADA, { name: 'Mixed', slug: 'mixed' })).id
+    const files: Record<string, string> = {}
+    for (let i = 1; i <= 5; i++) {
+      files[`tides-${i}.md`] = TIDES(i)
+      files[`bread-${i}.md`] = BREAD(i)
+    }
+    await ingest(test.engine, ADA, spaceId, files)
+  })
+  afterAll(() => test.end())
+
+  it('are there when they are listed first: topics of documents, named by their words', async () => {
+    const { items } = await ls('/knowledge/topics')
+    expect(items).toHaveLength(2)
+    const all = await Promise.all(items.map(({ path }) => names(path)))
+    expect(all.map((list) => list.length)).toEqual([5, 5])
+    for (const list of all) expect(new Set(list.map((name) => name.replace(/-\d\.md$/, ''))).size).toBe(1)
+    const tides = items.find(({ name }) => name.includes('tide'))
+    expect(tides?.metadata).toMatchObject({ named: false, stale: false })
+    expect(tides?.metadata.generatedVersion).toMatch(/^publication-\d+$/)
+  })
+
+  it('are made on request, and the answer counts them', async () => {
+    const made = await topic({ generatedVersion: 'spring', limit: 2 })
+    expect(made).toMatchObject({
+      knowledgeSpaceId: spaceId,
+      generatedVersion: 'spring',
+      documentCount: 4,
+      pathCount: 6,
+    })
+    expect(await names(`/knowledge/topics/${made.topicSlug}`)).toHaveLength(2)
+    const again = await topic()
+    expect(again).toMatchObject({ topicSlug: made.topicSlug, documentCount: 10, pathCount: 12 })
+  })
+
+  it('hold the documents that a given name stands for', async () => {
+    const made = await topic({ topicName: 'Sourdough and flour', topicSlug: 'baking', limit: 3 })
+    expect(made).toMatchObject({
+      topicName: 'Sourdough and flour',
+      topicSlug: 'baking',
+      documentCount: 3,
+      pathCount: 4,
+    })
+    const listed = await names('/knowledge/topics/baking')
+    expect(listed).toHaveLength(3)
+    expect(listed.every((name) => name.startsWith('bread-'))).toBe(true)
+    expect((await topic({ topicSlug: 'baking' })).topicName).toBe('Sourdough and flour')
+    expect((await topic({ topicSlug: 'spring-tide' })).topicName).toBe('spring tide')
+    await topic()
+    expect(await names('/knowledge/topics')).toEqual(expect.arrayContaining(['baking', 'spring-tide']))
+  })
+
+  it('read, search and find like folders of files, from any place', async () => {
+    const [first] = (await ls('/knowledge/topics/baking')).items
+    const text = await test.engine.fs.cat(ADA, spaceId, { path: first?.path ?? '', offset: 0, maxBytes: 1000 })
+    expect(text.content).toContain('Sourdough')
+    const grep = await test.engine.fs.grep(ADA, spaceId, {
+      ...{ path: '/knowledge/topics/baking', q: 'kneads', limit: 10, timeoutMs: 5000 },
+    })
+    expect(grep.matches).toHaveLength(5)
+    expect(grep.matches[0]?.path).toMatch(/^\/knowledge\/topics\/baking\/bread-/)
+    const tree = await test.engine.fs.tree(ADA, spaceId, { path: '/knowledge', limit: 500, depth: 3 })
+    expect(tree.root.children?.map(({ name }) => name)).toEqual(['documents', 'communities', 'entities', 'topics'])
+    const paths: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await test.engine.fs.find(ADA, spaceId, { path: '/knowledge', limit: 7, cursor })
+      paths.push(...page.items.map(({ path }) => path))
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    const whole = await test.engine.fs.find(ADA, spaceId, { path: '/knowledge', limit: 1000 })
+    expect(paths).toEqual(whole.items.map(({ path }) => path))
+    expect(new Set(paths).size).toBe(paths.length)
+    expect(paths).toContain(first?.path)
+    await expect(ls('/knowledge/topics/none')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(ls('/knowledge/moons')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(test.engine.fs.ls(BOB, spaceId, { path: '/knowledge/topics', limit: 1 })).rejects.toMatchObject({
+      code: 'not-found',
+    })
+  })
+
+  it('gather entities that belong together, with their documents', async () => {
+    const made = await test.engine.graph.materializeCommunities(ADA, spaceId, { generatedVersion: 'first' })
+    expect(made).toMatchObject({ knowledgeSpaceId: spaceId, generatedVersion: 'first', documentCount: 10 })
+    expect(made.communityCount).toBeGreaterThan(0)
+    const { items } = await ls('/knowledge/communities')
+    expect(items).toHaveLength(made.communityCount)
+    const entities = (await Promise.all(items.map(({ path }) => names(`${path}/entities`)))).flat()
+    expect(entities).toHaveLength(made.entityCount)
+    expect(entities).toEqual(expect.arrayContaining(['harbour office of brest', 'bakers guild of lyon']))
+    const documents = (await Promise.all(items.map(({ path }) => names(`${path}/documents`)))).flat()
+    expect(made.pathCount).toBe(3 * items.length + entities.length + documents.length)
+    expect((await test.engine.graph.materializeCommunities(ADA, spaceId, {})).communityCount).toBe(made.communityCount)
+  })
+
+  it('show entities by type and key, page by page, with what is known of them', async () => {
+    const office = '/knowledge/entities/organization/bakers guild of lyon'
+    const term = '/knowledge/entities/term'
+    const found = await test.engine.fs.find(ADA, spaceId, {
+      path: '/knowledge/entities',
+      limit: 100,
+      nameContains: 'guild',
+    })
+    expect(found.items).toHaveLength(1)
+    const path = found.items[0]?.path ?? office
+    const { content } = await test.engine.fs.cat(ADA, spaceId, { path, offset: 0, maxBytes: 4000 })
+    expect(content).toMatch(/^(?:The )?Bakers Guild of Lyon\n/)
+    expect(content).toContain('bread-1.md')
+    const first = await ls(term, 2)
+    const second = await ls(term, 2, first.nextCursor)
+    expect([...first.items, ...second.items]).toEqual((await ls(term, 4)).items)
+    const grep = await test.engine.fs.grep(ADA, spaceId, {
+      ...{ path: '/knowledge/entities', q: 'Bakers Guild', limit: 100, timeoutMs: 5000 },
+    })
+    expect(grep.matches.map((match) => match.path)).toContain(path)
+  })
+
+  it('drop a deleted document at once, say that they are old, and follow', async () => {
+    const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 20 })
+    const bread = items.filter(({ filename }) => filename.startsWith('bread-')).map(({ id }) => id)
+    await test.engine.documents.delete(ADA, spaceId, bread)
+    expect(await names('/knowledge/topics/baking')).toEqual([])
+    await ingest(test.engine, ADA, spaceId, { 'tides-6.md': TIDES(6) })
+    expect((await ls('/knowledge/topics')).items[0]?.metadata).toMatchObject({ stale: true })
+    const made = await topic()
+    expect(made).toMatchObject({ documentCount: 6 })
+    expect(made.topicSlug).toContain('tide')
+    await until(async () => (await names('/knowledge/entities/term')).every((name) => !name.includes('bread')))
+  })
+
+  it('are gone with their space', async () => {
+    await test.engine.spaces.delete(ADA, spaceId)
+    await expect(topic()).rejects.toMatchObject({ code: 'not-found' })
+  })
+})
