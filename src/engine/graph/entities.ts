@@ -1,4 +1,5 @@
-export type EntityType = 'date' | 'metric' | 'organization' | 'person' | 'policy' | 'product' | 'term'
+export const ENTITY_TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
+export type EntityType = (typeof ENTITY_TYPES)[number]
 
 export interface FoundEntity {
   name: string
@@ -35,7 +36,7 @@ const DATES: readonly (readonly [RegExp, (found: RegExpMatchArray) => string])[]
 const METRIC =
   /\b((?!(?:the|our|its|their|this|that|and|for|with|of|in|a|an|other|such|any|all|total)\b)[a-z]+(?: (?:tax|cash|sales|income|operating))? (?:margin|ratio|revenues?|income|earnings|cash flow|expenses?|turnover|throughput|latency))\b/giu
 const ORGANIZATION =
-  /\b(?:Inc|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|GmbH|AG|SE|University|Institute|College|Bank|Group|Foundation|Association|Agency|Ministry|Department|Commission|Committee|Council|Union|Hospital|Laborator(?:y|ies))$|^(?:University|Institute|Bank|Ministry|Department|Commission|Council) /u
+  /\b(?:Inc|Corp|Corporation|Company|Co|Ltd|Limited|LLC|LLP|PLC|GmbH|AG|SE|University|Institute|College|Bank|Group|Foundation|Association|Agency|Ministry|Department|Commission|Committee|Council|Union|Hospital|Laborator(?:y|ies))$|^(?:University|Institute|Bank|Ministry|Department|Commission|Council) |(?:^| )(?:Office|Guild|Court|Bureau|Board|Agency|Museum|Bank|Ministry|Department|University) (?:of|for) /u
 const POLICY =
   /\b(?:Policy|Policies|Act|Regulation|Directive|Standard|Guidelines?|Law|Rule|Code|Agreement|Treaty|Protocol|Procedure)$|^(?:ISO|IEC|RFC|DIN|IFRS|GAAP)[ -]?\d/u
 const PRODUCT = /^\p{L}[\p{L} ]* ?\d{1,4}[A-Z]?$|[®™]$/u

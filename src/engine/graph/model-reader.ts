@@ -5,7 +5,7 @@ import { isBuiltin } from '../models/registry.js'
 import type { Generator } from '../models/types.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
-import { canonicalKey, type EntityType } from './entities.js'
+import { canonicalKey, ENTITY_TYPES } from './entities.js'
 import type { Extraction, RelationType } from './extract.js'
 
 interface ReadableNode {
@@ -27,7 +27,6 @@ const ENTITIES = 24
 const RELATIONS = 24
 const NAME_CHARACTERS = 120
 const CONFIDENCE = 0.9
-const ENTITY_TYPES: readonly EntityType[] = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term']
 const RELATION_TYPES: readonly RelationType[] = [
   'contradicts',
   'defines',

@@ -1,5 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { EntityType } from '../../contract/gateway/graph.js'
+import { ENTITY_TYPES, type EntityType } from '../graph/entities.js'
 import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
 import { entityItem, entityText } from './entity-text.js'
 import {
@@ -36,7 +36,7 @@ export class Entities {
   resolve(path: readonly string[]): Place | undefined {
     const [type, key, ...rest] = path
     if (type === undefined) return this.#types()
-    const known = EntityType.options.find((option) => option === type)
+    const known = ENTITY_TYPES.find((option) => option === type)
     if (known === undefined || rest.length > 0) return undefined
     if (key === undefined) return this.#ofType(known)
     const entity = entityNamed(this.#graph, known, key)
@@ -59,7 +59,7 @@ export class Entities {
   }
 
   #types(): Place {
-    const folders = EntityType.options.map((type) => knowledgeFolder([ENTITIES, type]))
+    const folders = ENTITY_TYPES.map((type) => knowledgeFolder([ENTITIES, type]))
     return fixedFolder(knowledgeFolder([ENTITIES]), folders, {
       walk: (after) => this.#walkTypes(after),
       texts: (after) => this.#textsOfTypes(after),
@@ -68,7 +68,7 @@ export class Entities {
 
   async *#walkTypes(after: After | undefined): AsyncGenerator<Step> {
     const started = after === undefined ? 0 : integerAt(after, 0)
-    for (const [place, type] of EntityType.options.entries()) {
+    for (const [place, type] of ENTITY_TYPES.entries()) {
       if (place < started) continue
       const within = place === started && after !== undefined ? textAt(after, 1) : undefined
       if (within === undefined) yield { item: knowledgeFolder([ENTITIES, type]), after: [place, ''] }
@@ -79,7 +79,7 @@ export class Entities {
 
   async *#textsOfTypes(after: After | undefined): AsyncGenerator<TextUnit> {
     const started = after === undefined ? 0 : integerAt(after, 0)
-    for (const [place, type] of EntityType.options.entries()) {
+    for (const [place, type] of ENTITY_TYPES.entries()) {
       if (place < started) continue
       const within = place === started && after !== undefined ? textAt(after, 1) : ''
       for await (const row of this.#rows(type, within))
