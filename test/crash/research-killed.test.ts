@@ -13,7 +13,7 @@ import { startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 import { crashSeed, seededRandom } from './random.js'
 
-const WAY = ['queued', 'planning', 'retrieving', 'analyzing', 'generating'] as const
+const WAY: readonly string[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating']
 const ROUNDS = Math.max(2, Math.ceil(Number(process.env['KS_CRASH_ROUNDS'] ?? 5) / 3))
 /** more rounds are only for stages that no kill has met yet */
 const MOST_ROUNDS = ROUNDS + 8
@@ -66,7 +66,8 @@ function look<T>(sql: string, ...values: string[]): T[] {
   }
 }
 
-const stageOf = (id: string) => look<{ stage: string }>('SELECT stage FROM research_tasks WHERE id = ?', id)[0]?.stage
+const stageOf = (id: string) =>
+  look<{ stage: string }>('SELECT stage FROM research_tasks WHERE id = ?', id)[0]?.stage ?? ''
 const stepsOf = (id: string) =>
   look<{ n: number }>('SELECT count(*) n FROM research_steps WHERE task_id = ?', id)[0]?.n ?? 0
 
@@ -82,19 +83,19 @@ async function seen(client: Client, id: string, all: TaskEvent[], cursor?: strin
 }
 
 /** Kills the daemon when a task stands in a stage, after so many more of its steps. @returns the stage it died in */
-async function killIn(stage: (typeof WAY)[number], spaceId: string, events: TaskEvent[]) {
+async function killIn(stage: string, spaceId: string, events: TaskEvent[]) {
   if (daemon === undefined) throw new Error('no daemon')
   const body = { knowledgeSpaceId: spaceId, query: PARTS.join(' '), budgetUsd: 1 }
   const { id } = await daemon.client.request('POST /research-tasks', { body })
   const following = seen(daemon.client, id, events)
   const more = stage === 'retrieving' || stage === 'generating' ? Math.floor(random() * PARTS.length) : 0
-  while (WAY.findIndex((one) => one === stageOf(id)) < WAY.indexOf(stage) && stageOf(id) !== 'completed') await turn()
+  while (WAY.indexOf(stageOf(id)) < WAY.indexOf(stage) && stageOf(id) !== 'completed') await turn()
   const before = stepsOf(id)
   while (stepsOf(id) < before + more && stageOf(id) === stage) await turn()
   if (stage === 'planning') await sleep(random() * 20)
   await daemon.kill()
   await following
-  return { id, died: stageOf(id) ?? '' }
+  return { id, died: stageOf(id) }
 }
 
 /** What must hold of a task that is over, however often it was cut off. */
