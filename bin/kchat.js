@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { main } from '../dist/kchat/program.js'
+import { main } from '../dist/kchat/main.js'
 
 await main(process.argv.slice(2))

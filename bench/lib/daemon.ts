@@ -34,6 +34,7 @@ function findRoot(folder: string): string {
 }
 
 export const KS = join(ROOT, 'bin', 'ks.js')
+export const KCHAT = join(ROOT, 'bin', 'kchat.js')
 const KSD = join(ROOT, 'bin', 'ksd.js')
 
 /** A new folder below the system's temporary one; `remove` deletes it. */
@@ -118,23 +119,31 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Runs a program to its end. */
+/**
+ * Runs a program to its end.
+ *
+ * @param begins what stdout holds once it has begun to answer, for `beganMs`
+ */
 export async function run(
   command: string,
   args: string[],
   env: NodeJS.ProcessEnv,
-): Promise<{ code: number | null; stdout: string; stderr: string; ms: number }> {
+  begins?: RegExp,
+): Promise<{ code: number | null; stdout: string; stderr: string; ms: number; beganMs: number }> {
   const started = performance.now()
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
+  let beganMs: number | undefined
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text
+    if (begins?.test(output.stdout) === true) beganMs ??= performance.now() - started
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text
   })
   const [code] = await once(child, 'close')
-  return { code, ...output, ms: performance.now() - started }
+  const ms = performance.now() - started
+  return { code, ...output, ms, beganMs: beganMs ?? ms }
 }
 
 /** Runs `ks` against a data directory. */

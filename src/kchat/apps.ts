@@ -3,8 +3,11 @@ import { resolveSpace } from '../cli/resolve.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
 import { chooseKey, readKeys, saveKey } from './keys.js'
-import { print, printList } from './output.js'
-import { type Common, openGateway, serviceOf } from './service.js'
+import type { Common } from './options.js'
+import { outputOf, printList, printOne } from './output.js'
+import { openGateway, serviceOf } from './service.js'
+
+const APP_COLUMNS = [{ field: 'id' }, { field: 'name' }]
 
 type Gateway = Awaited<ReturnType<typeof openGateway>>
 
@@ -40,21 +43,26 @@ export async function createApp(name: string, options: AppOptions): Promise<void
     const app = await client.request('POST /chat-apps', { body })
     const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
     saveKey(dirs.config, name, { service, key })
-    if (options.json === true) print(app)
-    else printList([app], ['id', 'name'], false)
+    const out = outputOf(options)
+    if (out.isJson) out.json(app)
+    else await printList([app], options, { columns: APP_COLUMNS, empty: '' })
   })
 }
 
 export async function listApps(options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
     const { items } = await client.request('GET /chat-apps', {})
-    printList(items, ['id', 'name', 'enabled', 'description'], options.json)
+    await printList(items, options, {
+      columns: [...APP_COLUMNS, { field: 'enabled' }, { field: 'description' }],
+      empty: 'No applications yet.',
+      hint: '`kchat apps create NAME --space SPACE` makes one',
+    })
   })
 }
 
 export async function showApp(id: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) =>
-    print(await client.request('GET /chat-apps/{appId}', { path: { appId: id } })),
+    printOne(await client.request('GET /chat-apps/{appId}', { path: { appId: id } }), options),
   )
 }
 
@@ -65,7 +73,7 @@ export async function updateApp(id: string, options: AppOptions): Promise<void> 
       ...(options.name === undefined ? {} : { name: options.name }),
       ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
     }
-    print(await client.request('PATCH /chat-apps/{appId}', { path: { appId: id }, body }))
+    printOne(await client.request('PATCH /chat-apps/{appId}', { path: { appId: id }, body }), options)
   })
 }
 
@@ -79,15 +87,24 @@ export async function deleteApp(id: string, options: Common): Promise<void> {
 export async function createKey(id: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
     const made = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: id } })
-    if (options.json === true) print(made)
-    else process.stdout.write(`${made.key}\n`)
+    const out = outputOf(options)
+    if (out.isJson) out.json(made)
+    else out.line(made.key)
   })
 }
 
 export async function listKeys(id: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
     const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: { appId: id } })
-    printList(items, ['id', 'hint', 'createdAt', 'revokedAt'], options.json)
+    await printList(items, options, {
+      columns: [
+        { field: 'id' },
+        { field: 'hint' },
+        { field: 'createdAt', title: 'MADE', kind: 'time' },
+        { field: 'revokedAt', title: 'REVOKED', kind: 'time' },
+      ],
+      empty: 'No keys.',
+    })
   })
 }
 
@@ -106,7 +123,7 @@ export async function login(name: string, options: Common): Promise<void> {
 }
 
 /** `kchat use [NAME]`: makes a stored key the current one, or lists them. */
-export function use(name: string | undefined, options: Common): void {
+export async function use(name: string | undefined, options: Common): Promise<void> {
   const { dirs } = serviceOf(options)
   if (name !== undefined) {
     chooseKey(dirs.config, name)
@@ -114,7 +131,11 @@ export function use(name: string | undefined, options: Common): void {
   }
   const { current, apps } = readKeys(dirs.config)
   const rows = Object.entries(apps).map(([app, { service }]) => ({ name: app, service, current: app === current }))
-  printList(rows, ['name', 'service', 'current'], options.json)
+  await printList(rows, options, {
+    columns: [{ field: 'name' }, { field: 'service' }, { field: 'current' }],
+    empty: 'No key is stored.',
+    hint: '`kchat apps create NAME --space SPACE` makes an application and keeps its key',
+  })
 }
 
 async function fieldsOf(client: Client, options: AppOptions) {

@@ -1,11 +1,12 @@
 import { isObject, textOf } from '../cli/json-file.js'
-import { tty } from '../cli/terminal.js'
-import { print, printList } from './output.js'
-import { type ChatService, type Common, openChat } from './service.js'
+import type { Common } from './options.js'
+import { outputOf, printList, printOne } from './output.js'
+import { type ChatService, openChat } from './service.js'
 
 const PAGE = 100
 
-async function withChat<T>(common: Common, work: (chat: ChatService, user: string) => Promise<T>): Promise<T> {
+/** Runs a command on the service of the stored key. */
+export async function withChat<T>(common: Common, work: (chat: ChatService, user: string) => Promise<T>): Promise<T> {
   const chat = await openChat(common)
   try {
     return await work(chat, encodeURIComponent(chat.user))
@@ -14,13 +15,20 @@ async function withChat<T>(common: Common, work: (chat: ChatService, user: strin
   }
 }
 
+/** The items of a page as the service gives it. */
+export function dataOf(page: unknown): Record<string, unknown>[] {
+  return isObject(page) && Array.isArray(page.data) ? page.data.filter(isObject) : []
+}
+
 export async function conversations(options: Common & { limit?: string }): Promise<void> {
   await withChat(options, async (chat, user) => {
-    const page = await chat.call(
-      'GET',
-      `/conversations?user=${user}&limit=${encodeURIComponent(options.limit ?? '20')}`,
-    )
-    printList(isObject(page) ? page.data : [], ['id', 'name', 'updated_at'], options.json)
+    const limit = encodeURIComponent(options.limit ?? '20')
+    const page = await chat.call('GET', `/conversations?user=${user}&limit=${limit}`)
+    await printList(dataOf(page), options, {
+      columns: [{ field: 'id' }, { field: 'name' }, { field: 'updated_at', title: 'UPDATED' }],
+      empty: 'No conversations yet.',
+      hint: '`kchat send TEXT` begins one',
+    })
   })
 }
 
@@ -33,8 +41,9 @@ export async function rename(
     const body = options.auto === true ? { auto_generate: true } : { name }
     const path = `/conversations/${encodeURIComponent(id)}/name`
     const item = await chat.call('POST', path, { ...body, user: chat.user })
-    if (options.json === true) print(item)
-    else printList([item], ['id', 'name'], false)
+    const out = outputOf(options)
+    if (out.isJson) out.json(item)
+    else await printList([item], options, { columns: [{ field: 'id' }, { field: 'name' }], empty: '' })
   })
 }
 
@@ -44,21 +53,46 @@ export async function remove(id: string, options: Common): Promise<void> {
   )
 }
 
-/** Messages oldest first; `--all` walks back to the beginning. */
-export async function history(id: string, options: Common & { all?: boolean }): Promise<void> {
+export async function variables(id: string, options: Common & { name?: string }): Promise<void> {
   await withChat(options, async (chat, user) => {
-    const messages: Record<string, unknown>[] = []
-    for (let first = ''; ; ) {
-      const query = `conversation_id=${encodeURIComponent(id)}&user=${user}&limit=${PAGE}&first_id=${first}`
-      const page = await chat.call('GET', `/messages?${query}`)
-      const data = isObject(page) && Array.isArray(page.data) ? page.data.filter(isObject) : []
-      messages.unshift(...data)
-      first = textOf(data[0]?.id) ?? ''
-      if (options.all !== true || first === '' || !isObject(page) || page.has_more !== true) break
+    const name = options.name === undefined ? '' : `&variable_name=${encodeURIComponent(options.name)}`
+    const path = `/conversations/${encodeURIComponent(id)}/variables?limit=${PAGE}&user=${user}${name}`
+    await printList(dataOf(await chat.call('GET', path)), options, {
+      columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
+      empty: 'The conversation has no variables.',
+    })
+  })
+}
+
+/** Messages oldest first; with `all` back to the beginning. */
+export async function messagesOf(
+  chat: ChatService,
+  conversation: string,
+  all: boolean,
+): Promise<Record<string, unknown>[]> {
+  const messages: Record<string, unknown>[] = []
+  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${encodeURIComponent(chat.user)}&limit=${PAGE}`
+  for (let first = ''; ; ) {
+    const page = await chat.call('GET', `/messages?${query}&first_id=${first}`)
+    const data = dataOf(page)
+    messages.unshift(...data)
+    first = textOf(data[0]?.id) ?? ''
+    if (!all || first === '' || !isObject(page) || page.has_more !== true) return messages
+  }
+}
+
+export async function history(id: string, options: Common & { all?: boolean }): Promise<void> {
+  await withChat(options, async (chat) => {
+    const messages = await messagesOf(chat, id, options.all === true)
+    const out = outputOf(options)
+    if (out.isJson) {
+      await printList(messages, options, { columns: [], empty: '' })
+      return
     }
-    if (options.json === true) return print(messages)
-    for (const { query, answer } of messages)
-      process.stdout.write(`> ${tty(textOf(query) ?? '')}\n${tty(textOf(answer) ?? '')}\n\n`)
+    for (const { query, answer } of messages) {
+      out.line(`> ${textOf(query) ?? ''}`)
+      out.line(`${textOf(answer) ?? ''}\n`)
+    }
   })
 }
 
@@ -71,8 +105,9 @@ export async function suggest(message: string, options: Common): Promise<void> {
   await withChat(options, async (chat, user) => {
     const reply = await chat.call('GET', `/messages/${encodeURIComponent(message)}/suggested?user=${user}`)
     const data: unknown[] = isObject(reply) && Array.isArray(reply.data) ? reply.data : []
-    if (options.json === true) print(data)
-    else for (const question of data) process.stdout.write(`${tty(String(question))}\n`)
+    const out = outputOf(options)
+    if (out.isJson) out.json(data)
+    else for (const question of data) out.line(String(question))
   })
 }
 
@@ -88,10 +123,20 @@ export async function feedback(message: string, rating: string, options: Common 
 export async function feedbacks(options: Common & { page?: string }): Promise<void> {
   await withChat(options, async (chat) => {
     const reply = await chat.call('GET', `/app/feedbacks?page=${encodeURIComponent(options.page ?? '1')}`)
-    printList(isObject(reply) ? reply.data : [], ['message_id', 'rating', 'content', 'updated_at'], options.json)
+    await printList(dataOf(reply), options, {
+      columns: [
+        { field: 'message_id', title: 'MESSAGE' },
+        { field: 'rating' },
+        { field: 'content', title: 'NOTE' },
+        { field: 'updated_at', title: 'UPDATED', kind: 'time' },
+      ],
+      empty: 'No ratings yet.',
+    })
   })
 }
 
 export async function describe(part: string | undefined, options: Common): Promise<void> {
-  await withChat(options, async (chat, user) => print(await chat.call('GET', `/${part ?? 'info'}?user=${user}`)))
+  await withChat(options, async (chat, user) =>
+    printOne(await chat.call('GET', `/${part ?? 'info'}?user=${user}`), options),
+  )
 }

@@ -1,21 +1,45 @@
-import { isObject } from '../cli/json-file.js'
-import { ttyLine } from '../cli/terminal.js'
+import { usageError } from '../cli/cli-error.js'
+import type { Column } from '../cli/columns.js'
+import { FORMATS, type Format, Output } from '../cli/output.js'
+import type { Common } from './options.js'
 
-/** A value as JSON on stdout. */
-export function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`)
+/** What a command says, as `ks` says it: a table for a terminal, tab-separated lines for a pipe, JSON where asked. */
+export function outputOf(options: Common): Output {
+  const { format, fields, quiet, color } = options
+  return new Output(
+    {
+      format: formatOf(options.json, format ?? process.env.KS_FORMAT),
+      fields: fields === undefined ? undefined : fields.split(',').map((field) => field.trim()),
+      header: true,
+      truncate: true,
+      colour: color === false ? false : undefined,
+      quiet: quiet === true,
+    },
+    { out: process.stdout, err: process.stderr, env: process.env },
+  )
 }
 
-/** A list: JSON where asked for, else one line each with its fields between tabs. */
-export function printList(items: unknown, fields: readonly string[], json: boolean | undefined): void {
+/** @throws CliError exit 2 */
+function formatOf(json: boolean | undefined, text: string | undefined): Format | undefined {
+  if (json === true) return 'json'
+  if (text === undefined || text === '') return undefined
+  const format = FORMATS.find((known) => known === text)
+  if (format === undefined)
+    throw usageError(`--format must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(text)}`)
+  return format
+}
+
+/** Prints a list in the asked format. */
+export async function printList(
+  items: unknown,
+  options: Common,
+  how: { columns: Column[]; empty: string; hint?: string },
+): Promise<void> {
   const rows: unknown[] = Array.isArray(items) ? items : []
-  if (json === true) print(rows)
-  else
-    for (const row of rows)
-      if (isObject(row)) process.stdout.write(`${fields.map((field) => ttyLine(cell(row[field]))).join('\t')}\n`)
+  await outputOf(options).list(rows, how)
 }
 
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  return typeof value === 'string' ? value.replace(/\s+/g, ' ') : JSON.stringify(value)
+/** Prints one thing: JSON, or a line for each of its fields. */
+export function printOne(value: unknown, options: Common, columns: Column[] = []): void {
+  outputOf(options).record(value, { columns })
 }

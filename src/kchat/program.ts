@@ -1,56 +1,44 @@
-import { Argument, Command, CommanderError } from 'commander'
-import { ExitWith } from '../cli/cli-error.js'
-import { errorReport, renderReport } from '../cli/report-error.js'
-import { EXIT } from '../contract/errors.js'
-import * as apps from './apps.js'
-import * as chats from './conversations.js'
-import { send } from './send.js'
+import { Argument, Command } from 'commander'
 
-/** `kchat`, the terminal client of the chat service. */
-export async function main(argv: readonly string[]): Promise<void> {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-  })
-  try {
-    await program().parseAsync([...argv], { from: 'user' })
-  } catch (error) {
-    process.exitCode = fail(error, argv)
-  }
-}
+// Every command loads what it needs when it runs, so that none waits for another's.
+const chats = () => import('./conversations.js')
+const apps = () => import('./apps.js')
+const files = () => import('./files.js')
 
-function fail(error: unknown, argv: readonly string[]): number {
-  if (error instanceof ExitWith) return error.exit
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage // it has said why
-  const report = errorReport(error)
-  process.stderr.write(renderReport(report, 'kchat', argv.includes('--json')))
-  return report.exitCode
-}
-
-function program(): Command {
+/** All commands of `kchat`. */
+export function program(): Command {
   const root = new Command('kchat')
     .description('Chat with applications that answer from knowledge spaces.')
     .exitOverride()
     .showHelpAfterError('(kchat --help shows the commands)')
   addChat(root)
+  addMessages(root)
   addConversations(root)
   addApps(root)
   return root
 }
 
 /** A command with the options that all of them take. */
-function command(parent: Command, usage: string, description: string): Command {
+function command(parent: Command, usage: string, description: string, isDefault = false): Command {
   return parent
-    .command(usage)
+    .command(usage, { isDefault })
     .description(description)
-    .option('--url <url>', 'address of the service, instead of the local daemon')
+    .option('--url <url>', 'address of the service, instead of the local daemon (KCHAT_URL)')
     .option('--context <name>', 'context of ks to use')
-    .option('--json', 'print JSON')
+    .option('--format <format>', 'table, json, jsonl or tsv')
+    .option('--json', 'same as --format json')
+    .option('--fields <a,b.c>', 'fields to show, in this order')
+    .option('-q, --quiet', 'only results and errors')
+    .option('--no-color', 'no colours')
+    .option('--timeout <30s>', 'time the whole command may take')
+    .option('--no-autostart', 'fail instead of starting the local daemon')
+    .option('--debug', 'print request lines and trace ids on stderr')
 }
 
 /** A command that speaks as an end user of an application. */
-function chatCommand(parent: Command, usage: string, description: string): Command {
-  return command(parent, usage, description)
-    .option('--app <name>', 'stored key to use, instead of the current one')
+function chatCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
+  return command(parent, usage, description, isDefault)
+    .option('--app <name>', 'stored key to use, instead of the current one (KCHAT_APP)')
     .option('--user <user>', 'end user (KCHAT_USER, else the login name)')
 }
 
@@ -62,40 +50,67 @@ function addChat(root: Command): void {
   chatCommand(root, 'send <text>', 'Send one message and stream the answer; - reads it from stdin.')
     .option('--conversation <id>', 'id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
+    .option('--image <file|url>', 'image to send with the message, repeatable', collect)
     .option('--blocking', 'wait for the whole answer')
     .option('--no-name', 'do not make a name for a new conversation')
-    .action(send)
-  chatCommand(root, 'stop <task>', 'Stop an answer; what was said is kept.').action(chats.stop)
-  chatCommand(root, 'suggest <message>', 'Questions that could follow an answer.').action(chats.suggest)
+    .action(async (text, options) => (await import('./send.js')).send(text, options))
+  chatCommand(root, 'chat', 'Talk in the terminal; in a pipe, each line of stdin is a message.')
+    .option('--conversation <id>', 'id, last or new', 'new')
+    .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
+    .action(async (options) => (await import('./chat/run.js')).chat(options))
+}
+
+function addMessages(root: Command): void {
+  chatCommand(root, 'stop <task>', 'Stop an answer; what was said is kept.').action(async (task, options) =>
+    (await chats()).stop(task, options),
+  )
+  chatCommand(root, 'suggest <message>', 'Questions that could follow an answer.').action(async (message, options) =>
+    (await chats()).suggest(message, options),
+  )
   chatCommand(root, 'feedback <message>', 'Rate an answer, or take the rating back.')
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
     .option('--note <text>', 'why')
-    .action(chats.feedback)
+    .action(async (message, rating, options) => (await chats()).feedback(message, rating, options))
   chatCommand(root, 'feedbacks', 'Ratings of the application, newest first.')
     .option('--page <n>', 'page, from 1')
-    .action(chats.feedbacks)
+    .action(async (options) => (await chats()).feedbacks(options))
+  chatCommand(root, 'upload <file>', 'Upload an image for a message.').action(async (file, options) =>
+    (await files()).upload(file, options),
+  )
+  chatCommand(root, 'preview <id>', 'Fetch an image of a message.')
+    .option('-o, --output <file>', 'where to write it, instead of stdout')
+    .action(async (id, options) => (await files()).preview(id, options))
   chatCommand(root, 'app', 'What the application says of itself.')
     .addArgument(new Argument('[part]').choices(['info', 'parameters', 'meta', 'site']))
-    .action(chats.describe)
+    .action(async (part, options) => (await chats()).describe(part, options))
 }
 
 function addConversations(root: Command): void {
   chatCommand(root, 'history <conversation>', 'Messages of a conversation, oldest first.')
     .option('--all', 'to the beginning, not only the newest 100')
-    .action(chats.history)
+    .action(async (id, options) => (await chats()).history(id, options))
   const group = root.command('conversations').description('List, rename and delete conversations.')
-  chatCommand(group, 'list', 'Conversations, the latest first.')
+  chatCommand(group, 'list', 'Conversations, the latest first; also without this word.', true)
     .option('--limit <n>', '1 to 100, default 20')
-    .action(chats.conversations)
+    .action(async (options) => (await chats()).conversations(options))
   chatCommand(group, 'rename <id> [name]', 'Name a conversation.')
     .option('--auto', 'after its first question')
-    .action(chats.rename)
-  chatCommand(group, 'delete <id>', 'Delete a conversation with its messages.').action(chats.remove)
+    .action(async (id, name, options) => (await chats()).rename(id, name, options))
+  chatCommand(group, 'delete <id>', 'Delete a conversation with its messages.').action(async (id, options) =>
+    (await chats()).remove(id, options),
+  )
+  chatCommand(group, 'vars <id>', 'Variables of a conversation.')
+    .option('--name <name>', 'only this one')
+    .action(async (id, options) => (await chats()).variables(id, options))
 }
 
 function addApps(root: Command): void {
-  command(root, 'login <name>', 'Keep the application key that stdin gives, under a name.').action(apps.login)
-  command(root, 'use [name]', 'Make a stored key the current one; without a name, list them.').action(apps.use)
+  command(root, 'login <name>', 'Keep the application key that stdin gives, under a name.').action(
+    async (name, options) => (await apps()).login(name, options),
+  )
+  command(root, 'use [name]', 'Make a stored key the current one; without a name, list them.').action(
+    async (name, options) => (await apps()).use(name, options),
+  )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
   const fields = (child: Command) =>
     child
@@ -115,17 +130,29 @@ function addApps(root: Command): void {
       .option('--language <name>', 'what is read and spoken, such as en')
       .option('--auto-play', 'streamed answers bring their own audio')
       .option('--no-auto-play')
-  fields(command(group, 'create <name>', 'Create an application and keep a key of it.')).action(apps.createApp)
-  command(group, 'list', 'List the applications.').action(apps.listApps)
-  command(group, 'show <id>', 'Show an application.').action(apps.showApp)
+  fields(command(group, 'create <name>', 'Create an application and keep a key of it.')).action(async (name, options) =>
+    (await apps()).createApp(name, options),
+  )
+  command(group, 'list', 'List the applications; also without this word.', true).action(async (options) =>
+    (await apps()).listApps(options),
+  )
+  command(group, 'show <id>', 'Show an application.').action(async (id, options) => (await apps()).showApp(id, options))
   fields(command(group, 'update <id>', 'Change an application; what is not named stays.'))
     .option('--name <name>')
     .option('--enabled')
     .option('--no-enabled', 'refuse its keys')
-    .action(apps.updateApp)
-  command(group, 'delete <id>', 'Delete an application and everything of it.').action(apps.deleteApp)
+    .action(async (id, options) => (await apps()).updateApp(id, options))
+  command(group, 'delete <id>', 'Delete an application and everything of it.').action(async (id, options) =>
+    (await apps()).deleteApp(id, options),
+  )
   const keys = group.command('keys').description('Keys of an application.')
-  command(keys, 'create <id>', 'Make a key and show it, this once.').action(apps.createKey)
-  command(keys, 'list <id>', 'List the keys, without the keys themselves.').action(apps.listKeys)
-  command(keys, 'revoke <id> <key-id>', 'Refuse a key from now on.').action(apps.revokeKey)
+  command(keys, 'create <id>', 'Make a key and show it, this once.').action(async (id, options) =>
+    (await apps()).createKey(id, options),
+  )
+  command(keys, 'list <id>', 'List the keys, without the keys themselves.').action(async (id, options) =>
+    (await apps()).listKeys(id, options),
+  )
+  command(keys, 'revoke <id> <key-id>', 'Refuse a key from now on.').action(async (id, keyId, options) =>
+    (await apps()).revokeKey(id, keyId, options),
+  )
 }

@@ -1,112 +1,101 @@
 import { CliError, ExitWith } from '../cli/cli-error.js'
 import { isObject, textOf } from '../cli/json-file.js'
+import type { Output } from '../cli/output.js'
 import { textOrStdin } from '../cli/stdin.js'
-import { tty } from '../cli/terminal.js'
-import { serverEvents } from '../client/sse.js'
 import { EXIT } from '../contract/errors.js'
-import { print } from './output.js'
-import { type ChatService, type Common, openChat } from './service.js'
+import type { Common } from './options.js'
+import { outputOf } from './output.js'
+import { type ChatService, openChat } from './service.js'
+import { citedBy, conversationNamed, type Source, sourcesOf, Turn } from './turn.js'
 
 export interface SendOptions extends Common {
   conversation?: string
   input?: string[]
+  image?: string[]
   blocking?: boolean
   name?: boolean
 }
 
-interface Progress {
-  answer: string
-  taskId: string | undefined
-  last: Record<string, unknown>
-  interrupted: boolean
-}
-
 /** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps what was said. */
 export async function send(text: string, options: SendOptions): Promise<void> {
+  const out = outputOf(options)
   const query = await textOrStdin(text, 'the message')
+  const inputs = inputsOf(options.input ?? [])
   const chat = await openChat(options)
   try {
     const body = {
       query,
-      user: chat.user,
-      inputs: inputsOf(options.input ?? []),
-      conversation_id: await conversationOf(chat, options.conversation),
+      inputs,
+      conversation_id: await conversationNamed(chat, options.conversation),
       auto_generate_name: options.name !== false,
-      response_mode: options.blocking === true ? 'blocking' : 'streaming',
+      ...(options.image === undefined ? {} : { files: await imagesOf(chat, options.image) }),
     }
-    if (options.blocking === true) await sendBlocking(chat, body, options)
-    else await sendStreaming(chat, body, options)
+    if (options.blocking === true) await sendBlocking(chat, body, out)
+    else await sendStreaming(chat, body, out)
   } finally {
     chat.close()
   }
 }
 
-async function sendBlocking(chat: ChatService, body: object, { json }: SendOptions): Promise<void> {
-  const done = await chat.call('POST', '/chat-messages', body)
+async function sendBlocking(chat: ChatService, body: object, out: Output): Promise<void> {
+  const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isObject(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
-  if (json === true) return print(done)
-  process.stdout.write(`${shown(textOf(done.answer) ?? '')}\n`)
-  footer(done)
+  if (out.isJson) return out.json(done)
+  const answer = textOf(done.answer) ?? ''
+  out.text(answer.endsWith('\n') ? answer : `${answer}\n`)
+  footer(out, answer, sourcesOf(done), done)
 }
 
-async function sendStreaming(chat: ChatService, body: object, options: SendOptions): Promise<void> {
-  const response = await chat.open('POST', '/chat-messages', body)
-  const progress: Progress = { answer: '', taskId: undefined, last: {}, interrupted: false }
-  const onInterrupt = () => interrupt(chat, progress)
+async function sendStreaming(chat: ChatService, body: object, out: Output): Promise<void> {
+  const turn = new Turn(chat)
+  const onInterrupt = () => interrupt(turn)
   process.on('SIGINT', onInterrupt)
+  let shown = ''
   try {
-    for await (const { data } of serverEvents(response)) take(progress, JSON.parse(data), options)
+    const { answer, sources, end } = await turn.run(body, {
+      onText: (text) => {
+        shown += text
+        if (!out.isJson) out.text(text)
+      },
+      // what is printed cannot be taken back: the other answer follows
+      onReplace: (whole) => {
+        if (!out.isJson) out.text(`${shown === '' ? '' : '\n'}${whole}`)
+        shown = whole
+      },
+      onEvent: (name, event) => {
+        if (out.format === 'jsonl') out.event(name, event)
+      },
+    })
+    if (out.format === 'json') {
+      const { event: _, files: __, ...rest } = end
+      out.json({ ...rest, answer })
+    } else if (!out.isJson) {
+      if (!answer.endsWith('\n')) out.raw('\n')
+      footer(out, answer, sources, end)
+    }
+  } catch (error) {
+    if (shown !== '' && !out.isJson) out.raw('\n')
+    throw error
   } finally {
     process.off('SIGINT', onInterrupt)
   }
-  const { last, answer } = progress
-  if (last.event !== 'message_end')
-    throw new CliError('the answer stopped early: the service closed the stream', { exit: EXIT.unavailable })
-  if (options.json === true) {
-    const { event: _, files: __, ...rest } = last
-    print({ ...rest, answer })
-  } else {
-    process.stdout.write(answer.endsWith('\n') ? '' : '\n')
-    footer(last)
-  }
-  if (progress.interrupted) throw new ExitWith(EXIT.interrupted)
+  if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
 }
 
-function take(progress: Progress, event: unknown, { json }: SendOptions): void {
-  if (!isObject(event)) return
-  progress.taskId ??= textOf(event.task_id)
-  progress.last = event
-  if (event.event === 'message') {
-    const text = textOf(event.answer) ?? ''
-    progress.answer += text
-    if (json !== true) process.stdout.write(shown(text))
-  } else if (event.event === 'error')
-    throw new CliError(`the answer failed: ${textOf(event.message) ?? 'no reason given'}`, {
-      code: textOf(event.code) ?? 'answer-failed',
-      exit: EXIT.unavailable,
-    })
+/** The first Ctrl-C asks the service to stop; the second leaves at once. */
+export function interrupt(turn: Turn): void {
+  if (turn.isStopping || !turn.isRunning) process.exit(EXIT.interrupted)
+  turn.stop().catch(() => process.exit(EXIT.interrupted))
 }
 
-/** The first Ctrl-C asks the service to stop, so that its stream ends in order; the second leaves at once. */
-function interrupt(chat: ChatService, progress: Progress): void {
-  if (progress.interrupted || progress.taskId === undefined) process.exit(EXIT.interrupted)
-  progress.interrupted = true
-  chat.call('POST', `/chat-messages/${progress.taskId}/stop`, { user: chat.user }).catch(() => {
-    process.exit(EXIT.interrupted)
-  })
+/** What a person wants to know beside the answer; a pipe gets the answer alone. */
+function footer(out: Output, answer: string, sources: readonly Source[], done: Record<string, unknown>): void {
+  if (!out.isErrTerminal) return
+  for (const { position, name } of citedBy(answer, sources)) out.note(`  [${position}] ${name}`)
+  out.note(`conversation ${textOf(done.conversation_id)} · message ${textOf(done.message_id)}`)
 }
 
-/** Control characters of an answer must not reach a terminal; a pipe gets the bytes as they are. */
-function shown(text: string): string {
-  return process.stdout.isTTY ? text.split('\n').map(tty).join('\n') : text
-}
-
-function footer(done: Record<string, unknown>): void {
-  if (process.stderr.isTTY)
-    process.stderr.write(`conversation ${textOf(done.conversation_id)} · message ${textOf(done.message_id)}\n`)
-}
-
-function inputsOf(words: string[]): Record<string, string> {
+export function inputsOf(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     words.map((word) => {
       const at = word.indexOf('=')
@@ -117,13 +106,9 @@ function inputsOf(words: string[]): Record<string, string> {
   )
 }
 
-/** `new` (also when absent), `last`, or an id. */
-async function conversationOf(chat: ChatService, word: string | undefined): Promise<string | undefined> {
-  if (word === undefined || word === 'new') return undefined
-  if (word !== 'last') return word
-  const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
-  const [first]: unknown[] = isObject(page) && Array.isArray(page.data) ? page.data : []
-  const id = isObject(first) ? textOf(first.id) : undefined
-  if (id === undefined) throw new CliError('there is no conversation yet', { code: 'not-found', exit: EXIT.notFound })
-  return id
+async function imagesOf(chat: ChatService, words: readonly string[]): Promise<object[]> {
+  const { imageInput } = await import('./files.js')
+  const images: object[] = []
+  for (const word of words) images.push(await imageInput(chat, word))
+  return images
 }

@@ -1,33 +1,46 @@
 import type { IncomingMessage } from 'node:http'
 import { userInfo } from 'node:os'
 import { CliError } from '../cli/cli-error.js'
-import { connect } from '../cli/connect.js'
 import { type Place, resolveSettings } from '../cli/contexts.js'
 import { isObject, textOf } from '../cli/json-file.js'
+import { parseSpan } from '../cli/units.js'
 import type { Client } from '../client/client.js'
-import { ApiError } from '../client/errors.js'
-import { readText, Transport } from '../client/http.js'
+import { ApiError, ConnectionError } from '../client/errors.js'
+import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
 import { EXIT } from '../contract/errors.js'
+import { readDaemonFile } from '../local/daemon-file.js'
 import { type LocalDirs, localDirs } from '../local/dirs.js'
+import { dataLayout } from '../local/layout.js'
 import { storedKey } from './keys.js'
+import type { Common } from './options.js'
 
-/** Options that every command takes. */
-export interface Common {
-  url?: string
-  context?: string
-  app?: string
-  user?: string
-  json?: boolean
+interface ServiceOptions {
+  user: string
+  signal?: AbortSignal | undefined
+  debug?: boolean | undefined
+  /** where to go when nobody listens at the target: a daemon that has to be started */
+  fallback?: (() => Promise<Target>) | undefined
+}
+
+/** A body that is not JSON. */
+export interface RawBody {
+  contentType: string
+  length: number | undefined
+  body: BodyWriter
 }
 
 /** The chat service as one application's key reaches it. */
 export class ChatService {
-  readonly #transport: Transport
-  readonly user: string
+  #transport: Transport
+  readonly #options: ServiceOptions
 
-  constructor(transport: Transport, user: string) {
-    this.#transport = transport
-    this.user = user
+  constructor(target: Target, options: ServiceOptions) {
+    this.#transport = new Transport(target)
+    this.#options = options
+  }
+
+  get user(): string {
+    return this.#options.user
   }
 
   /** One call. @returns the JSON of the answer, null for an empty one. @throws ApiError, ConnectionError */
@@ -38,37 +51,92 @@ export class ChatService {
 
   /** One call whose answer is still to be read. */
   async open(method: string, path: string, body?: object): Promise<IncomingMessage> {
-    const response = await this.#transport.send({
-      method,
-      path: `/v1${path}`,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    })
-    if ((response.statusCode ?? 0) < 400) return response
-    throw await chatApiError(response)
+    const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    return await this.#send({ method, path: `/v1${path}`, ...(body === undefined ? {} : json) })
+  }
+
+  /** Sends bytes, such as a form with a file. */
+  async upload(path: string, { contentType, length, body }: RawBody): Promise<IncomingMessage> {
+    const headers = {
+      'content-type': contentType,
+      ...(length === undefined ? {} : { 'content-length': String(length) }),
+    }
+    return await this.#send({ method: 'POST', path: `/v1${path}`, headers, body })
   }
 
   close(): void {
     this.#transport.close()
   }
+
+  async #send(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
+    const { signal, debug } = this.#options
+    const response = await this.#reach({ ...request, signal })
+    const status = response.statusCode ?? 0
+    if (debug === true) {
+      const trace = response.headers['x-trace-id'] ?? '-'
+      process.stderr.write(`debug: ${request.method} ${request.path} ${status} trace ${trace}\n`)
+    }
+    if (status < 400) return response
+    throw await chatApiError(response)
+  }
+
+  /** The daemon is asked before it is known to run: only when nobody listens is it looked for, and started. */
+  async #reach(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
+    const { fallback } = this.#options
+    try {
+      return await this.#transport.send(request)
+    } catch (error) {
+      if (fallback === undefined || !nobodyListens(error)) throw error
+      this.#options.fallback = undefined
+      this.#transport.close()
+      this.#transport = new Transport(await fallback())
+      return await this.#transport.send(request)
+    }
+  }
 }
 
-/** The service whose key is stored or given by `KCHAT_KEY`; the local daemon is started when none answers. */
+/** Nothing was sent: the request may be made again without being made twice. */
+function nobodyListens(error: unknown): boolean {
+  if (!(error instanceof ConnectionError)) return false
+  const { cause } = error
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === 'ECONNREFUSED' || code === 'ENOENT'
+}
+
+/** The service whose key is stored or given by `KCHAT_API_KEY`; the local daemon is started when none answers. */
 export async function openChat(common: Common): Promise<ChatService> {
   const dirs = localDirs()
   const place = placeOf(common, dirs)
   const service = serviceName(place)
-  const key = process.env.KCHAT_KEY || keyFor(dirs, common.app, service)
-  if (place.kind === 'remote') return new ChatService(new Transport({ url: place.url, token: key }), userOf(common))
-  const client = await connect(place, { autostart: true })
+  const token = process.env.KCHAT_API_KEY || process.env.KCHAT_KEY || keyFor(dirs, common.app, service)
+  const options: ServiceOptions = { user: userOf(common), signal: deadlineOf(common), debug: common.debug }
+  if (place.kind === 'remote') return new ChatService({ url: place.url, token }, options)
+  const fallback = async (): Promise<Target> => ({ ...(await localTarget(place, common)), token })
+  // whoever listens on a socket in the data directory, which is this user's alone, is the daemon
+  const file = readDaemonFile(dataLayout(place.dataDir).daemonFile)
+  const target = file?.socket === undefined ? await fallback() : { url: file.url, socketPath: file.socket, token }
+  return new ChatService(target, { ...options, fallback })
+}
+
+async function localTarget(place: Place, common: Common): Promise<Target> {
+  const { connect } = await import('../cli/connect.js')
+  const client = await connect(place, { autostart: mayStart(common) })
   client.close()
-  return new ChatService(new Transport({ ...client.transport.target, token: key }), userOf(common))
+  return client.transport.target
 }
 
 /** The gateway, with the token of `ks`: applications are managed through it. */
 export async function openGateway(common: Common): Promise<{ client: Client; service: string; dirs: LocalDirs }> {
   const dirs = localDirs()
   const place = placeOf(common, dirs)
-  return { client: await connect(place, { autostart: true }), service: serviceName(place), dirs }
+  const { connect } = await import('../cli/connect.js')
+  const signal = deadlineOf(common)
+  const client = await connect(place, {
+    autostart: mayStart(common),
+    ...(signal === undefined ? {} : { signal }),
+    ...(common.debug === true ? { onExchange: (line) => process.stderr.write(`debug: ${line}\n`) } : {}),
+  })
+  return { client, service: serviceName(place), dirs }
 }
 
 /** What keys are kept for: an origin, or the data directory of a local daemon. */
@@ -77,8 +145,21 @@ export function serviceOf(common: Common): { service: string; dirs: LocalDirs } 
   return { service: serviceName(placeOf(common, dirs)), dirs }
 }
 
+function mayStart({ autostart }: Common): boolean {
+  return autostart !== false && !/^(0|false)$/i.test(process.env.KS_AUTOSTART ?? '')
+}
+
+function deadlineOf({ timeout }: Common): AbortSignal | undefined {
+  if (timeout === undefined) return undefined
+  const ms = parseSpan(timeout, '--timeout')
+  const controller = new AbortController()
+  const late = new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`)
+  setTimeout(() => controller.abort(late), ms).unref()
+  return controller.signal
+}
+
 function keyFor(dirs: LocalDirs, app: string | undefined, service: string): string {
-  const stored = storedKey(dirs.config, app)
+  const stored = storedKey(dirs.config, app ?? (process.env.KCHAT_APP || undefined))
   if (stored.service === service) return stored.key
   throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {
     code: 'unauthenticated',
@@ -88,7 +169,8 @@ function keyFor(dirs: LocalDirs, app: string | undefined, service: string): stri
 }
 
 function placeOf({ url, context }: Common, dirs: LocalDirs): Place {
-  return resolveSettings({ flags: { url, context }, env: process.env, cwd: process.cwd(), dirs }).place.value
+  const where = { url: url ?? (context === undefined ? process.env.KCHAT_URL || undefined : undefined), context }
+  return resolveSettings({ flags: where, env: process.env, cwd: process.cwd(), dirs }).place.value
 }
 
 function serviceName(place: Place): string {

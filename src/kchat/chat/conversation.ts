@@ -1,0 +1,185 @@
+import { isObject, textOf } from '../../cli/json-file.js'
+import { errorReport } from '../../cli/report-error.js'
+import { dataOf, messagesOf } from '../conversations.js'
+import type { ChatService } from '../service.js'
+import { citedBy, type Source, sourcesOf, Turn } from '../turn.js'
+
+/** Something that stands in the view. */
+export interface Entry {
+  readonly kind: 'question' | 'answer' | 'note' | 'error'
+  readonly text: string
+  /** passages that an answer cites */
+  readonly sources?: readonly Source[]
+  readonly isStopped?: true
+}
+
+export interface State {
+  readonly entries: readonly Entry[]
+  readonly name: string
+  readonly phase: 'idle' | 'answering' | 'stopping'
+  readonly conversationId: string | undefined
+  /** messages that can be called back */
+  readonly sent: readonly string[]
+  /** images that go with the next message */
+  readonly images: readonly { name: string; input: object }[]
+}
+
+/** The conversation that the view shows: every change makes a new state and tells the listeners. */
+export class Conversation {
+  readonly #chat: ChatService
+  readonly #inputs: Record<string, string>
+  readonly #listeners = new Set<() => void>()
+  #state: State = { entries: [], name: '', phase: 'idle', conversationId: undefined, sent: [], images: [] }
+  #turn: Turn | undefined
+  #messageId: string | undefined
+  #listed: string[] = []
+
+  constructor(chat: ChatService, inputs: Record<string, string>) {
+    this.#chat = chat
+    this.#inputs = inputs
+  }
+
+  readonly state = (): State => this.#state
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Says what the application is, and shows the conversation it goes on with. @throws ApiError, ConnectionError */
+  async begin(conversationId: string | undefined): Promise<void> {
+    const user = encodeURIComponent(this.#chat.user)
+    const [info, parameters] = await Promise.all([
+      this.#chat.call('GET', '/info'),
+      this.#chat.call('GET', `/parameters?user=${user}`),
+    ])
+    const opening = isObject(parameters) ? (textOf(parameters.opening_statement) ?? '') : ''
+    const suggested: unknown[] =
+      isObject(parameters) && Array.isArray(parameters.suggested_questions) ? parameters.suggested_questions : []
+    this.#set({ name: isObject(info) ? (textOf(info.name) ?? '') : '' })
+    if (opening !== '') this.#add({ kind: 'answer', text: opening })
+    if (suggested.length > 0) this.note(suggested.map((question) => `· ${String(question)}`).join('\n'))
+    if (conversationId !== undefined) await this.#load(conversationId)
+  }
+
+  /** One turn. What goes wrong is shown; the conversation goes on. */
+  async send(query: string): Promise<void> {
+    if (this.#state.phase !== 'idle') return
+    const turn = new Turn(this.#chat)
+    this.#turn = turn
+    const { images, conversationId, sent } = this.#state
+    this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
+    this.#set({ phase: 'answering', sent: [...sent, query], images: [] })
+    const answer = this.#state.entries.length
+    const show = (text: string, more: Partial<Entry> = {}) => this.#replace(answer, { kind: 'answer', text, ...more })
+    let text = ''
+    try {
+      const ended = await turn.run(
+        {
+          ...{ query, inputs: this.#inputs, conversation_id: conversationId },
+          ...(images.length === 0 ? {} : { files: images.map(({ input }) => input) }),
+        },
+        {
+          onText: (added) => {
+            text += added
+            show(text)
+          },
+          onReplace: (whole) => {
+            text = whole
+            show(text)
+          },
+        },
+      )
+      show(ended.answer, {
+        sources: citedBy(ended.answer, ended.sources),
+        ...(turn.isStopping ? { isStopped: true as const } : {}),
+      })
+      this.#messageId = ended.messageId
+      this.#set({ conversationId: ended.conversationId ?? conversationId })
+    } catch (error) {
+      this.failed(error)
+    } finally {
+      this.#turn = undefined
+      this.#set({ phase: 'idle' })
+    }
+  }
+
+  /** Stops the answer that is under way; what was said stays. */
+  stop(): void {
+    if (this.#turn === undefined) return
+    this.#set({ phase: 'stopping' })
+    this.#turn.stop().catch((error: unknown) => this.failed(error))
+  }
+
+  /** A new conversation; the one before stays with the service. */
+  reset(): void {
+    this.#messageId = undefined
+    this.#set({ entries: [], conversationId: undefined, images: [] })
+  }
+
+  /** Lists the latest conversations, or opens one of them by its number or id. */
+  async open(word: string | undefined): Promise<void> {
+    if (word !== undefined) {
+      const id = this.#listed[Number(word) - 1] ?? word
+      this.reset()
+      await this.#load(id)
+      return
+    }
+    const user = encodeURIComponent(this.#chat.user)
+    const items = dataOf(await this.#chat.call('GET', `/conversations?user=${user}&limit=20`))
+    this.#listed = items.map(({ id }) => textOf(id) ?? '')
+    const lines = items.map(({ name }, index) => `${index + 1}  ${textOf(name) ?? ''}`)
+    this.note(lines.length === 0 ? 'There is no conversation yet.' : [...lines, '/open N opens one'].join('\n'))
+  }
+
+  async rate(rating: 'like' | 'dislike'): Promise<void> {
+    if (this.#messageId === undefined) return this.note('There is no answer to rate yet.')
+    const path = `/messages/${this.#messageId}/feedbacks`
+    await this.#chat.call('POST', path, { rating, user: this.#chat.user })
+    this.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
+  }
+
+  async attach(word: string): Promise<void> {
+    const { imageInput } = await import('../files.js')
+    const input = await imageInput(this.#chat, word)
+    this.#set({ images: [...this.#state.images, { name: word, input }] })
+    this.note(`${word} goes with the next message.`)
+  }
+
+  note(text: string): void {
+    this.#add({ kind: 'note', text })
+  }
+
+  failed(error: unknown): void {
+    const { message, hint } = errorReport(error)
+    this.#add({ kind: 'error', text: hint === undefined ? message : `${message}\n${hint}` })
+  }
+
+  async #load(id: string): Promise<void> {
+    const messages = await messagesOf(this.#chat, id, false)
+    const entries = messages.flatMap((message): Entry[] => {
+      const answer = textOf(message.answer) ?? ''
+      const sources = citedBy(answer, sourcesOf({ metadata: message }))
+      return [
+        { kind: 'question', text: textOf(message.query) ?? '' },
+        { kind: 'answer', text: answer, sources },
+      ]
+    })
+    this.#messageId = textOf(messages.at(-1)?.id)
+    const sent = messages.map(({ query }) => textOf(query) ?? '')
+    this.#set({ entries: [...this.#state.entries, ...entries], conversationId: id, sent })
+  }
+
+  #add(entry: Entry): void {
+    this.#set({ entries: [...this.#state.entries, entry] })
+  }
+
+  #replace(index: number, entry: Entry): void {
+    this.#set({ entries: this.#state.entries.toSpliced(index, 1, entry) })
+  }
+
+  #set(change: Partial<State>): void {
+    this.#state = { ...this.#state, ...change }
+    for (const listener of this.#listeners) listener()
+  }
+}

@@ -1,0 +1,96 @@
+/** A text that is being typed, and where the cursor stands: between two characters as people see them. */
+export interface Draft {
+  readonly text: string
+  /** in UTF-16 units */
+  readonly cursor: number
+}
+
+export const EMPTY: Draft = { text: '', cursor: 0 }
+
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+export function draftOf(text: string): Draft {
+  return { text, cursor: text.length }
+}
+
+export function insert({ text, cursor }: Draft, added: string): Draft {
+  return { text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length }
+}
+
+export function left({ text, cursor }: Draft): Draft {
+  return { text, cursor: before(text, cursor) }
+}
+
+export function right({ text, cursor }: Draft): Draft {
+  return { text, cursor: after(text, cursor) }
+}
+
+/** To the beginning of the line, and to its end. */
+export function home({ text, cursor }: Draft): Draft {
+  return { text, cursor: text.lastIndexOf('\n', cursor - 1) + 1 }
+}
+
+export function end({ text, cursor }: Draft): Draft {
+  const at = text.indexOf('\n', cursor)
+  return { text, cursor: at === -1 ? text.length : at }
+}
+
+export function backspace({ text, cursor }: Draft): Draft {
+  return cut(text, before(text, cursor), cursor)
+}
+
+export function deleteNext({ text, cursor }: Draft): Draft {
+  return cut(text, cursor, after(text, cursor))
+}
+
+export function deleteToStart(draft: Draft): Draft {
+  return cut(draft.text, home(draft).cursor, draft.cursor)
+}
+
+export function deleteToEnd(draft: Draft): Draft {
+  return cut(draft.text, draft.cursor, end(draft).cursor)
+}
+
+export function deleteWord({ text, cursor }: Draft): Draft {
+  const head = text.slice(0, cursor).replace(/\S*\s*$/u, '')
+  return cut(text, head.length, cursor)
+}
+
+function cut(text: string, from: number, to: number): Draft {
+  return { text: text.slice(0, from) + text.slice(to), cursor: from }
+}
+
+function before(text: string, cursor: number): number {
+  let last = 0
+  for (const { index } of characters.segment(text.slice(0, cursor))) last = index
+  return last
+}
+
+function after(text: string, cursor: number): number {
+  for (const { segment } of characters.segment(text.slice(cursor))) return cursor + segment.length
+  return text.length
+}
+
+/** Messages that were sent, to be called back. The draft that was being typed waits at the end. */
+export interface Recall {
+  readonly sent: readonly string[]
+  /** of what is shown; `sent.length` is the draft */
+  readonly at: number
+  readonly draft: string
+}
+
+export function recallOf(sent: readonly string[]): Recall {
+  return { sent, at: sent.length, draft: '' }
+}
+
+/** One step back (-1) or forth (1). @returns undefined where there is nothing further */
+export function recall(
+  { sent, at, draft }: Recall,
+  step: -1 | 1,
+  current: string,
+): { recall: Recall; text: string } | undefined {
+  const next = at + step
+  if (next < 0 || next > sent.length) return undefined
+  const kept = at === sent.length ? current : draft
+  return { recall: { sent, at: next, draft: kept }, text: sent[next] ?? kept }
+}

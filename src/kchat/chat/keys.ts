@@ -1,0 +1,107 @@
+import type { Key } from 'ink'
+import {
+  backspace,
+  type Draft,
+  deleteToEnd,
+  deleteToStart,
+  deleteWord,
+  end,
+  home,
+  insert,
+  left,
+  right,
+} from './editor.js'
+
+/** What a key asks for, where it does not only change the draft. */
+export type Action =
+  | 'submit'
+  | 'interrupt'
+  | 'end-of-input'
+  | 'new'
+  | 'list'
+  | 'redraw'
+  | 'back'
+  | 'forth'
+  | 'page-up'
+  | 'page-down'
+
+export type Typed = { action: Action } | { edit: (draft: Draft) => Draft }
+
+const PASTE_BEGINS = '[200~'
+const PASTE_ENDS = '[201~'
+
+/** Tells what was typed. It remembers whether a paste is under way: line breaks in one do not send. */
+export class Keyboard {
+  #pasting = false
+  #isFirst = true
+
+  /** @param input one key, a paste, or several keys that came at once */
+  read(input: string, key: Key): Typed[] {
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    if (input === PASTE_BEGINS || input === PASTE_ENDS) {
+      this.#pasting = input === PASTE_BEGINS
+      return []
+    }
+    if (this.#pasting) {
+      const text = key.return ? '\n' : input.replace(/\r\n?/g, '\n')
+      return text === '' ? [] : [{ edit: (draft) => insert(draft, text) }]
+    }
+    const named = namedKey(key)
+    if (named !== undefined) return [named]
+    if (key.ctrl) return controlKey(input)
+    if (key.meta || key.tab || key.escape) return []
+    // what was typed before the view was there ends its lines as a terminal does that edits lines itself
+    return plainKeys(isFirst ? input.replaceAll('\n', '\r') : input)
+  }
+}
+
+function namedKey(key: Key): Typed | undefined {
+  if (key.return) return { action: 'submit' }
+  // terminals send DEL for the backspace key, which ink calls delete
+  if (key.backspace || key.delete) return { edit: backspace }
+  if (key.upArrow) return { action: 'back' }
+  if (key.downArrow) return { action: 'forth' }
+  if (key.leftArrow) return { edit: left }
+  if (key.rightArrow) return { edit: right }
+  if (key.home) return { edit: home }
+  if (key.end) return { edit: end }
+  if (key.pageUp) return { action: 'page-up' }
+  if (key.pageDown) return { action: 'page-down' }
+  return undefined
+}
+
+const CONTROL: Readonly<Record<string, Typed>> = {
+  a: { edit: home },
+  b: { edit: left },
+  c: { action: 'interrupt' },
+  d: { action: 'end-of-input' },
+  e: { edit: end },
+  f: { edit: right },
+  h: { edit: backspace },
+  j: { edit: (draft) => insert(draft, '\n') },
+  k: { edit: deleteToEnd },
+  l: { action: 'redraw' },
+  n: { action: 'new' },
+  o: { action: 'list' },
+  u: { edit: deleteToStart },
+  w: { edit: deleteWord },
+}
+
+function controlKey(letter: string): Typed[] {
+  const typed = CONTROL[letter]
+  return typed === undefined ? [] : [typed]
+}
+
+/** Keys that a fast typist, or a program, sent in one go come as one text. */
+function plainKeys(input: string): Typed[] {
+  const typed: Typed[] = []
+  for (const part of input.match(/[^\u0000-\u001f\u007f]+|[\u0000-\u001f\u007f]/g) ?? []) {
+    const code = part.charCodeAt(0)
+    if (part === '\r') typed.push({ action: 'submit' })
+    else if (code === 0x7f) typed.push({ edit: backspace })
+    else if (code < 0x20) typed.push(...controlKey(String.fromCharCode(code + 0x60)))
+    else typed.push({ edit: (draft) => insert(draft, part) })
+  }
+  return typed
+}

@@ -1,0 +1,54 @@
+import { createInterface } from 'node:readline'
+import { ExitWith } from '../../cli/cli-error.js'
+import { EXIT } from '../../contract/errors.js'
+import type { Common } from '../options.js'
+import { outputOf } from '../output.js'
+import { interrupt } from '../send.js'
+import type { ChatService } from '../service.js'
+import { Turn } from '../turn.js'
+
+/**
+ * Each line of stdin that is not blank is a message of one conversation; its answer goes to stdout before the next line
+ * is read. With `--json`, each answer is one line of JSON. The first failure ends it with its exit code.
+ */
+export async function pipeChat(
+  chat: ChatService,
+  { inputs, conversation }: { inputs: Record<string, string>; conversation: string | undefined },
+  options: Common,
+): Promise<void> {
+  const out = outputOf(options)
+  let current: Turn | undefined
+  const onInterrupt = () => (current === undefined ? process.exit(EXIT.interrupted) : interrupt(current))
+  process.on('SIGINT', onInterrupt)
+  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
+  let conversationId = conversation
+  try {
+    for await (const line of lines) {
+      if (line.trim() === '') continue
+      const turn = new Turn(chat)
+      current = turn
+      const request = { query: line, inputs, conversation_id: conversationId }
+      const { answer, end, ...ids } = await turn.run(request, {
+        onText: (text) => {
+          if (!out.isJson) out.text(text)
+        },
+        onReplace: (whole) => {
+          if (!out.isJson) out.text(`\n${whole}`)
+        },
+        onEvent: (name, event) => {
+          if (out.format === 'jsonl') out.event(name, event)
+        },
+      })
+      current = undefined
+      conversationId = ids.conversationId ?? conversationId
+      if (out.format === 'json') {
+        const { event: _, files: __, ...rest } = end
+        out.raw(`${JSON.stringify({ ...rest, answer })}\n`)
+      } else if (!out.isJson && !answer.endsWith('\n')) out.raw('\n')
+      if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
+    }
+  } finally {
+    lines.close()
+    process.off('SIGINT', onInterrupt)
+  }
+}

@@ -1,0 +1,35 @@
+import { ExitWith } from '../../cli/cli-error.js'
+import type { Common } from '../options.js'
+import { inputsOf } from '../send.js'
+import { openChat } from '../service.js'
+import { conversationNamed } from '../turn.js'
+
+export interface ChatOptions extends Common {
+  conversation?: string
+  input?: string[]
+}
+
+/**
+ * `kchat chat`: a view where stdin and stdout are terminals, else a pipe. Ink is loaded for the view alone.
+ *
+ * @throws CliError, ApiError, ConnectionError
+ */
+export async function chat(options: ChatOptions): Promise<void> {
+  const inputs = inputsOf(options.input ?? [])
+  const asked = options.json === true || options.format !== undefined
+  const isView = process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !asked
+  const service = await openChat(options)
+  try {
+    const conversation = await conversationNamed(service, options.conversation)
+    if (isView) {
+      const { showChat } = await import('./view.js')
+      const exit = await showChat(service, { inputs, conversation })
+      if (exit !== 0) throw new ExitWith(exit)
+    } else {
+      const { pipeChat } = await import('./pipe.js')
+      await pipeChat(service, { inputs, conversation }, options)
+    }
+  } finally {
+    service.close()
+  }
+}

@@ -1,0 +1,53 @@
+import stringWidth from 'string-width'
+
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** Cuts a text into lines of at most `width` columns, at spaces where a word fits into a line. Nothing is left out but those spaces. */
+export function wrap(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => wrapLine(line.replaceAll('\t', '  '), Math.max(1, width)))
+}
+
+function wrapLine(line: string, width: number): string[] {
+  if (stringWidth(line) <= width) return [line]
+  const lines: string[] = []
+  let current = ''
+  let used = 0
+  for (const word of line.match(/\s+|\S+/g) ?? []) {
+    const size = stringWidth(word)
+    if (used + size <= width) {
+      current += word
+      used += size
+      continue
+    }
+    if (used > 0) lines.push(current.trimEnd())
+    if (/^\s/.test(word)) {
+      current = ''
+      used = 0
+      continue
+    }
+    const pieces = cut(word, width)
+    lines.push(...pieces.slice(0, -1))
+    current = pieces.at(-1) ?? ''
+    used = stringWidth(current)
+  }
+  if (current.trim() !== '' || lines.length === 0) lines.push(current.trimEnd())
+  return lines
+}
+
+/** Pieces of a word that fit, cut between characters. */
+function cut(word: string, width: number): string[] {
+  const pieces: string[] = []
+  let piece = ''
+  let used = 0
+  for (const { segment } of characters.segment(word)) {
+    const size = stringWidth(segment)
+    if (used + size > width && piece !== '') {
+      pieces.push(piece)
+      piece = ''
+      used = 0
+    }
+    piece += segment
+    used += size
+  }
+  return [...pieces, piece]
+}

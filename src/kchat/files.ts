@@ -1,0 +1,75 @@
+import { stat } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { basename } from 'node:path'
+import { usageError } from '../cli/cli-error.js'
+import { isObject, textOf } from '../cli/json-file.js'
+import { readText } from '../client/http.js'
+import { multipartBody, UploadReadError } from '../client/multipart.js'
+import type { Common } from './options.js'
+import { outputOf, printOne } from './output.js'
+import { type ChatService, openChat } from './service.js'
+
+/** Sends a file with fields of a form and reads the JSON that comes back. @throws CliError exit 2 for a file that is not there */
+export async function sendFile(chat: ChatService, path: string, file: string): Promise<unknown> {
+  const found = await stat(file).catch((error: unknown) => {
+    throw usageError(
+      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  })
+  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
+  const part = { filename: basename(file), content: { path: file, size: found.size } }
+  try {
+    const response = await chat.upload(path, multipartBody('file', [part], { user: chat.user }))
+    return JSON.parse(await readText(response))
+  } catch (error) {
+    if (error instanceof UploadReadError) throw usageError(`${JSON.stringify(file)} cannot be read: ${error.message}`)
+    throw error
+  }
+}
+
+/** Writes the bytes of an answer to `-o`, or to stdout. @throws CliError exit 2 where stdout is a terminal */
+export async function saveBytes(
+  open: () => Promise<IncomingMessage>,
+  options: Common & { output?: string },
+): Promise<void> {
+  const { output } = options
+  const out = outputOf(options)
+  if (output === undefined && out.isTerminal) throw usageError('bytes are not shown on a terminal', 'give `-o FILE`')
+  const { saveBody } = await import('../cli/save-body.js')
+  const size = await saveBody(await open(), output)
+  if (output !== undefined) out.note(`Wrote ${output}, ${size} bytes.`)
+}
+
+/** An image as a message takes it: an address is fetched by the service, a file is uploaded first. */
+export async function imageInput(chat: ChatService, word: string): Promise<object> {
+  if (/^https?:\/\//i.test(word)) return { type: 'image', transfer_method: 'remote_url', url: word }
+  const uploaded = await sendFile(chat, '/files/upload', word)
+  const id = isObject(uploaded) ? textOf(uploaded.id) : undefined
+  return { type: 'image', transfer_method: 'local_file', upload_file_id: id }
+}
+
+/** `kchat upload FILE`. */
+export async function upload(file: string, options: Common): Promise<void> {
+  const chat = await openChat(options)
+  try {
+    const uploaded = await sendFile(chat, '/files/upload', file)
+    printOne(uploaded, options, [
+      { field: 'id' },
+      { field: 'name' },
+      { field: 'mime_type', title: 'TYPE' },
+      { field: 'size', kind: 'bytes' },
+    ])
+  } finally {
+    chat.close()
+  }
+}
+
+/** `kchat preview ID -o FILE`: bytes to a file, or to stdout when it is no terminal. */
+export async function preview(id: string, options: Common & { output?: string }): Promise<void> {
+  const chat = await openChat(options)
+  try {
+    await saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options)
+  } finally {
+    chat.close()
+  }
+}

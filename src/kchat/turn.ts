@@ -1,0 +1,131 @@
+import { CliError } from '../cli/cli-error.js'
+import { isObject, textOf } from '../cli/json-file.js'
+import { EXIT } from '../contract/errors.js'
+import type { ChatService } from './service.js'
+
+/** A passage that an answer rests on. */
+export interface Source {
+  position: number
+  name: string
+}
+
+export interface TurnEnd {
+  /** the whole answer */
+  answer: string
+  conversationId: string | undefined
+  messageId: string | undefined
+  sources: Source[]
+  /** the last event, `message_end` */
+  end: Record<string, unknown>
+}
+
+export interface TurnListener {
+  onText?(text: string): void
+  /** the answer so far is taken back for another */
+  onReplace?(answer: string): void
+  onEvent?(name: string, event: Record<string, unknown>): void
+}
+
+/** One turn of a conversation, streamed. It can be stopped from its first event on: what was said is kept. */
+export class Turn {
+  readonly #chat: ChatService
+  #taskId: string | undefined
+  #stopping = false
+
+  constructor(chat: ChatService) {
+    this.#chat = chat
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping
+  }
+
+  /** Whether the service has begun to answer. */
+  get isRunning(): boolean {
+    return this.#taskId !== undefined
+  }
+
+  /** Asks the service to stop, so that its stream ends in order; one that has not begun to answer is asked when it does. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    if (this.#taskId === undefined) return
+    await this.#chat.call('POST', `/chat-messages/${this.#taskId}/stop`, { user: this.#chat.user })
+  }
+
+  /** @throws ApiError, ConnectionError, CliError when the answer fails or its stream breaks off */
+  async run(request: object, listener: TurnListener = {}): Promise<TurnEnd> {
+    // loaded while the service thinks
+    const parser = import('../client/sse.js')
+    const opening = this.#chat.open('POST', '/chat-messages', {
+      ...request,
+      user: this.#chat.user,
+      response_mode: 'streaming',
+    })
+    const [{ serverEvents }, response] = await Promise.all([parser, opening])
+    let answer = ''
+    let last: Record<string, unknown> = {}
+    for await (const { data } of serverEvents(response)) {
+      const event: unknown = JSON.parse(data)
+      if (!isObject(event)) continue
+      const name = textOf(event.event) ?? ''
+      if (this.#taskId === undefined) {
+        this.#taskId = textOf(event.task_id)
+        if (this.#stopping) await this.stop()
+      }
+      if (name !== 'ping') listener.onEvent?.(name, event)
+      if (name === 'message' || name === 'agent_message') {
+        const text = textOf(event.answer) ?? ''
+        answer += text
+        listener.onText?.(text)
+      } else if (name === 'message_replace') {
+        answer = textOf(event.answer) ?? ''
+        listener.onReplace?.(answer)
+      } else if (name === 'error') throw failed(event)
+      if (name === 'message_end') last = event
+    }
+    if (last.event !== 'message_end')
+      throw new CliError('the answer stopped early: the service closed the stream', { exit: EXIT.unavailable })
+    return {
+      answer,
+      conversationId: textOf(last.conversation_id),
+      messageId: textOf(last.message_id),
+      sources: sourcesOf(last),
+      end: last,
+    }
+  }
+}
+
+function failed(event: Record<string, unknown>): CliError {
+  return new CliError(`the answer failed: ${textOf(event.message) ?? 'no reason given'}`, {
+    code: textOf(event.code) ?? 'answer-failed',
+    exit: EXIT.unavailable,
+  })
+}
+
+/** The passages of a finished answer, in the order of their marks. */
+export function sourcesOf(end: Record<string, unknown>): Source[] {
+  const { metadata } = end
+  const resources: unknown[] =
+    isObject(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
+  return resources.filter(isObject).map((resource, index) => ({
+    position: typeof resource.position === 'number' ? resource.position : index + 1,
+    name: textOf(resource.document_name) ?? textOf(resource.document_id) ?? '',
+  }))
+}
+
+/** Those sources that an answer marks with `[n]`. */
+export function citedBy(answer: string, sources: readonly Source[]): Source[] {
+  const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
+  return sources.filter(({ position }) => marks.has(position))
+}
+
+/** The conversation that `new` (also when absent), `last` or an id names. @throws CliError exit 5 when there is none */
+export async function conversationNamed(chat: ChatService, word: string | undefined): Promise<string | undefined> {
+  if (word === undefined || word === 'new') return undefined
+  if (word !== 'last') return word
+  const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
+  const [first]: unknown[] = isObject(page) && Array.isArray(page.data) ? page.data : []
+  const id = isObject(first) ? textOf(first.id) : undefined
+  if (id === undefined) throw new CliError('there is no conversation yet', { code: 'not-found', exit: EXIT.notFound })
+  return id
+}
