@@ -39,10 +39,6 @@ export function backspace({ text, cursor }: Draft): Draft {
   return cut(text, before(text, cursor), cursor)
 }
 
-export function deleteNext({ text, cursor }: Draft): Draft {
-  return cut(text, cursor, after(text, cursor))
-}
-
 export function deleteToStart(draft: Draft): Draft {
   return cut(draft.text, home(draft).cursor, draft.cursor)
 }

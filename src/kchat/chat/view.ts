@@ -167,6 +167,7 @@ function useTyping(conversation: Conversation, onLeave: (exit: number) => void, 
   const keyboard = useRef(new Keyboard()).current
   // several keys may come before the next drawing: the newest state is kept beside what is drawn
   const now = useRef<Typing>({ draft: EMPTY, recall: recallOf(conversation.state().sent), scroll: 0 })
+  const commands = useRef<Promise<unknown>>(Promise.resolve())
   const [, draw] = useState({})
   const set = (change: Partial<Typing>) => {
     now.current = { ...now.current, ...change }
@@ -179,13 +180,15 @@ function useTyping(conversation: Conversation, onLeave: (exit: number) => void, 
     if (phase !== 'idle' && !text.startsWith('/')) return
     set({ draft: EMPTY, scroll: 0 })
     const isCommand = text.startsWith('/') && !text.startsWith('//')
-    const work = isCommand
-      ? runCommand(text, conversation).then((outcome) => {
-          if (outcome === 'leave') onLeave(EXIT.ok)
-        })
-      : conversation.send(text.startsWith('//') ? text.slice(1) : text)
-    set({ recall: recallOf(isCommand ? [...conversation.state().sent, text] : conversation.state().sent) })
-    work.catch((error: unknown) => conversation.failed(error))
+    // one command after another, and a message after the commands before it
+    const work = commands.current.then(() => (isCommand ? runCommand(text, conversation) : undefined))
+    commands.current = work.then(nothing, nothing)
+    const done = work.then((outcome) => {
+      if (outcome === 'leave') onLeave(EXIT.ok)
+      return isCommand ? undefined : conversation.send(text.startsWith('//') ? text.slice(1) : text)
+    })
+    set({ recall: recallOf([...conversation.state().sent, text]) })
+    done.catch((error: unknown) => conversation.failed(error))
   }
   const act = (action: Action) => {
     const { draft } = now.current
@@ -223,6 +226,8 @@ function useTyping(conversation: Conversation, onLeave: (exit: number) => void, 
   })
   return now.current
 }
+
+function nothing(): void {}
 
 /** Half a screen up, but never above the first line. */
 function scrolled({ entries }: State, scroll: number, rows: number): number {

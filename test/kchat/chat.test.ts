@@ -1,0 +1,226 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome } from '../helpers/cli.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { until } from '../helpers/until.js'
+
+const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
+const hasTmux = spawnSync('tmux', ['-V']).status === 0
+if (!hasTmux) process.stdout.write('the view of kchat is not tested: tmux is not installed\n')
+
+const home = cliHome()
+let model: FakeOpenAi
+
+/** Words that come one by one, slowly enough to be stopped between two of them. */
+const LONG = Array.from({ length: 200 }, (_, place) => `word${place}`).join(' ')
+
+beforeAll(async () => {
+  model = await startFakeOpenAi({
+    deltaMs: 25,
+    answer: (messages) => (messages.at(-1)?.content.includes('Tell me') ? LONG : 'The shop opens at nine. [1]'),
+  })
+  const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
+  const defaultGenerator = { pluginId: 'openai-compatible', provider: 'fake', model: 'talker' }
+  home.file('data/config.json', JSON.stringify({ providers: [provider], defaultGenerator }))
+  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. Every visit is a long story.\n')
+  const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
+  expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
+  const made = await home.kchat(['apps', 'create', 'Handbook', '--space', 'handbook', '--opening', 'Welcome in.'])
+  expect(made, made.stderr).toMatchObject({ code: 0 })
+})
+afterAll(async () => {
+  await home.end()
+  await model.close()
+})
+
+const titles = async () => {
+  const { stdout } = await home.kchat(['conversations', '--json'])
+  return JSON.parse(stdout) as { id: string }[]
+}
+const lastAnswers = async (): Promise<string[]> => {
+  const [newest] = await titles()
+  const { stdout } = await home.kchat(['history', newest!.id, '--json'])
+  return JSON.parse(stdout).map(({ answer }: { answer: string }) => answer)
+}
+
+describe('in a pipe', () => {
+  it('each line is a message of one conversation, and its answer comes out', async () => {
+    const before = (await titles()).length
+    const stdin = 'When does the shop open?\n\nWhen on Mondays?\n'
+    const run = await home.kchat(['chat'], { stdin })
+    expect(run).toMatchObject({ code: 0, stderr: '' })
+    expect(run.stdout).toBe('The shop opens at nine. [1]\nThe shop opens at nine. [1]\n')
+    expect(await titles()).toHaveLength(before + 1)
+    expect(await lastAnswers()).toHaveLength(2)
+  })
+
+  it('goes on with a conversation, and answers in lines of JSON or of events', async () => {
+    const stdin = 'When does the shop open?\nAnd on Mondays?\n'
+    const json = await home.kchat(['chat', '--json', '--conversation', 'last'], { stdin })
+    const turns = json.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(turns).toMatchObject([{ answer: 'The shop opens at nine. [1]' }, { answer: 'The shop opens at nine. [1]' }])
+    expect(await lastAnswers()).toHaveLength(4)
+    const events = await home.kchat(['chat', '--format', 'jsonl'], { stdin: 'When does the shop open?\n' })
+    const names = events.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).event)
+    expect([names[0], names.at(-1)]).toEqual(['message', 'message_end'])
+  })
+
+  it('ends at the first failure, with its exit code', async () => {
+    const run = await home.kchat(['chat', '--conversation', '018f0000-0000-7000-8000-000000000001'], {
+      stdin: 'hello\nhello again\n',
+    })
+    expect(run).toMatchObject({ code: 5, stdout: '' })
+    expect(run.stderr).toMatch(/^kchat: /)
+  })
+
+  it('keeps what was said when Ctrl-C comes, and exits 130', async () => {
+    const env = { ...process.env, ...home.env }
+    const child = spawn(process.execPath, [KCHAT, 'chat'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    let out = ''
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stdin.write('Tell me the long story of the shop.\n')
+    await until(() => out.includes('word5'))
+    child.kill('SIGINT')
+    expect((await once(child, 'exit'))[0]).toBe(130)
+    const [answer] = await lastAnswers()
+    expect(LONG.startsWith(answer!.trim())).toBe(true)
+    expect(answer).toContain('word5')
+    expect(answer).not.toContain('word199')
+  })
+})
+
+describe.skipIf(!hasTmux)('in a terminal', () => {
+  const socket = `ks-${process.pid}`
+  const tmux = (...args: string[]) => spawnSync('tmux', ['-L', socket, ...args], { encoding: 'utf8' }).stdout
+  const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'chat')
+  const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
+  const shows = (text: string) =>
+    until(() => screen().includes(text), 20_000).catch(() => {
+      throw new Error(`the screen does not show ${JSON.stringify(text)}:\n${screen()}`)
+    })
+
+  const open = async (...args: string[]) => {
+    const env = Object.entries({ ...home.env, LANG: 'C.UTF-8' }).map(([name, value]) => `${name}=${value}`)
+    const chat = ['env', ...env, process.execPath, KCHAT, 'chat', ...args].map((word) => `'${word}'`).join(' ')
+    tmux('kill-server')
+    const script = `echo before; ${chat}; echo left with $?; exec sleep 300`
+    tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'chat', '-x', '80', '-y', '24', script)
+    await shows('/help')
+  }
+  afterAll(() => tmux('kill-server'))
+
+  it('shows the opening words, streams answers with their sources, and leaves with the screen of before', async () => {
+    await open()
+    expect(screen()).toContain('Welcome in.')
+    expect(screen()).toContain('Handbook · /help')
+    expect(screen()).not.toContain('before')
+    type('When does the shop open?', 'Enter')
+    await shows('[1] handbook/shop.md')
+    expect(screen()).toContain('› When does the shop open?')
+    expect(screen()).toContain('The shop opens at nine. [1]')
+    type('/help', 'Enter')
+    await shows('Ctrl-C stops an answer')
+    type('/quit', 'Enter')
+    await shows('left with 0')
+    expect(screen()).toContain('goes on with this conversation')
+    expect(screen()).toContain('before')
+  })
+
+  it('stops an answer at the first Ctrl-C and keeps it, clears a line at the next, and leaves at an empty one', async () => {
+    await open()
+    type('Tell me the long story of the shop.', 'Enter')
+    await shows('word5')
+    type('C-c')
+    await shows('(stopped)')
+    const [answer] = await lastAnswers()
+    expect(answer).toContain('word5')
+    expect(answer).not.toContain('word199')
+    type('never mind')
+    await shows('> never mind')
+    type('C-c')
+    await until(() => !screen().includes('never mind'))
+    type('C-c')
+    await shows('left with 0')
+  })
+
+  it('leaves at the second Ctrl-C while it answers', async () => {
+    model.script({ kind: 'hang' })
+    await open()
+    type('When does the shop open?', 'Enter')
+    await shows('answering')
+    type('C-c')
+    type('C-c')
+    await shows('left with')
+    model.clear()
+  })
+
+  it('calls messages back, begins anew, and opens what was said before', async () => {
+    await open()
+    type('When does the shop open?', 'Enter')
+    await shows('[1] handbook/shop.md')
+    type('half a')
+    type('Up')
+    await shows('> When does the shop open?')
+    type('Down')
+    await shows('> half a')
+    type('C-u')
+    type('/new', 'Enter')
+    await until(() => !screen().includes('The shop opens'))
+    type('C-o')
+    await shows('/open N opens one')
+    type('/open 1', 'Enter')
+    type('/like', 'Enter')
+    await shows('› When does the shop open?')
+    await shows('Rated: like.')
+    type('/nothing', 'Enter')
+    await shows('There is no command /nothing')
+    type('C-d')
+    await shows('left with 0')
+  })
+
+  it('goes on with the last conversation, wraps to the size of the terminal, and scrolls', async () => {
+    await open('--conversation', 'last')
+    await shows('The shop opens at nine. [1]')
+    type('Tell me the long story of the shop.', 'Enter')
+    await shows('word199')
+    tmux('resize-window', '-t', 'chat', '-x', '50', '-y', '16')
+    await until(
+      () =>
+        screen()
+          .split('\n')
+          .every((line) => line.length <= 50) && screen().includes('word199'),
+    )
+    const lines = screen()
+      .split('\n')
+      .filter((line) => line.includes('word'))
+    expect(lines.length).toBeGreaterThan(5)
+    type('PPage')
+    await until(() => !screen().includes('word199'))
+    type('NPage')
+    type('NPage')
+    await shows('word199')
+    type('C-d')
+    await shows('left with 0')
+  })
+
+  it('puts the screen back when it is terminated', async () => {
+    await open()
+    const pid = spawnSync('pgrep', ['-f', `${KCHAT} chat`], { encoding: 'utf8' })
+      .stdout.trim()
+      .split('\n')
+      .at(-1)
+    process.kill(Number(pid), 'SIGTERM')
+    await shows('left with 143')
+    expect(screen()).toContain('before')
+  })
+})

@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, it } from 'vitest'
+import {
+  backspace,
+  type Draft,
+  deleteToEnd,
+  deleteToStart,
+  deleteWord,
+  draftOf,
+  EMPTY,
+  end,
+  home,
+  insert,
+  left,
+  recall,
+  recallOf,
+  right,
+} from '../../src/kchat/chat/editor.js'
+import { Keyboard } from '../../src/kchat/chat/keys.js'
+import { wrap } from '../../src/kchat/chat/wrap.js'
+
+const KEY = {
+  ...{ upArrow: false, downArrow: false, leftArrow: false, rightArrow: false, pageDown: false, pageUp: false },
+  ...{ home: false, end: false, return: false, escape: false, ctrl: false, shift: false, tab: false },
+  ...{ backspace: false, delete: false, meta: false, super: false, hyper: false, capsLock: false, numLock: false },
+}
+
+describe('a draft', () => {
+  it('is edited by characters as people see them', () => {
+    let draft: Draft = insert(EMPTY, 'ab👩‍👩‍👧é')
+    draft = backspace(left(draft))
+    expect(draft).toEqual({ text: 'abé', cursor: 2 })
+    expect(right(draft)).toEqual({ text: 'abé', cursor: 3 })
+    expect(backspace(draftOf('')).text).toBe('')
+  })
+
+  it('is edited by words and lines', () => {
+    expect(deleteWord(draftOf('one two  ')).text).toBe('one ')
+    expect(deleteToStart(draftOf('one\ntwo')).text).toBe('one\n')
+    expect(deleteToEnd({ text: 'one\ntwo', cursor: 1 }).text).toBe('o\ntwo')
+    expect(home(draftOf('one\ntwo')).cursor).toBe(4)
+    expect(end({ text: 'one\ntwo', cursor: 1 }).cursor).toBe(3)
+  })
+
+  it('keeps its cursor between two characters whatever is done', () => {
+    const edit = fc.constantFrom(left, right, home, end, backspace, deleteToEnd, deleteWord)
+    const step = fc.oneof(
+      edit,
+      fc.string({ unit: 'grapheme', maxLength: 4 }).map((text) => (draft: Draft) => insert(draft, text)),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const { text, cursor } = steps.reduce((draft: Draft, change) => change(draft), EMPTY)
+        expect(cursor).toBeGreaterThanOrEqual(0)
+        expect(cursor).toBeLessThanOrEqual(text.length)
+        expect(text.slice(0, cursor).isWellFormed()).toBe(text.isWellFormed())
+      }),
+    )
+  })
+})
+
+describe('messages that were sent', () => {
+  it('come back, newest first, and the draft waits at the end', () => {
+    const first = recall(recallOf(['one', 'two']), -1, 'draft')!
+    const second = recall(first.recall, -1, first.text)!
+    expect([first.text, second.text]).toEqual(['two', 'one'])
+    expect(recall(second.recall, -1, second.text)).toBeUndefined()
+    const back = recall(recall(second.recall, 1, 'one')!.recall, 1, 'two')!
+    expect(back.text).toBe('draft')
+    expect(recall(back.recall, 1, 'draft')).toBeUndefined()
+  })
+})
+
+describe('the keyboard', () => {
+  const typed = (keyboard: Keyboard, input: string, key: Partial<typeof KEY> = {}) => {
+    let draft: Draft = EMPTY
+    const actions: string[] = []
+    for (const each of keyboard.read(input, { ...KEY, ...key }))
+      if ('action' in each) actions.push(`${each.action}:${draft.text}`)
+      else draft = each.edit(draft)
+    return { text: draft.text, actions }
+  }
+  const later = () => {
+    const keyboard = new Keyboard()
+    keyboard.read('', KEY)
+    return keyboard
+  }
+
+  it('takes keys that come together one by one', () => {
+    expect(typed(later(), 'hi\rx\u007fy\u0003')).toEqual({ text: 'hiy', actions: ['submit:hi', 'interrupt:hiy'] })
+    expect(typed(later(), 'a\nb')).toEqual({ text: 'a\nb', actions: [] })
+  })
+
+  it('sends what was typed before the view was there', () => {
+    expect(typed(new Keyboard(), 'early\n').actions).toEqual(['submit:early'])
+  })
+
+  it('does not send the lines of a paste', () => {
+    const keyboard = later()
+    keyboard.read('[200~', KEY)
+    expect(typed(keyboard, 'one\r\ntwo\r')).toEqual({ text: 'one\ntwo\n', actions: [] })
+    expect(typed(keyboard, '\r', { return: true })).toEqual({ text: '\n', actions: [] })
+    keyboard.read('[201~', KEY)
+    expect(typed(keyboard, '\r', { return: true }).actions).toEqual(['submit:'])
+  })
+
+  it('lets no control character into the draft', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
+        expect(typed(later(), text).text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/)
+      }),
+    )
+  })
+})
+
+describe('wrapping', () => {
+  it('cuts at spaces, and words that are too long between characters', () => {
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three'])
+    expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij'])
+    expect(wrap('日本語', 4)).toEqual(['日本', '語'])
+    expect(wrap('a\n\nb', 9)).toEqual(['a', '', 'b'])
+  })
+
+  it('fits every line and loses nothing but spaces', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 30 }), (text, width) => {
+        const lines = wrap(text, width)
+        for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width)
+        expect(lines.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''))
+      }),
+    )
+  })
+})
