@@ -1,9 +1,10 @@
-import { Argument, Command } from 'commander'
+import { Argument, Command, Option } from 'commander'
 
 // Every command loads what it needs when it runs, so that none waits for another's.
 const chats = () => import('./conversations.js')
 const apps = () => import('./apps.js')
 const files = () => import('./files.js')
+const annotations = () => import('./annotations.js')
 
 /** All commands of `kchat`. */
 export function program(): Command {
@@ -14,6 +15,7 @@ export function program(): Command {
   addChat(root)
   addMessages(root)
   addConversations(root)
+  addAnnotations(root)
   addApps(root)
   return root
 }
@@ -102,6 +104,37 @@ function addConversations(root: Command): void {
   chatCommand(group, 'vars <id>', 'Variables of a conversation.')
     .option('--name <name>', 'only this one')
     .action(async (id, options) => (await chats()).variables(id, options))
+}
+
+function addAnnotations(root: Command): void {
+  const group = root.command('annotations').description('Questions with fixed answers.')
+  const fields = (child: Command) =>
+    child.requiredOption('--question <text>', 'the question').requiredOption('--answer <text>', 'its fixed answer')
+  chatCommand(group, 'list', 'Annotations, the newest first; also without this word.', true)
+    .option('--keyword <text>', 'only those that hold this')
+    .option('--page <n>', 'page, from 1')
+    .option('--limit <n>', '1 to 100, default 20')
+    .action(async (options) => (await annotations()).listAnnotations(options))
+  fields(chatCommand(group, 'add', 'Give a question a fixed answer.')).action(async (options) =>
+    (await annotations()).addAnnotation(options),
+  )
+  fields(chatCommand(group, 'update <id>', 'Change question and answer.')).action(async (id, options) =>
+    (await annotations()).updateAnnotation(id, options),
+  )
+  chatCommand(group, 'delete <id>', 'Delete an annotation.').action(async (id, options) =>
+    (await annotations()).deleteAnnotation(id, options),
+  )
+  const reply = root.command('annotation-reply').description('Answer by annotations where a question is alike.')
+  chatCommand(reply, 'enable', 'Switch it on; a job does it.')
+    .option('--threshold <0..1>', 'how alike a question must be', '0.9')
+    .option('--wait', 'until the job is done')
+    .action(async (options) => (await annotations()).setReply('enable', options))
+  chatCommand(reply, 'disable', 'Switch it off.')
+    .option('--wait', 'until the job is done')
+    .action(async (options) => (await annotations()).setReply('disable', options))
+  chatCommand(reply, 'status <job>', 'How far the job of a switch is.')
+    .addOption(new Option('--action <action>', 'what it does').choices(['enable', 'disable']).default('enable'))
+    .action(async (job, options) => (await annotations()).replyStatus(job, options))
 }
 
 function addApps(root: Command): void {

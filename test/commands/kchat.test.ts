@@ -63,6 +63,40 @@ describe('kchat', () => {
     expect([code, stderr]).toEqual([5, expect.stringMatching(/^kchat: /)])
   })
 
+  it('keeps annotations, and answers by them where it is switched on', async () => {
+    const add = ['annotations', 'add', '--question', 'Is there parking?', '--answer', 'Behind the shop.', '--json']
+    const { id } = JSON.parse((await home.kchat(add)).stdout)
+    expect((await home.kchat(['annotations', '--fields', 'question,hit_count'])).stdout).toBe('Is there parking?\t0\n')
+    const on = await home.kchat(['annotation-reply', 'enable', '--wait', '--json'])
+    expect(on, on.stderr).toMatchObject({ code: 0 })
+    const job = JSON.parse(on.stdout)
+    expect(job).toMatchObject({ job_status: 'completed' })
+    expect((await home.kchat(['annotation-reply', 'status', job.job_id])).stdout).toContain('completed')
+    expect((await home.kchat(['send', 'Is there parking?'])).stdout).toContain('Behind the shop.')
+    const update = ['annotations', 'update', id, '--question', 'Parking?', '--answer', 'None.', '--json']
+    expect(JSON.parse((await home.kchat(update)).stdout)).toMatchObject({ question: 'Parking?', hit_count: 1 })
+    expect((await home.kchat(['annotation-reply', 'disable', '--wait'])).code).toBe(0)
+    expect((await home.kchat(['annotations', 'delete', id])).code).toBe(0)
+    expect((await home.kchat(['annotations', 'delete', id])).code).toBe(5)
+  })
+
+  it('prints lists in every format, and uploads only what is there', async () => {
+    const list = (...words: string[]) => home.kchat(['conversations', ...words])
+    expect((await list('--json', '--fields', 'name')).stdout).toMatch(/^\[\{"name":/)
+    expect((await list('--format', 'jsonl')).stdout.split('\n')[0]).toMatch(/^\{"id":/)
+    expect((await list('--format', 'table')).stdout).toMatch(/^ID +NAME +UPDATED/)
+    expect(await list('--format', 'yaml')).toMatchObject({ code: 2 })
+    expect(await list('--fields', 'nothing')).toMatchObject({ code: 2 })
+    expect((await home.kchat(['app', '--json'])).stdout).toMatch(/^\{"name":"Handbook"/)
+    expect(await home.kchat(['upload', 'nowhere.png'])).toMatchObject({ code: 2 })
+    expect(await home.kchat(['send', 'look', '--image', home.file('a.txt', 'text')])).toMatchObject({ stdout: '' })
+    expect(await home.kchat(['send', 'hello', '--timeout', 'soon'])).toMatchObject({ code: 2 })
+    const quiet = cliHome()
+    const off = await quiet.kchat(['send', 'hello', '--no-autostart'], { env: { KCHAT_API_KEY: 'app-x' } })
+    await quiet.end()
+    expect(off).toMatchObject({ code: 8, stdout: '' })
+  })
+
   it('has a usage error for every wrong word', async () => {
     for (const words of [
       [],

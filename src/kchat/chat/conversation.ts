@@ -17,6 +17,8 @@ export interface State {
   readonly entries: readonly Entry[]
   readonly name: string
   readonly phase: 'idle' | 'answering' | 'stopping'
+  /** the tool that an agent uses now */
+  readonly activity: string
   readonly conversationId: string | undefined
   /** messages that can be called back */
   readonly sent: readonly string[]
@@ -29,7 +31,15 @@ export class Conversation {
   readonly #chat: ChatService
   readonly #inputs: Record<string, string>
   readonly #listeners = new Set<() => void>()
-  #state: State = { entries: [], name: '', phase: 'idle', conversationId: undefined, sent: [], images: [] }
+  #state: State = {
+    entries: [],
+    name: '',
+    phase: 'idle',
+    activity: '',
+    conversationId: undefined,
+    sent: [],
+    images: [],
+  }
   #turn: Turn | undefined
   #messageId: string | undefined
   #listed: string[] = []
@@ -88,6 +98,9 @@ export class Conversation {
             text = whole
             show(text)
           },
+          onEvent: (name, event) => {
+            if (name === 'agent_thought') this.#set({ activity: textOf(event.tool) ?? '' })
+          },
         },
       )
       show(ended.answer, {
@@ -100,7 +113,7 @@ export class Conversation {
       this.failed(error)
     } finally {
       this.#turn = undefined
-      this.#set({ phase: 'idle' })
+      this.#set({ phase: 'idle', activity: '' })
     }
   }
 

@@ -145,9 +145,9 @@ function draftLines({ text, cursor }: Draft, width: number): string[] {
     .map((line) => line.replace(CURSOR, `\u001b[7m${mark === '' ? ' ' : mark}\u001b[27m`))
 }
 
-function statusOf({ phase, name, images }: State, scroll: number, isLong: boolean): string {
+function statusOf({ phase, name, images, activity }: State, scroll: number, isLong: boolean): string {
   const parts = [name]
-  if (phase === 'answering') parts.push('answering, Ctrl-C stops')
+  if (phase === 'answering') parts.push(activity, 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C leaves')
   else parts.push('/help')
   if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)

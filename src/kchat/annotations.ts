@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CliError } from '../cli/cli-error.js'
+import { isObject, textOf } from '../cli/json-file.js'
+import { EXIT } from '../contract/errors.js'
+import { dataOf, withChat } from './conversations.js'
+import type { Common } from './options.js'
+import { printList, printOne } from './output.js'
+
+const COLUMNS = [{ field: 'id' }, { field: 'question' }, { field: 'answer' }, { field: 'hit_count', title: 'HITS' }]
+const POLL_MS = 300
+
+interface Fields {
+  question: string
+  answer: string
+}
+
+export async function listAnnotations(
+  options: Common & { page?: string; limit?: string; keyword?: string },
+): Promise<void> {
+  const { page = '1', limit = '20', keyword } = options
+  const query = new URLSearchParams({ page, limit, ...(keyword === undefined ? {} : { keyword }) })
+  await withChat(options, async (chat) => {
+    const found = await chat.call('GET', `/apps/annotations?${query}`)
+    await printList(dataOf(found), options, {
+      columns: COLUMNS,
+      empty: 'No annotations.',
+      hint: '`kchat annotations add --question TEXT --answer TEXT` makes one',
+    })
+  })
+}
+
+export async function addAnnotation(options: Common & Fields): Promise<void> {
+  const { question, answer } = options
+  await withChat(options, async (chat) =>
+    printOne(await chat.call('POST', '/apps/annotations', { question, answer }), options, COLUMNS),
+  )
+}
+
+export async function updateAnnotation(id: string, options: Common & Fields): Promise<void> {
+  const { question, answer } = options
+  const path = `/apps/annotations/${encodeURIComponent(id)}`
+  await withChat(options, async (chat) =>
+    printOne(await chat.call('PUT', path, { question, answer }), options, COLUMNS),
+  )
+}
+
+export async function deleteAnnotation(id: string, options: Common): Promise<void> {
+  await withChat(options, (chat) => chat.call('DELETE', `/apps/annotations/${encodeURIComponent(id)}`))
+}
+
+/** Switches replies by annotations on or off; `--wait` follows the job that does it. @throws CliError exit 1 when it fails */
+export async function setReply(
+  action: 'enable' | 'disable',
+  options: Common & { threshold?: string; wait?: boolean },
+): Promise<void> {
+  const body = action === 'enable' ? { score_threshold: Number(options.threshold ?? '0.9') } : {}
+  await withChat(options, async (chat) => {
+    let job = await chat.call('POST', `/apps/annotation-reply/${action}`, body)
+    const id = isObject(job) ? (textOf(job.job_id) ?? '') : ''
+    while (options.wait === true && isObject(job) && /^(waiting|processing)$/.test(String(job.job_status))) {
+      await sleep(POLL_MS)
+      job = await chat.call('GET', `/apps/annotation-reply/${action}/status/${encodeURIComponent(id)}`)
+    }
+    report(job, options)
+  })
+}
+
+/** How far a switch is. */
+export async function replyStatus(job: string, options: Common & { action: string }): Promise<void> {
+  const path = `/apps/annotation-reply/${encodeURIComponent(options.action)}/status/${encodeURIComponent(job)}`
+  await withChat(options, async (chat) => report(await chat.call('GET', path), options))
+}
+
+function report(job: unknown, options: Common): void {
+  printOne(job, options, [
+    { field: 'job_id', title: 'JOB' },
+    { field: 'job_status', title: 'STATUS', kind: 'state' },
+  ])
+  if (isObject(job) && job.job_status === 'error')
+    throw new CliError(textOf(job.error_msg) ?? 'the switch failed', { code: 'job-failed', exit: EXIT.failed })
+}
