@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
 import type { EntityType, FoundEntity } from './entities.js'
@@ -67,10 +68,12 @@ export async function storeExtraction(
   const keys = new Map<string, number>()
   const stated = { mentions: new Set<string>(), relations: new Set<string>() }
   // it may be purged meanwhile, and then nothing would remove the rows
-  const write = (work: () => void): Promise<void> =>
-    db.write(() => {
+  const write = async (work: () => void): Promise<void> => {
+    await db.write(() => {
       if (db.get('SELECT 1 one FROM versions WHERE key = ?', of.versionKey) !== undefined) work()
     })
+    await turn()
+  }
   for (const slice of slicesOf([...extraction.entities.values()]))
     await write(() => {
       for (const entity of slice) writeEntity(db, of, entity, { keys, room, indexed, stated: stated.mentions })
