@@ -85,6 +85,14 @@ describe('the main job', () => {
     const job = await test.engine.jobs.get(ADA, bad.compilationJob.id)
     expect(job).toMatchObject({ stage: 'failed', error: expect.stringMatching(/bad\.pdf/) })
   })
+
+  it('publishes what holds no word to search for, be it short or one endless word', async () => {
+    const files = { 'a.md': '# A', 'the.txt': 'the and of', 'long.txt': 'x'.repeat(5000), 'dots.md': '...' }
+    for (const { asset } of await ingest(test.engine, ADA, spaceId, files)) {
+      const { filename, parserStatus } = await test.engine.documents.get(ADA, spaceId, asset.id)
+      expect({ filename, parserStatus }).toEqual({ filename, parserStatus: 'parsed' })
+    }
+  })
 })
 
 describe('documents over time', () => {
