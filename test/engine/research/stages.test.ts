@@ -21,8 +21,8 @@ db.run(
    VALUES ('space', 't', 'S', 's', 1, 1, 'm', 1, '{}', 'p', 'p', 'm', 1, 'v', 0, 'pub', 'f', 1)`,
 )
 const space = db.get<{ key: number }>('SELECT key FROM spaces')!.key
-afterAll(() => {
-  db.close()
+afterAll(async () => {
+  await db.close()
   rmSync(dir, { recursive: true, force: true })
 })
 
