@@ -4,6 +4,7 @@ import { Argument, Command, Option } from 'commander'
 const chats = () => import('./conversations.js')
 const apps = () => import('./apps.js')
 const files = () => import('./files.js')
+const audio = () => import('./audio.js')
 const annotations = () => import('./annotations.js')
 
 /** All commands of `kchat`. */
@@ -82,6 +83,14 @@ function addMessages(root: Command): void {
   chatCommand(root, 'preview <id>', 'Fetch an image of a message.')
     .option('-o, --output <file>', 'where to write it, instead of stdout')
     .action(async (id, options) => (await files()).preview(id, options))
+  chatCommand(root, 'transcribe <file>', 'Write down what is said in an audio file.').action(async (file, options) =>
+    (await audio()).transcribe(file, options),
+  )
+  chatCommand(root, 'speak [text]', 'Read a text or an answer aloud; - reads the text from stdin.')
+    .option('--message <id>', 'the answer to read, instead of a text')
+    .option('--voice <name>', "instead of the application's")
+    .option('-o, --output <file>', 'where to write the audio, instead of stdout')
+    .action(async (text, options) => (await audio()).speak(text, options))
   chatCommand(root, 'app', 'What the application says of itself.')
     .addArgument(new Argument('[part]').choices(['info', 'parameters', 'meta', 'site']))
     .action(async (part, options) => (await chats()).describe(part, options))
