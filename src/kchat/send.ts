@@ -1,10 +1,8 @@
 import { CliError, ExitWith } from '../cli/cli-error.js'
 import { isObject, textOf } from '../cli/json-file.js'
 import type { Output } from '../cli/output.js'
-import { textOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import type { Common } from './options.js'
-import { outputOf } from './output.js'
 import { type ChatService, openChat } from './service.js'
 import { citedBy, conversationNamed, type Source, sourcesOf, Turn } from './turn.js'
 
@@ -18,8 +16,8 @@ export interface SendOptions extends Common {
 
 /** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps what was said. */
 export async function send(text: string, options: SendOptions): Promise<void> {
-  const out = outputOf(options)
-  const query = await textOrStdin(text, 'the message')
+  const out = await outputFor(options)
+  const query = text === '-' ? await readMessage() : text
   const inputs = inputsOf(options.input ?? [])
   const chat = await openChat(options)
   try {
@@ -37,7 +35,28 @@ export async function send(text: string, options: SendOptions): Promise<void> {
   }
 }
 
-async function sendBlocking(chat: ChatService, body: object, out: Output): Promise<void> {
+/** What a turn says; in a pipe that asks for no format it is the answer and nothing else. */
+type Said = Pick<Output, 'format' | 'isJson' | 'isErrTerminal' | 'text' | 'raw' | 'json' | 'event' | 'note'>
+
+/** Formats and terminals are loaded where there are any: half of the calls are in pipes, and are to answer at once. */
+async function outputFor(options: Common): Promise<Said> {
+  const { stdout, stderr } = process
+  const isAsked = options.json === true || (options.format ?? process.env.KS_FORMAT) !== undefined
+  if (isAsked || options.fields !== undefined || stdout.isTTY || stderr.isTTY)
+    return (await import('./output.js')).outputOf(options)
+  const write = (text: string) => void stdout.write(text)
+  const nothing = () => undefined
+  return {
+    ...{ format: 'tsv', isJson: false, isErrTerminal: false },
+    ...{ text: write, raw: write, json: nothing, event: nothing, note: nothing },
+  }
+}
+
+async function readMessage(): Promise<string> {
+  return (await import('../cli/stdin.js')).textOrStdin('-', 'the message')
+}
+
+async function sendBlocking(chat: ChatService, body: object, out: Said): Promise<void> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isObject(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
   if (out.isJson) return out.json(done)
@@ -46,7 +65,7 @@ async function sendBlocking(chat: ChatService, body: object, out: Output): Promi
   footer(out, answer, sourcesOf(done), done)
 }
 
-async function sendStreaming(chat: ChatService, body: object, out: Output): Promise<void> {
+async function sendStreaming(chat: ChatService, body: object, out: Said): Promise<void> {
   const turn = new Turn(chat)
   const onInterrupt = () => interrupt(turn)
   process.on('SIGINT', onInterrupt)
@@ -89,7 +108,7 @@ export function interrupt(turn: Turn): void {
 }
 
 /** What a person wants to know beside the answer; a pipe gets the answer alone. */
-function footer(out: Output, answer: string, sources: readonly Source[], done: Record<string, unknown>): void {
+function footer(out: Said, answer: string, sources: readonly Source[], done: Record<string, unknown>): void {
   if (!out.isErrTerminal) return
   for (const { position, name } of citedBy(answer, sources)) out.note(`  [${position}] ${name}`)
   out.note(`conversation ${textOf(done.conversation_id)} · message ${textOf(done.message_id)}`)

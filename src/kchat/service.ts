@@ -3,7 +3,6 @@ import { userInfo } from 'node:os'
 import { CliError } from '../cli/cli-error.js'
 import { type Place, resolveSettings } from '../cli/contexts.js'
 import { isObject, textOf } from '../cli/json-file.js'
-import { parseSpan } from '../cli/units.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
@@ -109,7 +108,7 @@ export async function openChat(common: Common): Promise<ChatService> {
   const place = placeOf(common, dirs)
   const service = serviceName(place)
   const token = process.env.KCHAT_API_KEY || process.env.KCHAT_KEY || keyFor(dirs, common.app, service)
-  const options: ServiceOptions = { user: userOf(common), signal: deadlineOf(common), debug: common.debug }
+  const options: ServiceOptions = { user: userOf(common), signal: await deadlineOf(common), debug: common.debug }
   if (place.kind === 'remote') return new ChatService({ url: place.url, token }, options)
   const fallback = async (): Promise<Target> => ({ ...(await localTarget(place, common)), token })
   // whoever listens on a socket in the data directory, which is this user's alone, is the daemon
@@ -130,7 +129,7 @@ export async function openGateway(common: Common): Promise<{ client: Client; ser
   const dirs = localDirs()
   const place = placeOf(common, dirs)
   const { connect } = await import('../cli/connect.js')
-  const signal = deadlineOf(common)
+  const signal = await deadlineOf(common)
   const client = await connect(place, {
     autostart: mayStart(common),
     ...(signal === undefined ? {} : { signal }),
@@ -149,8 +148,9 @@ function mayStart({ autostart }: Common): boolean {
   return autostart !== false && !/^(0|false)$/i.test(process.env.KS_AUTOSTART ?? '')
 }
 
-function deadlineOf({ timeout }: Common): AbortSignal | undefined {
+async function deadlineOf({ timeout }: Common): Promise<AbortSignal | undefined> {
   if (timeout === undefined) return undefined
+  const { parseSpan } = await import('../cli/units.js')
   const ms = parseSpan(timeout, '--timeout')
   const controller = new AbortController()
   const late = new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`)
