@@ -39,9 +39,9 @@ export function show(value: unknown, kind: Kind | undefined, now: number = Date.
   return ttyLine(plain(value))
 }
 
-/** A cell for machines: one line, no tabs, full values. */
-export function cell(value: unknown): string {
-  const text = tty(plain(value))
+/** A cell for machines: one line, no tabs, full values, times as ISO. */
+export function cell(value: unknown, kind?: Kind): string {
+  const text = tty(kind === 'epoch' && typeof value === 'number' ? new Date(value).toISOString() : plain(value))
   return text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n')
 }
 

@@ -162,7 +162,7 @@ export class Output {
     }
     const shown = this.chosen(columns.length > 0 ? columns : leaves(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
-      for (const column of shown) this.raw(`${column.field}\t${cell(valueAt(value, column.field))}\n`)
+      for (const column of shown) this.raw(`${column.field}\t${cell(valueAt(value, column.field), column.kind)}\n`)
       return
     }
     const width = Math.max(...shown.map((column) => (column.title ?? column.field).length))
@@ -201,7 +201,7 @@ export class Output {
     if (isFirst && this.options.header && this.isTerminal) {
       this.raw(`${columns.map((column) => column.field).join('\t')}\n`)
     }
-    this.raw(`${columns.map((column) => cell(valueAt(item, column.field))).join('\t')}\n`)
+    this.raw(`${columns.map((column) => cell(valueAt(item, column.field), column.kind)).join('\t')}\n`)
   }
 
   /** The columns `--fields` asks for, in its order, or all. */

@@ -12,6 +12,7 @@ import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './doc
 import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
 import { reindexDocuments } from './documents/reindex.js'
 import { abandonUnacknowledged } from './documents/staged-commits.js'
+import { findDocument, toAsset } from './documents/store.js'
 import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
 import { createGraph } from './graph/operations.js'
@@ -246,7 +247,9 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     },
     async settled(caller, spaceId, accepted) {
       await runner.settled(accepted.compilationJob.id)
-      return getDocument(db, caller, spaceId, accepted.asset.id)
+      // who sends a document is told of it, also where the source's scope lets others read alone
+      const space = findSpace(db, caller.tenant, spaceId)
+      return toAsset(findDocument(db, space.key, accepted.asset.id), space.id)
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
     reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),

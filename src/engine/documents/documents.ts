@@ -2,10 +2,12 @@ import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, Page, PageRequest } from '../api.js'
 import type { EngineContext } from '../context.js'
+import { deniedSources } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { displayName } from './filename.js'
-import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
+import { readableDocument } from './readable.js'
+import { type DocumentRow, documentsNamed, toAsset } from './store.js'
 
 /** files whose sizes are asked for together */
 const DESCRIBED_AT_ONCE = 32
@@ -14,9 +16,11 @@ export function listDocuments(db: Database, caller: Caller, spaceId: string, pag
   const space = findSpace(db, caller.tenant, spaceId)
   const limit = Math.min(page.limit, LIMITS.documentsPage.max)
   const rows = db.all<DocumentRow>(
-    'SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
+    `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
+       AND (source_id IS NULL OR source_id NOT IN (SELECT value FROM json_each(?))) ORDER BY id LIMIT ?`,
     space.key,
     page.cursor ?? '',
+    JSON.stringify(deniedSources(db, space.key, caller.subject)),
     limit + 1,
   )
   const shown = rows.slice(0, limit)
@@ -29,7 +33,7 @@ export function listDocuments(db: Database, caller: Caller, spaceId: string, pag
 
 export function getDocument(db: Database, caller: Caller, spaceId: string, documentId: string): DocumentAsset {
   const space = findSpace(db, caller.tenant, spaceId)
-  return toAsset(findDocument(db, space.key, documentId), space.id)
+  return toAsset(readableDocument(db, caller, space.key, documentId), space.id)
 }
 
 /**

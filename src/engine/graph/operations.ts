@@ -16,7 +16,7 @@ import type {
 import type { Caller, Page } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../query/derivation.js'
-import { deniedSources } from '../query/permissions.js'
+import { deniedSources } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
 import type { SemanticViews } from '../views/views.js'
 import { listEntities, listRelations } from './lists.js'

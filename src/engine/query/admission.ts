@@ -4,7 +4,7 @@ import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
 import type { Caller } from '../api.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { lookupDocument } from '../documents/store.js'
+import { readableDocument } from '../documents/readable.js'
 import { isBuiltin } from '../models/registry.js'
 import { profileOf } from '../spaces/profile.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../spaces/store.js'
@@ -26,9 +26,6 @@ export interface Admitted {
   /** row keys of the documents to search in; absent = all */
   docs?: number[]
 }
-
-/** No row has this key: a search in it finds nothing. */
-const NO_DOCUMENT = 0
 
 /** Decides whether a query may run, before anything is streamed. */
 export function admit(context: EngineContext, caller: Caller, body: QueryBody): Admitted {
@@ -60,9 +57,8 @@ export function admit(context: EngineContext, caller: Caller, body: QueryBody): 
     projectionVersion: space.head_revision,
   }
   if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
-  // a conversation may go on about documents that have been deleted: those that are not there hold nothing
-  const found = body.activeDocumentIds.flatMap((id) => lookupDocument(db, space.key, id)?.key ?? [])
-  return { subject: caller.subject, space, profile, snapshot, docs: found.length === 0 ? [NO_DOCUMENT] : found }
+  const docs = body.activeDocumentIds.map((id) => readableDocument(db, caller, space.key, id).key)
+  return { subject: caller.subject, space, profile, snapshot, docs }
 }
 
 /** Queries that run at once, and those that wait for their turn. */

@@ -3,12 +3,12 @@ import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddin
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
+import { deniedNodes } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { candidateIdf } from './candidate-idf.js'
 import type { RankedPassage } from './evidence.js'
 import { fuse } from './fuse.js'
 import type { PassageCache } from './passage.js'
-import { deniedNodes } from './permissions.js'
 import { type Compared, type Ranked, RERANK_LIMIT, rankCandidates } from './rank.js'
 import { loadPassages, nodeCount, type PassageRow, visibleKeys } from './store.js'
 

@@ -1,5 +1,6 @@
 import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
+import { deniedNodes } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { answerConfidence } from './confidence.js'
 import type { Derivations } from './derivation.js'
@@ -10,7 +11,6 @@ import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navig
 import { readRanges } from './page-index/store.js'
 import { askedTerms, asksForFigures, sequenceOf } from './page-index/terms.js'
 import { type AnalysedPassage, analysePassage, type PassageCache } from './passage.js'
-import { deniedNodes } from './permissions.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 

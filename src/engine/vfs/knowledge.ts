@@ -64,7 +64,7 @@ export class Knowledge {
   }
 
   #root(): Place {
-    const folders = [documentsItem(), ...this.#semantic.folders()]
+    const folders = [documentsItem(), ...this.#semantic.folders()].sort((a, b) => (a.name < b.name ? -1 : 1))
     const entries = folders.map((item, place): Entry => ({ item, after: [place + 1] }))
     return placeOf(
       { kind: 'directory', name: 'knowledge', path: joinPath('knowledge', []), metadata: {} },

@@ -8,7 +8,6 @@ export interface VirtualPath {
   namespace: NamespaceName
   /** what follows the namespace */
   segments: string[]
-  /** canonical form, without a trailing slash */
   path: string
 }
 
@@ -18,7 +17,7 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g
 const SECTION_NAME_BYTES = 80
 
 /**
- * Reads a virtual path: a namespace, then segments. A trailing slash is ignored.
+ * Reads a virtual path: a namespace, then segments.
  *
  * @throws KsError `invalid-request` that names the rule the path breaks
  */
@@ -28,7 +27,7 @@ export function parsePath(text: string): VirtualPath {
     throw new KsError('invalid-request', `path must hold at most ${LIMITS.virtualPathBytes} bytes, received ${bytes}`)
   if (!text.isWellFormed() || text !== text.normalize('NFC')) refuse(text, 'must be unicode text in form NFC')
   if (CONTROL.test(text)) refuse(text, 'must not hold a control character')
-  const [root, first, ...segments] = (text.length > 1 && text.endsWith('/') ? text.slice(0, -1) : text).split('/')
+  const [root, first, ...segments] = text.split('/')
   const namespace = NAMESPACES.find((name) => name === first)
   if (root !== '' || namespace === undefined)
     refuse(text, `must start with one of ${NAMESPACES.map((name) => `/${name}`).join(', ')}`)

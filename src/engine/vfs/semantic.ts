@@ -1,7 +1,6 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
 import type { Derivations } from '../query/derivation.js'
-import { deniedSources } from '../query/permissions.js'
 import { membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
 import type { SemanticViews } from '../views/views.js'
 import { documentItem } from './document-item.js'
@@ -230,8 +229,8 @@ export class Semantic {
   }
 
   #reader(): GraphView {
-    const { db, space, revision, caller } = this.#view
-    this.#graph ??= { db, space, revision, denied: deniedSources(db, space.key, caller.subject) }
+    const { db, space, revision, denied } = this.#view
+    this.#graph ??= { db, space, revision, denied }
     return this.#graph
   }
 }

@@ -109,7 +109,7 @@ export function documentsByKey(view: View, keys: readonly number[]): DocumentEnt
      WHERE d.space_key = ? AND d.deleted_at IS NULL ORDER BY wanted.key`,
     ...[JSON.stringify(keys), revision, revision, space.key],
   )
-  return rows.filter((row) => view.preview || row.version_key !== null)
+  return rows.filter((row) => isVisible(view, row))
 }
 
 /** The first source after `source` that has a visible document; an empty text stands before all. */
@@ -118,13 +118,17 @@ export async function sourceAfter(view: View, source: string): Promise<string | 
   let place: readonly string[] = [source, LAST, '', '']
   for (let size = 1; ; size = Math.min(size * GROWTH, BATCH)) {
     const rows = db.all<DocumentEntry>(OF_SOURCES, ...[revision, revision, space.key, ...place, size])
-    const found = rows.find((row) => view.preview || row.version_key !== null)
+    const found = rows.find((row) => isVisible(view, row))
     if (found !== undefined) return found.source_id ?? undefined
     const last = rows[rows.length - 1]
     if (last === undefined || rows.length < size) return undefined
     place = [last.source_id ?? '', ...sourceKey(last)]
     await view.clock.turn()
   }
+}
+
+function isVisible({ preview, denied }: View, row: DocumentEntry): boolean {
+  return (preview || row.version_key !== null) && (row.source_id === null || !denied.includes(row.source_id))
 }
 
 async function* visible<Key, Row extends DocumentEntry>(
@@ -136,7 +140,7 @@ async function* visible<Key, Row extends DocumentEntry>(
   let { after, before } = range
   for (let size = Math.min(range.expect ?? 1, BATCH); ; size = Math.min(size * GROWTH, BATCH)) {
     const rows = fetch(after, before, size)
-    for (const row of rows) if (view.preview || row.version_key !== null) yield row
+    for (const row of rows) if (isVisible(view, row)) yield row
     const last = rows[rows.length - 1]
     if (last === undefined || rows.length < size) return
     if (range.backwards) before = keyOf(last)

@@ -3,6 +3,7 @@ import { KsError } from '../../contract/errors.js'
 import type { Listing } from '../../contract/gateway/fs.js'
 import type { Caller } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { deniedSources } from '../sources/permissions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -24,6 +25,8 @@ export interface View {
   change: number
   /** whether documents without a visible version are shown too */
   preview: boolean
+  /** ids of sources whose documents the caller may not read */
+  denied: readonly string[]
   clock: Clock
 }
 
@@ -65,6 +68,7 @@ export class Views {
     return {
       ...{ db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() },
       change: lastChange(this.#db, space.key),
+      denied: deniedSources(this.#db, space.key, caller.subject),
     }
   }
 

@@ -276,8 +276,8 @@ describe('tree', () => {
   it('works in every namespace', async () => {
     expect(shape((await treeOf('/knowledge', { depth: 8 })).root)).toMatchObject({
       knowledge: [
-        { documents: expect.any(Array) },
         { communities: [] },
+        { documents: expect.any(Array) },
         { entities: expect.any(Array) },
         { topics: [] },
       ],

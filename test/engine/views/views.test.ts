@@ -129,7 +129,7 @@ describe('semantic views', () => {
     expect(grep.matches).toHaveLength(5)
     expect(grep.matches[0]?.path).toMatch(/^\/knowledge\/topics\/baking\/bread-/)
     const tree = await test.engine.fs.tree(ADA, spaceId, { path: '/knowledge', limit: 500, depth: 3 })
-    expect(tree.root.children?.map(({ name }) => name)).toEqual(['documents', 'communities', 'entities', 'topics'])
+    expect(tree.root.children?.map(({ name }) => name)).toEqual(['communities', 'documents', 'entities', 'topics'])
     const paths: string[] = []
     for (let cursor: string | undefined; ; ) {
       const page = await test.engine.fs.find(ADA, spaceId, { path: '/knowledge', limit: 7, cursor })
