@@ -22,6 +22,8 @@ export async function chat(options: ChatOptions): Promise<void> {
   try {
     const conversation = await conversationNamed(service, options.conversation)
     if (isView) {
+      // ink draws nothing before the end where these are set; this is a terminal, whatever they say
+      for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]
       const { showChat } = await import('./view.js')
       const exit = await showChat(service, { inputs, conversation })
       if (exit !== 0) throw new ExitWith(exit)

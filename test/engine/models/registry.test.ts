@@ -87,7 +87,7 @@ test('the description shows what doctor needs and no secret', () => {
       provider: 'acme',
       baseUrl: 'https://models.example/v1',
       credential: 'set',
-      models: { embedding: ['m'], generation: [], rerank: [] },
+      models: { embedding: ['m'], generation: [], rerank: [], speech: [], transcription: [] },
       timeoutMs: 60_000,
       maxConcurrency: 4,
       circuits: [{ kind: 'embedding', model: 'm', state: 'closed' }],
@@ -99,7 +99,11 @@ test('the description shows what doctor needs and no secret', () => {
 })
 
 test.each([
-  ['another plugin', { pluginId: 'constructor' }, /pluginId must be "openai-compatible", received "constructor"/],
+  [
+    'another plugin',
+    { pluginId: 'constructor' },
+    /pluginId must be "openai-compatible" or "command", received "constructor"/,
+  ],
   ['no name', { provider: ' ' }, /name must not be empty/],
   ['a path for an address', { baseUrl: '/v1' }, /absolute address/],
   ['another protocol', { baseUrl: 'file:///etc' }, /http/],
