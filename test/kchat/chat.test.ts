@@ -100,8 +100,10 @@ describe('in a pipe', () => {
 })
 
 describe.skipIf(!hasTmux)('in a terminal', () => {
-  const socket = `ks-${process.pid}`
-  const tmux = (...args: string[]) => spawnSync('tmux', ['-L', socket, ...args], { encoding: 'utf8' }).stdout
+  // a server of its own for each terminal: one that is still going away takes no new sessions
+  let terminals = 0
+  const tmux = (...args: string[]) =>
+    spawnSync('tmux', ['-L', `ks-${process.pid}-${terminals}`, ...args], { encoding: 'utf8' }).stdout
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
   const shows = (text: string) =>
@@ -113,6 +115,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     const env = Object.entries({ ...home.env, LANG: 'C.UTF-8' }).map(([name, value]) => `${name}=${value}`)
     const chat = ['env', ...env, process.execPath, KCHAT, 'chat', ...args].map((word) => `'${word}'`).join(' ')
     tmux('kill-server')
+    terminals++
     const script = `echo before; ${chat}; echo left with $?; exec sleep 300`
     tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'chat', '-x', '80', '-y', '24', script)
     await shows('/help')

@@ -80,7 +80,7 @@ export function documentNamed(view: View, name: string): Promise<DocumentEntry |
   )
 }
 
-async function namedDocument<Row extends DocumentEntry>(
+async function namedDocument<Row extends DocumentEntry & Partial<Pick<FileEntry, 'name_taken'>>>(
   name: string,
   find: (base: string, after: string, before: string) => AsyncIterable<Row>,
 ): Promise<Row | undefined> {
@@ -90,8 +90,8 @@ async function namedDocument<Row extends DocumentEntry>(
   const { base, after, before } = suffixed
   const [oldest] = await firstOf(find(base, '', LAST), 1)
   const [first, second] = await firstOf(find(base, after, before), 2)
-  // of those with the same digits, the oldest namesake of all goes by its plain name
-  return first !== undefined && second !== undefined && first.id === oldest?.id ? second : first
+  // of those with the same digits, the oldest namesake of all goes by its plain name, unless a folder has it
+  return second !== undefined && first?.id === oldest?.id && !first?.name_taken ? second : first
 }
 
 async function firstOf<Row>(rows: AsyncIterable<Row>, count: number): Promise<Row[]> {

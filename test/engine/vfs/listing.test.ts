@@ -121,6 +121,15 @@ describe('/sources', () => {
     expect(await names('/sources/uploads/a')).toEqual(['inside.md'])
   })
 
+  it('gives documents of one upload that share their name with a folder suffixes that find them', async () => {
+    const older = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000001' })
+    const younger = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000002' })
+    await space.add({ filename: 'a/inside.md' })
+    expect(await names('/sources/uploads')).toEqual(['a/', 'a~0198c0de', `a~${younger.id}`])
+    expect((await ls('/sources/uploads/a~0198c0de')).items).toMatchObject([{ targetId: older.id }])
+    expect((await ls(`/sources/uploads/a~${younger.id}`)).items).toMatchObject([{ targetId: younger.id }])
+  })
+
   it('finds a document whose own name looks like a suffix', async () => {
     await space.add({ filename: 'x' })
     const { id } = await space.add({ filename: 'x~0198c0de' })
