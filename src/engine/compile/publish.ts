@@ -105,7 +105,9 @@ function publishOne(db: Database, space: SpaceRow, item: Built, revision: number
 /** Of documents with one name and source the newest one stays. */
 function retireNamesakes(db: Database, document: DocumentRow, revision: number): DocumentRow[] {
   const others = db.all<DocumentRow>(
-    `SELECT * FROM documents WHERE space_key = ? AND filename = ? AND source_id IS ? AND key <> ? AND deleted_at IS NULL`,
+    // left to itself, the planner may walk the whole source
+    `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
+       AND key <> ? AND deleted_at IS NULL`,
     ...[document.space_key, document.filename, document.source_id, document.key],
   )
   const newer = others.some((other) => other.key > document.key && other.parser_status === 'parsed')

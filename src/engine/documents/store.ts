@@ -48,8 +48,8 @@ export function documentsNamed(
   filename: string,
 ): DocumentRow[] {
   return db.all<DocumentRow>(
-    `SELECT * FROM documents WHERE space_key = ? AND filename = ? AND source_id IS ? AND deleted_at IS NULL
-     ORDER BY key DESC`,
+    `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
+       AND deleted_at IS NULL ORDER BY key DESC`,
     spaceKey,
     filename,
     sourceId,
