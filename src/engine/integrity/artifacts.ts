@@ -79,21 +79,26 @@ export function artifactHash(text: string, outline: CompiledOutlineNode[]): stri
   return createHash('sha256').update(text).update(JSON.stringify(outline)).digest('hex')
 }
 
-const versions: Phase = async (scan, after) => {
-  const rows = versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS)
-  const findings: Finding[] = []
-  let scanned = 0
-  let last: ScannedVersion | undefined
-  for (const row of rows) {
-    if (findings.length > SLICE_FINDINGS / 2) break
-    const found = await checkVersion(scan, row)
-    if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
-    last = row
-    scanned++
+/** A phase that checks one version after the other. */
+export function versionPhase(check: (scan: Scan, row: ScannedVersion) => Promise<Finding[]>): Phase {
+  return async (scan, after) => {
+    const rows = versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS)
+    const findings: Finding[] = []
+    let scanned = 0
+    let last: ScannedVersion | undefined
+    for (const row of rows) {
+      if (findings.length > SLICE_FINDINGS / 2) break
+      const found = await check(scan, row)
+      if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
+      last = row
+      scanned++
+    }
+    const more = scanned < rows.length || rows.length === SLICE_VERSIONS
+    return { scanned, findings, ...(more && last !== undefined ? { next: last.key } : {}) }
   }
-  const more = scanned < rows.length || rows.length === SLICE_VERSIONS
-  return { scanned, findings, ...(more && last !== undefined ? { next: last.key } : {}) }
 }
+
+const versions = versionPhase(checkVersion)
 
 async function checkVersion(scan: Scan, row: ScannedVersion): Promise<Finding[]> {
   const remedy: Remedy = { by: 'reading-again', versionKey: row.key }

@@ -1,31 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CompiledOutlineNode } from '../compile/compiled.js'
-import { isKept, readVersion, type ScannedVersion, versionsAfter } from './artifacts.js'
+import { readVersion, type ScannedVersion, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 import { projections } from './projections.js'
 import { missingVectors, vectors } from './vectors.js'
 
-const SLICE_VERSIONS = 8
 const SLICE_NODES = 500
 const SLICE_STRAYS = 200
 
 /** What a version's passages point to: sections of its outline, elements of its artifact; and that all are there. */
-const versions: Phase = async (scan, after) => {
-  const rows = versionsAfter(scan, Number(after ?? 0), SLICE_VERSIONS)
-  const findings: Finding[] = []
-  let scanned = 0
-  let last: ScannedVersion | undefined
-  for (const row of rows) {
-    if (findings.length > SLICE_FINDINGS / 2) break
-    const found = await checkReferences(scan, row)
-    if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
-    last = row
-    scanned++
-  }
-  const more = scanned < rows.length || rows.length === SLICE_VERSIONS
-  return { scanned, findings, ...(more && last !== undefined ? { next: last.key } : {}) }
-}
+const versions = versionPhase(checkReferences)
 
 interface NodeReferences {
   key: number

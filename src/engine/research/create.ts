@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import type { QueryBody } from '../../contract/gateway/queries.js'
 import type {
   CreateResearchBody,
   PlanResearchBody,
@@ -59,32 +60,27 @@ export async function createTask(
 
 /** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` where a provider of the space is not there */
 function admitTask(context: EngineContext, caller: Caller, body: PlanResearchBody): Admitted {
-  const { knowledgeSpaceId, query, mode, topK } = body
-  findSpace(context.db, caller.tenant, knowledgeSpaceId) // one that is being deleted is gone
-  const asked = {
-    knowledgeSpaceId,
-    query,
-    activeDocumentIds: [],
-    activeEntityIds: [],
-    ...(mode === undefined ? {} : { mode }),
-  }
-  const admitted = admit(context, caller, asked)
-  return { ...admitted, profile: { ...admitted.profile, topK: topK ?? admitted.profile.topK } }
+  findSpace(context.db, caller.tenant, body.knowledgeSpaceId) // one that is being deleted is gone
+  const admitted = admit(context, caller, questionOf(body))
+  return { ...admitted, profile: { ...admitted.profile, topK: body.topK ?? admitted.profile.topK } }
 }
 
 /** Decides the mode, which asks the reasoning model for an explicit `auto` only, and estimates. */
 async function prepare(context: EngineContext, admitted: Admitted, body: PlanResearchBody): Promise<Prepared> {
   const { space, profile } = admitted
-  const { knowledgeSpaceId, query, mode } = body
-  const asked = {
+  const route = await resolveMode(context, space, profile, questionOf(body), new AbortController().signal)
+  return { admitted, route, plan: estimatePlan(context, admitted, route, body) }
+}
+
+/** A task's question as queries are asked. */
+function questionOf({ knowledgeSpaceId, query, mode }: PlanResearchBody): QueryBody {
+  return {
     knowledgeSpaceId,
     query,
     activeDocumentIds: [],
     activeEntityIds: [],
     ...(mode === undefined ? {} : { mode }),
   }
-  const route = await resolveMode(context, space, profile, asked, new AbortController().signal)
-  return { admitted, route, plan: estimatePlan(context, admitted, route, body) }
 }
 
 function limitsExceeded(violations: ResearchViolation[]): KsError {
