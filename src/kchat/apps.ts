@@ -1,7 +1,10 @@
-import { usageError } from '../cli/cli-error.js'
-import { resolveSpace } from '../cli/resolve.js'
+import { CliError, usageError } from '../cli/cli-error.js'
+import { nearest } from '../cli/nearest.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
+import { EXIT } from '../contract/errors.js'
+import { isUuid } from '../lib/ids.js'
+import { type AppOptions, appFields } from './app-fields.js'
 import { chooseKey, readKeys, saveKey } from './keys.js'
 import type { Common } from './options.js'
 import { outputOf, printList, printOne } from './output.js'
@@ -20,27 +23,14 @@ async function withGateway(common: Common, work: (gateway: Gateway) => Promise<v
   }
 }
 
-interface AppOptions extends Common {
-  space?: string[]
-  description?: string
-  opening?: string
-  name?: string
-  suggest?: boolean
-  vision?: boolean
-  images?: string
-  speechToText?: boolean
-  textToSpeech?: boolean
-  voice?: string
-  language?: string
-  autoPlay?: boolean
-  enabled?: boolean
-}
-
 /** Makes an application with one key, which is kept under the application's name. */
-export async function createApp(name: string, options: AppOptions): Promise<void> {
+export async function createApp(word: string | undefined, options: AppOptions): Promise<void> {
   await withGateway(options, async ({ client, service, dirs }) => {
-    const body = { ...(await fieldsOf(client, options)), name }
-    const app = await client.request('POST /chat-apps', { body })
+    const fields = await appFields(client, options)
+    const name = word ?? fields.name
+    if (typeof name !== 'string')
+      throw usageError('an application needs a name', 'give it as the argument, or in `--from`')
+    const app = await client.request('POST /chat-apps', { body: { ...fields, name } })
     const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
     saveKey(dirs.config, name, { service, key })
     const out = outputOf(options)
@@ -60,42 +50,42 @@ export async function listApps(options: Common): Promise<void> {
   })
 }
 
-export async function showApp(id: string, options: Common): Promise<void> {
+export async function showApp(word: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) =>
-    printOne(await client.request('GET /chat-apps/{appId}', { path: { appId: id } }), options),
+    printOne(await client.request('GET /chat-apps/{appId}', { path: await pathOf(client, word) }), options),
   )
 }
 
-export async function updateApp(id: string, options: AppOptions): Promise<void> {
+export async function updateApp(word: string, options: AppOptions): Promise<void> {
   await withGateway(options, async ({ client }) => {
-    const body = {
-      ...(await fieldsOf(client, options)),
-      ...(options.name === undefined ? {} : { name: options.name }),
-      ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
-    }
-    printOne(await client.request('PATCH /chat-apps/{appId}', { path: { appId: id }, body }), options)
+    const path = await pathOf(client, word)
+    const current = async () => ({ ...(await client.request('GET /chat-apps/{appId}', { path })) })
+    const body = await appFields(client, options, current)
+    if (Object.keys(body).length === 0)
+      throw usageError('nothing is named that should change', '`kchat apps update --help` lists the options')
+    printOne(await client.request('PATCH /chat-apps/{appId}', { path, body }), options)
   })
 }
 
-export async function deleteApp(id: string, options: Common): Promise<void> {
+export async function deleteApp(word: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
-    await client.request('DELETE /chat-apps/{appId}', { path: { appId: id } })
+    await client.request('DELETE /chat-apps/{appId}', { path: await pathOf(client, word) })
   })
 }
 
 /** Shows a new key: the only time that it is seen. */
-export async function createKey(id: string, options: Common): Promise<void> {
+export async function createKey(word: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
-    const made = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: id } })
+    const made = await client.request('POST /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
     const out = outputOf(options)
     if (out.isJson) out.json(made)
     else out.line(made.key)
   })
 }
 
-export async function listKeys(id: string, options: Common): Promise<void> {
+export async function listKeys(word: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
-    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: { appId: id } })
+    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
     await printList(items, options, {
       columns: [
         { field: 'id' },
@@ -108,9 +98,27 @@ export async function listKeys(id: string, options: Common): Promise<void> {
   })
 }
 
-export async function revokeKey(id: string, keyId: string, options: Common): Promise<void> {
+export async function revokeKey(word: string, keyId: string, options: Common): Promise<void> {
   await withGateway(options, async ({ client }) => {
-    await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', { path: { appId: id, keyId } })
+    await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', {
+      path: { ...(await pathOf(client, word)), keyId },
+    })
+  })
+}
+
+/** The application that an id or a name means. @throws CliError exit 5, or 2 where several have the name */
+async function pathOf(client: Client, word: string): Promise<{ appId: string }> {
+  if (isUuid(word)) return { appId: word }
+  const { items } = await client.request('GET /chat-apps', {})
+  const [only, other] = items.filter(({ name }) => name === word)
+  if (only !== undefined && other === undefined) return { appId: only.id }
+  if (only !== undefined) throw usageError(`several applications are named ${JSON.stringify(word)}`, 'give the id')
+  const names = items.map(({ name }) => name)
+  const close = nearest(word, names)
+  throw new CliError(`no application ${JSON.stringify(word)} here`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: `${close === undefined ? '' : `did you mean \`${close}\`? `}\`kchat apps\` lists all`,
   })
 }
 
@@ -136,33 +144,4 @@ export async function use(name: string | undefined, options: Common): Promise<vo
     empty: 'No key is stored.',
     hint: '`kchat apps create NAME --space SPACE` makes an application and keeps its key',
   })
-}
-
-async function fieldsOf(client: Client, options: AppOptions) {
-  const { space, description, opening, suggest } = options
-  const knowledgeSpaceIds: string[] = []
-  for (const word of space ?? []) knowledgeSpaceIds.push((await resolveSpace(client, word)).id)
-  return {
-    ...(space === undefined ? {} : { knowledgeSpaceIds }),
-    ...(description === undefined ? {} : { description }),
-    ...(opening === undefined ? {} : { openingStatement: opening }),
-    ...(suggest === undefined ? {} : { suggestedQuestionsAfterAnswer: suggest }),
-    ...part('vision', {
-      enabled: options.vision,
-      numberLimits: options.images === undefined ? undefined : Number(options.images),
-    }),
-    ...part('speechToText', { enabled: options.speechToText, language: options.language }),
-    ...part('textToSpeech', {
-      enabled: options.textToSpeech,
-      voice: options.voice,
-      language: options.language,
-      autoPlay: options.autoPlay,
-    }),
-  }
-}
-
-/** A feature with what was said of it; nothing where nothing was. */
-function part(name: string, fields: object): object {
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-  return Object.keys(given).length === 0 ? {} : { [name]: given }
 }

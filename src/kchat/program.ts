@@ -1,8 +1,9 @@
 import { Argument, Command, Option } from 'commander'
+import { addApps } from './app-commands.js'
+import { chatCommand, collect } from './command.js'
 
 // Every command loads what it needs when it runs, so that none waits for another's.
 const chats = () => import('./conversations.js')
-const apps = () => import('./apps.js')
 const files = () => import('./files.js')
 const audio = () => import('./audio.js')
 const annotations = () => import('./annotations.js')
@@ -19,34 +20,6 @@ export function program(): Command {
   addAnnotations(root)
   addApps(root)
   return root
-}
-
-/** A command with the options that all of them take. */
-function command(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return parent
-    .command(usage, { isDefault })
-    .description(description)
-    .option('--url <url>', 'address of the service, instead of the local daemon (KCHAT_URL)')
-    .option('--context <name>', 'context of ks to use')
-    .option('--format <format>', 'table, json, jsonl or tsv')
-    .option('--json', 'same as --format json')
-    .option('--fields <a,b.c>', 'fields to show, in this order')
-    .option('-q, --quiet', 'only results and errors')
-    .option('--no-color', 'no colours')
-    .option('--timeout <30s>', 'time the whole command may take')
-    .option('--no-autostart', 'fail instead of starting the local daemon')
-    .option('--debug', 'print request lines and trace ids on stderr')
-}
-
-/** A command that speaks as an end user of an application. */
-function chatCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return command(parent, usage, description, isDefault)
-    .option('--app <name>', 'stored key to use, instead of the current one (KCHAT_APP)')
-    .option('--user <user>', 'end user (KCHAT_USER, else the login name)')
-}
-
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value]
 }
 
 function addChat(root: Command): void {
@@ -144,57 +117,4 @@ function addAnnotations(root: Command): void {
   chatCommand(reply, 'status <job>', 'How far the job of a switch is.')
     .addOption(new Option('--action <action>', 'what it does').choices(['enable', 'disable']).default('enable'))
     .action(async (job, options) => (await annotations()).replyStatus(job, options))
-}
-
-function addApps(root: Command): void {
-  command(root, 'login <name>', 'Keep the application key that stdin gives, under a name.').action(
-    async (name, options) => (await apps()).login(name, options),
-  )
-  command(root, 'use [name]', 'Make a stored key the current one; without a name, list them.').action(
-    async (name, options) => (await apps()).use(name, options),
-  )
-  const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  const fields = (child: Command) =>
-    child
-      .option('--space <space>', 'slug or id of a space to answer from, repeatable', collect)
-      .option('--description <text>')
-      .option('--opening <text>', 'opening words')
-      .option('--suggest', 'suggest questions after answers')
-      .option('--no-suggest')
-      .option('--vision', 'take images with messages; needs a model that can see')
-      .option('--no-vision')
-      .option('--images <n>', 'images with one message, 1 to 10')
-      .option('--speech-to-text', 'write down what is said; needs a model for it')
-      .option('--no-speech-to-text')
-      .option('--text-to-speech', 'read texts aloud; needs a model for it')
-      .option('--no-text-to-speech')
-      .option('--voice <name>', 'of the model that reads aloud')
-      .option('--language <name>', 'what is read and spoken, such as en')
-      .option('--auto-play', 'streamed answers bring their own audio')
-      .option('--no-auto-play')
-  fields(command(group, 'create <name>', 'Create an application and keep a key of it.')).action(async (name, options) =>
-    (await apps()).createApp(name, options),
-  )
-  command(group, 'list', 'List the applications; also without this word.', true).action(async (options) =>
-    (await apps()).listApps(options),
-  )
-  command(group, 'show <id>', 'Show an application.').action(async (id, options) => (await apps()).showApp(id, options))
-  fields(command(group, 'update <id>', 'Change an application; what is not named stays.'))
-    .option('--name <name>')
-    .option('--enabled')
-    .option('--no-enabled', 'refuse its keys')
-    .action(async (id, options) => (await apps()).updateApp(id, options))
-  command(group, 'delete <id>', 'Delete an application and everything of it.').action(async (id, options) =>
-    (await apps()).deleteApp(id, options),
-  )
-  const keys = group.command('keys').description('Keys of an application.')
-  command(keys, 'create <id>', 'Make a key and show it, this once.').action(async (id, options) =>
-    (await apps()).createKey(id, options),
-  )
-  command(keys, 'list <id>', 'List the keys, without the keys themselves.').action(async (id, options) =>
-    (await apps()).listKeys(id, options),
-  )
-  command(keys, 'revoke <id> <key-id>', 'Refuse a key from now on.').action(async (id, keyId, options) =>
-    (await apps()).revokeKey(id, keyId, options),
-  )
 }

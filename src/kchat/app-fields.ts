@@ -1,0 +1,227 @@
+import { usageError } from '../cli/cli-error.js'
+import { isObject } from '../cli/json-file.js'
+import { resolveSpace } from '../cli/resolve.js'
+import { modelReference } from '../cli/resources.js'
+import { readStdin, readTextFile, textOrStdin } from '../cli/stdin.js'
+import type { Client } from '../client/client.js'
+import { readData } from './data-file.js'
+import type { Common } from './options.js'
+
+/** What `kchat apps create` and `update` were told; `false` where a `--no-…` takes something away. */
+export interface AppOptions extends Common {
+  from?: string
+  name?: string
+  description?: string
+  tag?: string[] | false
+  enabled?: boolean
+  maxConcurrent?: number
+  space?: string[] | false
+  mode?: string
+  model?: string | false
+  instructions?: string
+  temperature?: number | false
+  maxTokens?: number | false
+  citations?: boolean
+  promptPrice?: string
+  completionPrice?: string
+  priceUnit?: string
+  currency?: string
+  prices?: false
+  opening?: string
+  question?: string[] | false
+  suggest?: boolean
+  form?: string | false
+  site?: string[] | false
+  sensitiveWord?: string[]
+  sensitiveWords?: string | false
+  inputResponse?: string | false
+  outputResponse?: string | false
+  vision?: boolean
+  images?: number
+  imageDetail?: string
+  imageTransfer?: string[]
+  speechToText?: boolean
+  speechToTextModel?: string | false
+  speechToTextLanguage?: string
+  textToSpeech?: boolean
+  textToSpeechModel?: string | false
+  textToSpeechLanguage?: string
+  language?: string
+  voice?: string
+  autoPlay?: boolean
+}
+
+type Fields = Record<string, unknown>
+
+/** what the service sets by itself */
+const READ_ONLY = ['id', 'createdAt', 'updatedAt']
+const SITE_SWITCHES = ['chat_color_theme_inverted', 'show_workflow_steps', 'use_icon_as_answer_icon']
+
+/**
+ * The fields of an application that options and `--from` name, for the service to judge.
+ *
+ * @param current the application as it is: some options change a part of a field that the service takes as a whole
+ * @throws CliError exit 2 for what has no right shape, 5 for a space that is not there
+ */
+export async function appFields(
+  client: Client,
+  options: AppOptions,
+  current: () => Promise<Fields> = async () => ({}),
+): Promise<Fields> {
+  assertOneStdin(options)
+  const from = await fromFile(options.from)
+  const parts = await partsOf(options)
+  let now: Fields | undefined
+  const merged: Fields = {}
+  for (const [name, change] of Object.entries(parts)) {
+    if (Object.keys(change).length === 0) continue
+    if (from[name] === undefined) now ??= await current()
+    const base = from[name] ?? now?.[name]
+    merged[name] = mergedPart(isObject(base) ? base : {}, change)
+  }
+  return { ...from, ...merged, ...given(await plainFields(client, options)), ...featuresOf(options, from) }
+}
+
+async function fromFile(path: string | undefined): Promise<Fields> {
+  if (path === undefined) return {}
+  const read = await readData(path, '--from')
+  if (!isObject(read)) throw usageError('--from must name a file that holds one application, an object')
+  return Object.fromEntries(Object.entries(read).filter(([name]) => !READ_ONLY.includes(name)))
+}
+
+async function plainFields(client: Client, options: AppOptions): Promise<Fields> {
+  const { space, model, instructions, form } = options
+  return {
+    name: options.name,
+    description: options.description,
+    tags: listOf(options.tag),
+    enabled: options.enabled,
+    maxConcurrentRequests: options.maxConcurrent,
+    knowledgeSpaceIds: space === undefined ? undefined : await spaceIds(client, space === false ? [] : space),
+    mode: options.mode,
+    model: modelOf(model, '--model'),
+    instructions: instructions === undefined ? undefined : await textOrStdin(instructions, '--instructions'),
+    retrieverResource: options.citations,
+    openingStatement: options.opening,
+    suggestedQuestions: listOf(options.question),
+    suggestedQuestionsAfterAnswer: options.suggest,
+    userInputForm: form === undefined ? undefined : form === false ? [] : await readData(form, '--form'),
+    ...(options.prices === false ? { prices: null } : {}),
+    ...(options.site === false ? { site: {} } : {}),
+  }
+}
+
+/** Fields that the service takes as a whole, in the parts that options name; null takes a part away. */
+async function partsOf(options: AppOptions): Promise<Record<string, Fields>> {
+  const { temperature, maxTokens, site } = options
+  return {
+    modelSettings: given({
+      temperature: temperature === false ? null : temperature,
+      maxTokens: maxTokens === false ? null : maxTokens,
+    }),
+    prices: given({
+      promptUnitPrice: options.promptPrice,
+      completionUnitPrice: options.completionPrice,
+      priceUnit: options.priceUnit,
+      currency: options.currency,
+    }),
+    sensitiveWords: await sensitiveWords(options),
+    site: Array.isArray(site) ? siteSettings(site) : {},
+  }
+}
+
+async function sensitiveWords(options: AppOptions): Promise<Fields> {
+  const { sensitiveWord, sensitiveWords: file, inputResponse, outputResponse } = options
+  if (file === false) return { enabled: false }
+  const words = file === undefined ? sensitiveWord : [...(await wordsOf(file)), ...(sensitiveWord ?? [])]
+  const side = (response: string | false | undefined) => {
+    if (response === undefined) return undefined
+    return response === false ? { enabled: false, response: '' } : { enabled: true, response }
+  }
+  const isSwitchedOn = words !== undefined || typeof inputResponse === 'string' || typeof outputResponse === 'string'
+  return given({
+    enabled: isSwitchedOn ? true : undefined,
+    words,
+    inputs: side(inputResponse),
+    outputs: side(outputResponse),
+  })
+}
+
+async function wordsOf(path: string): Promise<string[]> {
+  const text = path === '-' ? await readStdin('--sensitive-words') : await readTextFile(path, '--sensitive-words')
+  return text.split(/\r?\n/).filter((line) => line.trim() !== '')
+}
+
+function siteSettings(settings: string[]): Fields {
+  return Object.fromEntries(
+    settings.map((setting) => {
+      const at = setting.indexOf('=')
+      if (at < 1) throw usageError(`--site must be key=value, received ${JSON.stringify(setting)}`)
+      const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
+      if (SITE_SWITCHES.includes(key) && /^(true|false)$/.test(value)) return [key, value === 'true']
+      // an address cannot be empty: it is taken away
+      return [key, key === 'icon_url' && value === '' ? null : value]
+    }),
+  )
+}
+
+function mergedPart(base: Fields, change: Fields): Fields {
+  return Object.fromEntries(Object.entries({ ...base, ...change }).filter(([name]) => change[name] !== null))
+}
+
+/** Of these, the service keeps what is not named; beside a file, what the file says. */
+function featuresOf(options: AppOptions, from: Fields): Fields {
+  const { language } = options
+  const features = {
+    vision: given({
+      enabled: options.vision,
+      numberLimits: options.images,
+      detail: options.imageDetail,
+      transferMethods: options.imageTransfer,
+    }),
+    speechToText: given({
+      enabled: options.speechToText,
+      model: modelOf(options.speechToTextModel, '--speech-to-text-model'),
+      language: options.speechToTextLanguage ?? language,
+    }),
+    textToSpeech: given({
+      enabled: options.textToSpeech,
+      model: modelOf(options.textToSpeechModel, '--text-to-speech-model'),
+      voice: options.voice,
+      language: options.textToSpeechLanguage ?? language,
+      autoPlay: options.autoPlay,
+    }),
+  }
+  const named = Object.entries(features).filter(([, change]) => Object.keys(change).length > 0)
+  return Object.fromEntries(
+    named.map(([name, change]) => {
+      const base = from[name]
+      return [name, { ...(isObject(base) ? base : {}), ...change }]
+    }),
+  )
+}
+
+async function spaceIds(client: Client, words: string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const word of words) ids.push((await resolveSpace(client, word)).id)
+  return ids
+}
+
+function modelOf(word: string | false | undefined, option: string): object | null | undefined {
+  return word === undefined ? undefined : word === false ? null : modelReference(word, option)
+}
+
+function listOf(values: string[] | false | undefined): string[] | undefined {
+  return values === false ? [] : values
+}
+
+function given(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** @throws CliError exit 2 */
+function assertOneStdin({ from, instructions, form, sensitiveWords: words }: AppOptions): void {
+  const readers = Object.entries({ from, instructions, form, 'sensitive-words': words }).filter(([, at]) => at === '-')
+  if (readers.length > 1)
+    throw usageError(`only one option can read stdin, not ${readers.map(([name]) => `--${name}`).join(' and ')}`)
+}

@@ -1,0 +1,21 @@
+import { usageError } from '../cli/cli-error.js'
+import { readStdin, readTextFile } from '../cli/stdin.js'
+
+/**
+ * What a file holds: YAML where its name ends so, else JSON; `-` is JSON from stdin.
+ *
+ * @param what the option that names the file
+ * @throws CliError exit 2
+ */
+export async function readData(path: string, what: string): Promise<unknown> {
+  const text = path === '-' ? await readStdin(what) : await readTextFile(path, what)
+  try {
+    if (!/\.ya?ml$/i.test(path)) return JSON.parse(text)
+    const { parse } = await import('yaml')
+    return parse(text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const kind = /\.ya?ml$/i.test(path) ? 'YAML' : 'JSON'
+    throw usageError(`${path === '-' ? 'stdin' : JSON.stringify(path)} is no valid ${kind}: ${reason.trim()}`)
+  }
+}

@@ -1,0 +1,154 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { leaves, valueAt } from '../../src/cli/columns.js'
+import { ChatAppUpdate } from '../../src/contract/chat/apps.js'
+import { cliHome } from '../helpers/cli.js'
+
+const home = cliHome()
+const provider = { pluginId: 'command', provider: 'local' }
+
+beforeAll(async () => {
+  const speech = { argv: ['cat'] }
+  const providers = [{ ...provider, speech, transcription: { argv: ['cat', '{input}'] } }]
+  const chat = { pluginId: 'openai-compatible', provider: 'near', baseUrl: 'http://127.0.0.1:9/v1' }
+  home.file('data/config.json', JSON.stringify({ providers: [...providers, chat] }))
+  home.file('form.yaml', 'title: [\n')
+  home.file(
+    'controls.yaml',
+    '- text-input:\n    label: City\n    variable: city\n- select: {label: Tone, variable: tone, options: [plain, warm]}\n',
+  )
+  home.file('words.txt', 'secret\n\nhidden\n')
+  for (const name of ['Handbook', 'Notes']) expect((await home.ks(['spaces', 'create', name])).code).toBe(0)
+})
+afterAll(() => home.end())
+
+const apps = (...words: string[]) => home.kchat(['apps', ...words])
+const made = async (...words: string[]) => {
+  const run = await apps(...words, '--json')
+  expect(run, run.stderr).toMatchObject({ code: 0 })
+  return JSON.parse(run.stdout)
+}
+
+/** an option for every field */
+const EVERY = [
+  ...['--name', 'Guide', '--description', 'Opening hours', '--tag', 'shop', '--tag', 'hours', '--no-enabled'],
+  ...['--max-concurrent', '4', '--space', 'handbook', '--space', 'notes', '--mode', 'agent-chat'],
+  ...['--model', 'openai-compatible/near/talker', '--instructions', 'Be brief, {{city}}.', '--temperature', '0.3'],
+  ...['--max-tokens', '200', '--no-citations', '--prompt-price', '0.001', '--completion-price', '0.002'],
+  ...['--price-unit', '0.01', '--currency', 'EUR', '--opening', 'Welcome.', '--question', 'When?', '--suggest'],
+  ...['--form', 'controls.yaml', '--site', 'title=Guide', '--site', 'show_workflow_steps=true'],
+  ...[
+    '--sensitive-words',
+    'words.txt',
+    '--sensitive-word',
+    'else',
+    '--input-response',
+    'No.',
+    '--output-response',
+    'Hm.',
+  ],
+  ...['--vision', '--images', '2', '--image-detail', 'low', '--image-transfer', 'local_file'],
+  ...['--speech-to-text', '--speech-to-text-model', 'command/local/ears', '--speech-to-text-language', 'de'],
+  ...['--text-to-speech', '--text-to-speech-model', 'command/local/mouth', '--text-to-speech-language', 'fr'],
+  ...['--voice', 'anna', '--auto-play'],
+]
+
+describe('kchat apps', () => {
+  it('has an option for every field of an application', async () => {
+    const before = await made('create', 'Everything')
+    const after = await made('update', 'Everything', ...EVERY)
+    const fields = [...new Set([...leaves(before), ...leaves(after)])]
+    expect(new Set(fields.map((field) => field.split('.')[0]))).toEqual(
+      new Set([...Object.keys(ChatAppUpdate.shape), 'id', 'createdAt', 'updatedAt']),
+    )
+    const same = fields.filter(
+      (field) => JSON.stringify(valueAt(before, field)) === JSON.stringify(valueAt(after, field)),
+    )
+    expect(same.sort()).toEqual(['createdAt', 'id'])
+    expect(after).toMatchObject({
+      sensitiveWords: {
+        enabled: true,
+        words: ['secret', 'hidden', 'else'],
+        inputs: { enabled: true, response: 'No.' },
+      },
+      site: { title: 'Guide', show_workflow_steps: true },
+      userInputForm: [{ 'text-input': { variable: 'city' } }, { select: { options: ['plain', 'warm'] } }],
+    })
+  })
+
+  it('changes a part of what the service takes as a whole', async () => {
+    const changed = await made('update', 'Guide', '--no-temperature', '--currency', 'CHF', '--site', 'icon=📘')
+    expect(changed).toMatchObject({ prices: { promptUnitPrice: '0.001', currency: 'CHF' } })
+    expect(changed.modelSettings).toEqual({ maxTokens: 200 })
+    expect(changed.site).toEqual({ title: 'Guide', show_workflow_steps: true, icon: '📘' })
+    const words = await made('update', 'Guide', '--no-input-response', '--sensitive-word', 'new')
+    expect(words.sensitiveWords).toEqual({
+      ...{ enabled: true, words: ['new'] },
+      ...{ inputs: { enabled: false, response: '' }, outputs: { enabled: true, response: 'Hm.' } },
+    })
+  })
+
+  it('takes away what a `--no-…` names', async () => {
+    const gone = await made(
+      ...['update', 'Guide', '--no-space', '--no-model', '--no-prices', '--no-question', '--no-form', '--no-site'],
+      ...['--no-sensitive-words', '--no-tag', '--no-max-tokens', '--no-text-to-speech-model'],
+    )
+    expect(gone).toMatchObject({
+      ...{ knowledgeSpaceIds: [], model: null, prices: null, suggestedQuestions: [], userInputForm: [], site: {} },
+      ...{
+        tags: [],
+        modelSettings: {},
+        sensitiveWords: { enabled: false },
+        textToSpeech: { model: null, voice: 'anna' },
+      },
+    })
+  })
+
+  it('updates and creates from what show prints', async () => {
+    const { stdout } = await apps('show', 'Guide', '--json')
+    home.file('guide.json', stdout)
+    await made('update', 'Guide', ...EVERY.slice(2))
+    const { updatedAt: _, ...whole } = await made('update', 'Guide', '--from', 'guide.json')
+    expect(JSON.parse(stdout)).toMatchObject(whole)
+    const copy = await made('create', 'Copy', '--from', 'guide.json', '--voice', 'bert')
+    expect(copy).toMatchObject({ name: 'Copy', textToSpeech: { ...whole.textToSpeech, voice: 'bert' } })
+    const piped = await home.kchat(['apps', 'create', '--from', '-', '--json'], {
+      stdin: JSON.stringify({ ...JSON.parse(stdout), name: 'Piped' }),
+    })
+    expect(JSON.parse(piped.stdout)).toMatchObject({ name: 'Piped', description: 'Opening hours' })
+    // the key of the last is kept under its name
+    expect(JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8'))).toMatchObject({
+      current: 'Piped',
+    })
+  })
+
+  it('says what is wrong with what it is given', async () => {
+    const wrong: [string[], RegExp][] = [
+      [['update', 'Guide'], /nothing is named/],
+      [['update', 'Guid', '--vision'], /no application "Guid" here\nhint: did you mean `Guide`/],
+      [['create'], /needs a name/],
+      [['create', 'A', '--temperature', 'warm'], /--temperature must be a number, received "warm"/],
+      [['create', 'A', '--temperature', '7'], /temperature/],
+      [['create', 'A', '--from', 'nowhere.json'], /--from cannot be read/],
+      [['create', 'A', '--form', 'form.yaml'], /"form.yaml" is no valid YAML/],
+      [['create', 'A', '--from', 'words.txt'], /"words.txt" is no valid JSON/],
+      [['create', 'A', '--from', 'controls.yaml'], /holds one application/],
+      [['create', 'A', '--form', '-', '--from', '-'], /only one option can read stdin, not --from and --form/],
+      [['create', 'A', '--site', 'title'], /--site must be key=value/],
+      [['create', 'A', '--model', 'talker'], /--model must be plugin\/provider\/model/],
+      [['create', 'A', '--space', 'handbok'], /did you mean `handbook`/],
+      [['create', 'A', '--input-response', ''], /needs a response/],
+    ]
+    for (const [words, message] of wrong) {
+      const run = await apps(...words)
+      expect([words, run.code === 0, run.stdout, run.stderr]).toEqual([
+        words,
+        false,
+        '',
+        expect.stringMatching(message),
+      ])
+    }
+    expect((await apps()).stdout).not.toContain('\tA\t')
+  })
+})
