@@ -4,20 +4,19 @@ import { basename } from 'node:path'
 import { usageError } from '../cli/cli-error.js'
 import { isObject, textOf } from '../cli/json-file.js'
 import { readText } from '../client/http.js'
-import { multipartBody, UploadReadError } from '../client/multipart.js'
+import { multipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
 import type { Common } from './options.js'
 import { outputOf, printOne } from './output.js'
 import { type ChatService, openChat } from './service.js'
 
-/** Sends a file with fields of a form and reads the JSON that comes back. @throws CliError exit 2 for a file that is not there */
-export async function sendFile(chat: ChatService, path: string, file: string): Promise<unknown> {
-  const found = await stat(file).catch((error: unknown) => {
-    throw usageError(
-      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
-  })
-  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
-  const part = { filename: basename(file), content: { path: file, size: found.size } }
+/**
+ * Sends a file, or what stdin holds for `-`, with fields of a form, and reads the JSON that comes back.
+ *
+ * @param name what the file is called, instead of its own name
+ * @throws CliError exit 2 for a file that is not there
+ */
+export async function sendFile(chat: ChatService, path: string, file: string, name?: string): Promise<unknown> {
+  const part = file === '-' ? stdinPart(name ?? 'stdin') : await filePart(file, name)
   try {
     const response = await chat.upload(path, multipartBody('file', [part], { user: chat.user }))
     return JSON.parse(await readText(response))
@@ -25,6 +24,21 @@ export async function sendFile(chat: ChatService, path: string, file: string): P
     if (error instanceof UploadReadError) throw usageError(`${JSON.stringify(file)} cannot be read: ${error.message}`)
     throw error
   }
+}
+
+function stdinPart(filename: string): UploadPart {
+  if (process.stdin.isTTY) throw usageError('the file is read from stdin, which is a terminal here')
+  return { filename, content: { stream: process.stdin } }
+}
+
+async function filePart(file: string, name: string | undefined): Promise<UploadPart> {
+  const found = await stat(file).catch((error: unknown) => {
+    throw usageError(
+      `${JSON.stringify(file)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  })
+  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
+  return { filename: name ?? basename(file), content: { path: file, size: found.size } }
 }
 
 /** Writes the bytes of an answer to `-o`, or to stdout. @throws CliError exit 2 where stdout is a terminal */
@@ -49,10 +63,10 @@ export async function imageInput(chat: ChatService, word: string): Promise<objec
 }
 
 /** `kchat upload FILE`. */
-export async function upload(file: string, options: Common): Promise<void> {
+export async function upload(file: string, options: Common & { name?: string }): Promise<void> {
   const chat = await openChat(options)
   try {
-    const uploaded = await sendFile(chat, '/files/upload', file)
+    const uploaded = await sendFile(chat, '/files/upload', file, options.name)
     printOne(uploaded, options, [
       { field: 'id' },
       { field: 'name' },

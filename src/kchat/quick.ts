@@ -24,6 +24,8 @@ export const SEND_OPTIONS = {
   image: several,
   blocking: flag,
   'no-name': flag,
+  speak: flag,
+  output: { ...text, short: 'o' },
 } as const
 
 /**

@@ -12,15 +12,22 @@ export interface SendOptions extends Common {
   image?: string[]
   blocking?: boolean
   name?: boolean
+  /** read the answer aloud; into the file `output`, or with a player */
+  speak?: boolean
+  output?: string
 }
 
 /** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps what was said. */
 export async function send(text: string, options: SendOptions): Promise<void> {
   const out = await outputFor(options)
+  if (text === '-' && options.image?.includes('-') === true)
+    throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
   const query = text === '-' ? await readMessage() : text
   const inputs = inputsOf(options.input ?? [])
   const chat = await openChat(options)
   try {
+    const aloud = options.speak === true || options.output !== undefined
+    const voice = aloud ? await (await import('./audio.js')).voiceOf(chat, options) : undefined
     const body = {
       query,
       inputs,
@@ -28,8 +35,8 @@ export async function send(text: string, options: SendOptions): Promise<void> {
       auto_generate_name: options.name !== false,
       ...(options.image === undefined ? {} : { files: await imagesOf(chat, options.image) }),
     }
-    if (options.blocking === true) await sendBlocking(chat, body, out)
-    else await sendStreaming(chat, body, out)
+    const message = await (options.blocking === true ? sendBlocking(chat, body, out) : sendStreaming(chat, body, out))
+    if (message !== undefined) await voice?.(message)
   } finally {
     chat.close()
   }
@@ -56,22 +63,27 @@ async function readMessage(): Promise<string> {
   return (await import('../cli/stdin.js')).textOrStdin('-', 'the message')
 }
 
-async function sendBlocking(chat: ChatService, body: object, out: Said): Promise<void> {
+/** @returns the id of the message, for who reads it aloud */
+async function sendBlocking(chat: ChatService, body: object, out: Said): Promise<string | undefined> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isObject(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
-  if (out.isJson) return out.json(done)
   const answer = textOf(done.answer) ?? ''
-  out.text(answer.endsWith('\n') ? answer : `${answer}\n`)
-  footer(out, answer, sourcesOf(done), done)
+  if (out.isJson) out.json(done)
+  else {
+    out.text(answer.endsWith('\n') ? answer : `${answer}\n`)
+    footer(out, answer, sourcesOf(done), done)
+  }
+  return textOf(done.message_id)
 }
 
-async function sendStreaming(chat: ChatService, body: object, out: Said): Promise<void> {
+async function sendStreaming(chat: ChatService, body: object, out: Said): Promise<string | undefined> {
   const turn = new Turn(chat)
   const onInterrupt = () => interrupt(turn)
   process.on('SIGINT', onInterrupt)
   let shown = ''
+  let message: string | undefined
   try {
-    const { answer, sources, end } = await turn.run(body, {
+    const { answer, sources, end, messageId } = await turn.run(body, {
       onText: (text) => {
         shown += text
         if (!out.isJson) out.text(text)
@@ -92,6 +104,7 @@ async function sendStreaming(chat: ChatService, body: object, out: Said): Promis
       if (!answer.endsWith('\n')) out.raw('\n')
       footer(out, answer, sources, end)
     }
+    message = messageId
   } catch (error) {
     if (shown !== '' && !out.isJson) out.raw('\n')
     throw error
@@ -99,6 +112,7 @@ async function sendStreaming(chat: ChatService, body: object, out: Said): Promis
     process.off('SIGINT', onInterrupt)
   }
   if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
+  return message
 }
 
 /** The first Ctrl-C asks the service to stop; the second leaves at once. */

@@ -81,7 +81,11 @@ export class Turn {
         answer = textOf(event.answer) ?? ''
         listener.onReplace?.(answer)
       } else if (name === 'error') throw failed(event)
-      if (name === 'message_end') last = event
+      if (name === 'message_end') {
+        last = event
+        // an application that plays its answers goes on with audio, which nobody hears here
+        break
+      }
     }
     if (last.event !== 'message_end')
       throw new CliError('the answer stopped early: the service closed the stream', { exit: EXIT.unavailable })

@@ -1,14 +1,29 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome } from '../helpers/cli.js'
+import { cliHome, lives } from '../helpers/cli.js'
+import { until } from '../helpers/until.js'
 
+const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 const has = spawnSync('espeak-ng', ['--version']).status === 0
 if (!has) process.stdout.write('speech of kchat is not tested: espeak-ng is not installed\n')
 
 const home = cliHome()
 afterAll(() => home.end())
+
+/** A program that stands for a player, alone on the PATH. */
+function player(name: string, script: string): { env: Record<string, string> } {
+  const path = home.file(`${name}/aplay`, `#!/bin/sh\n${script}\n`)
+  chmodSync(path, 0o755)
+  mkdirSync(join(home.dir, 'tmp'), { recursive: true })
+  return { env: { PATH: join(home.dir, name), TMPDIR: join(home.dir, 'tmp') } }
+}
+const heard = (file: string) => readFileSync(join(home.dir, file)).subarray(0, 4).toString()
+const left = () => readdirSync(join(home.dir, 'tmp'))
+const count = async () => JSON.parse((await home.kchat(['conversations', '--json'])).stdout).length
 
 describe.skipIf(!has)('kchat', () => {
   beforeAll(async () => {
@@ -18,21 +33,94 @@ describe.skipIf(!has)('kchat', () => {
     const providers = [{ pluginId: 'command', provider: 'local', speech, transcription }]
     const config = { providers, defaultSpeech: 'command/local/espeak', defaultTranscription: 'command/local/counter' }
     home.file('data/config.json', JSON.stringify(config))
-    const made = await home.kchat(['apps', 'create', 'Voice', '--text-to-speech', '--speech-to-text'])
+    home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine in the morning on weekdays.\n')
+    const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
+    expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
+    const made = await home.kchat([
+      ...['apps', 'create', 'Voice', '--space', 'handbook', '--text-to-speech', '--speech-to-text'],
+    ])
     expect(made, made.stderr).toMatchObject({ code: 0 })
   })
 
-  it('reads a text aloud into a file, and writes down what a file says', async () => {
+  it('reads a text aloud into a file, and writes down what a file or stdin says', async () => {
     const run = await home.kchat(['speak', '-', '-o', 'hello.wav'], { stdin: 'Hello there.' })
     expect(run, run.stderr).toMatchObject({ code: 0, stdout: '' })
-    expect(readFileSync(join(home.dir, 'hello.wav')).subarray(0, 4).toString()).toBe('RIFF')
-    const heard = await home.kchat(['transcribe', 'hello.wav', '--json'])
-    expect(heard, heard.stderr).toMatchObject({ code: 0 })
-    expect(JSON.parse(heard.stdout).text).toMatch(/\d{3,}/)
+    expect(heard('hello.wav')).toBe('RIFF')
+    const written = await home.kchat(['transcribe', 'hello.wav', '--json'])
+    expect(written, written.stderr).toMatchObject({ code: 0 })
+    expect(JSON.parse(written.stdout).text).toMatch(/\d{3,}/)
+    const bytes = readFileSync(join(home.dir, 'hello.wav'))
+    const piped = await home.kchat(['transcribe', '-', '--json'], { stdin: bytes })
+    expect(JSON.parse(piped.stdout).text.split(' ')[0]).toBe(String(bytes.length))
+  })
+
+  it('is told the type of what stdin holds by a name', async () => {
+    const stdin = 'these bytes do not say what they are'
+    expect(await home.kchat(['transcribe', '-'], { stdin })).toMatchObject({ code: 2, stdout: '' })
+    expect(await home.kchat(['transcribe', '-', '--name', 'talk.mp3'], { stdin })).toMatchObject({ code: 0 })
+    expect(await home.kchat(['transcribe', '-'], { stdin: '' })).toMatchObject({ code: 2, stdout: '' })
   })
 
   it('asks for one thing to read', async () => {
     expect(await home.kchat(['speak'])).toMatchObject({ code: 2 })
     expect(await home.kchat(['speak', 'a', '--message', 'b'])).toMatchObject({ code: 2 })
+  })
+
+  it('reads an answer aloud with a player of the PATH, and leaves nothing behind', async () => {
+    const run = player('copies', `/bin/cp "$2" "${home.dir}/heard.wav"`)
+    const said = await home.kchat(['send', 'When does the shop open?', '--speak'], run)
+    expect(said, said.stderr).toMatchObject({ code: 0, stderr: '' })
+    expect(said.stdout).toBe('The shop opens at nine in the morning on weekdays. [1]\n')
+    expect(heard('heard.wav')).toBe('RIFF')
+    expect(left()).toEqual([])
+  })
+
+  it('writes the audio of an answer to a file, in every format', async () => {
+    const words = ['send', 'When does the shop open?', '--json', '-o']
+    for (const [file, more] of [
+      ['streamed.wav', []],
+      ['whole.wav', ['--blocking']],
+    ] as const) {
+      const said = await home.kchat([...words, file, ...more])
+      expect(JSON.parse(said.stdout)).toMatchObject({ answer: expect.stringContaining('nine') })
+      expect(said.stderr).toMatch(new RegExp(`^Wrote ${file}, \\d+ bytes\\.\n$`))
+      expect(heard(file)).toBe('RIFF')
+    }
+  })
+
+  it('says before a question is asked that nobody could hear the answer', async () => {
+    const before = await count()
+    const deaf = await home.kchat(['send', 'When?', '--speak'], { env: { PATH: '/nowhere' } })
+    expect(deaf).toMatchObject({ code: 9, stdout: '' })
+    expect(deaf.stderr).toMatch(/no program that plays audio is on the PATH \(.*aplay.*\)\nhint: give `-o FILE`/)
+    expect((await home.kchat(['apps', 'update', 'Voice', '--no-text-to-speech'])).code).toBe(0)
+    const mute = await home.kchat(['send', 'When?', '-o', 'never.wav'])
+    expect((await home.kchat(['apps', 'update', 'Voice', '--text-to-speech'])).code).toBe(0)
+    expect(mute).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/does not read aloud/) })
+    expect(existsSync(join(home.dir, 'never.wav'))).toBe(false)
+    expect(await count()).toBe(before)
+  })
+
+  it('tells what a player that fails has said, after the answer', async () => {
+    const run = player('fails', 'echo no sound card >&2; exit 1')
+    const said = await home.kchat(['send', 'When does the shop open?', '--speak'], run)
+    expect(said.code).toBe(1)
+    expect(said.stdout).toContain('nine')
+    expect(said.stderr).toBe('kchat: aplay could not play the audio\nno sound card\n')
+    expect(left()).toEqual([])
+  })
+
+  it('ends the player at Ctrl-C, and exits 130', async () => {
+    const { env } = player('waits', `echo $$ > "${home.dir}/player.pid"; exec /bin/sleep 60`)
+    const child = spawn(process.execPath, [KCHAT, 'send', 'When does the shop open?', '--speak'], {
+      env: { ...process.env, ...home.env, ...env },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    await until(() => existsSync(join(home.dir, 'player.pid')))
+    const pid = Number(readFileSync(join(home.dir, 'player.pid'), 'utf8'))
+    child.kill('SIGINT')
+    expect((await once(child, 'exit'))[0]).toBe(130)
+    await until(() => !lives(pid))
+    expect(left()).toEqual([])
   })
 })

@@ -1,8 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome } from '../helpers/cli.js'
+import { cliHome, lives } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 
@@ -10,6 +12,7 @@ const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 const hasTmux = spawnSync('tmux', ['-V']).status === 0
 if (!hasTmux) process.stdout.write('the view of kchat is not tested: tmux is not installed\n')
 
+const { PATH = '' } = process.env
 const home = cliHome()
 let model: FakeOpenAi
 
@@ -23,11 +26,15 @@ beforeAll(async () => {
   })
   const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
   const defaultGenerator = { pluginId: 'openai-compatible', provider: 'fake', model: 'talker' }
-  home.file('data/config.json', JSON.stringify({ providers: [provider], defaultGenerator }))
+  home.file(
+    'data/config.json',
+    JSON.stringify({ providers: [provider], defaultGenerator, defaultSpeech: 'openai-compatible/fake/voice' }),
+  )
   home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. Every visit is a long story.\n')
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
-  const made = await home.kchat(['apps', 'create', 'Handbook', '--space', 'handbook', '--opening', 'Welcome in.'])
+  const look = ['--space', 'handbook', '--opening', 'Welcome in.', '--text-to-speech']
+  const made = await home.kchat(['apps', 'create', 'Handbook', ...look])
   expect(made, made.stderr).toMatchObject({ code: 0 })
 })
 afterAll(async () => {
@@ -112,7 +119,9 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     })
 
   const open = async (...args: string[]) => {
-    const env = Object.entries({ ...home.env, LANG: 'C.UTF-8' }).map(([name, value]) => `${name}=${value}`)
+    const env = Object.entries({ ...home.env, LANG: 'C.UTF-8', PATH: process.env.PATH ?? '' }).map(
+      ([name, value]) => `${name}=${value}`,
+    )
     const chat = ['env', ...env, process.execPath, KCHAT, 'chat', ...args].map((word) => `'${word}'`).join(' ')
     tmux('kill-server')
     terminals++
@@ -213,6 +222,31 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     type('NPage')
     await shows('word199')
     type('C-d')
+    await shows('left with 0')
+  })
+
+  it('reads the last answer aloud until Ctrl-C, or into a file', async () => {
+    const playing = join(home.dir, 'playing')
+    const player = home.file('bin/ffplay', `#!/bin/sh\necho $$ > "${playing}"\nexec /bin/sleep 60\n`)
+    chmodSync(player, 0o755)
+    process.env.PATH = `${join(home.dir, 'bin')}:${PATH}`
+    await open('--conversation', 'last')
+    process.env.PATH = PATH
+    type('/speak', 'Enter')
+    await shows('reading aloud, Ctrl-C ends it')
+    await until(() => existsSync(playing))
+    type(`/speak ${join(home.dir, 'answer.mp3')}`, 'Enter')
+    await shows('Wrote ')
+    expect(readFileSync(join(home.dir, 'answer.mp3'), 'utf8')).toMatch(/^ID3/)
+    // one voice at a time
+    await until(() => !lives(Number(readFileSync(playing, 'utf8'))))
+    rmSync(playing)
+    type('/speak', 'Enter')
+    await until(() => existsSync(playing))
+    type('C-c')
+    await until(() => !screen().includes('reading aloud'))
+    await until(() => !lives(Number(readFileSync(playing, 'utf8'))))
+    type('C-c')
     await shows('left with 0')
   })
 

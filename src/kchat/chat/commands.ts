@@ -8,6 +8,7 @@ PgUp and PgDn look back and forth, Ctrl-N begins a new conversation, Ctrl-O list
 /open [N|ID]    list conversations, or open one
 /image FILE     send an image with the next message; an address works too
 /like /dislike  rate the last answer
+/speak [FILE]   read the last answer aloud, or into a file; Ctrl-C ends it
 /help           this text
 /quit           leave`
 
@@ -35,6 +36,10 @@ export async function runCommand(line: string, conversation: Conversation): Prom
     case 'image':
       if (argument === '') conversation.note('/image needs a file or an address.')
       else await conversation.attach(argument)
+      return undefined
+    case 'speak':
+      // it goes on while other things are done
+      conversation.speak(argument).catch((error: unknown) => conversation.failed(error))
       return undefined
     default:
       conversation.note(`There is no command /${word}: /help lists them. A message that begins with a slash: //…`)

@@ -1,5 +1,6 @@
 import { isObject, textOf } from '../../cli/json-file.js'
 import { errorReport } from '../../cli/report-error.js'
+import { saveBody } from '../../cli/save-body.js'
 import { dataOf, messagesOf } from '../conversations.js'
 import type { ChatService } from '../service.js'
 import { citedBy, type Source, sourcesOf, Turn } from '../turn.js'
@@ -24,6 +25,8 @@ export interface State {
   readonly sent: readonly string[]
   /** images that go with the next message */
   readonly images: readonly { name: string; input: object }[]
+  /** an answer is being read aloud */
+  readonly isSpeaking: boolean
 }
 
 /** The conversation that the view shows: every change makes a new state and tells the listeners. */
@@ -39,7 +42,9 @@ export class Conversation {
     conversationId: undefined,
     sent: [],
     images: [],
+    isSpeaking: false,
   }
+  #voice: AbortController | undefined
   #turn: Turn | undefined
   #messageId: string | undefined
   #listed: string[] = []
@@ -75,6 +80,7 @@ export class Conversation {
   /** One turn. What goes wrong is shown; the conversation goes on. */
   async send(query: string): Promise<void> {
     if (this.#state.phase !== 'idle') return
+    this.hush()
     const turn = new Turn(this.#chat)
     this.#turn = turn
     const { images, conversationId, sent } = this.#state
@@ -126,6 +132,7 @@ export class Conversation {
 
   /** A new conversation; the one before stays with the service. */
   reset(): void {
+    this.hush()
     this.#messageId = undefined
     this.#set({ entries: [], conversationId: undefined, images: [] })
   }
@@ -150,6 +157,32 @@ export class Conversation {
     const path = `/messages/${this.#messageId}/feedbacks`
     await this.#chat.call('POST', path, { rating, user: this.#chat.user })
     this.note(rating === 'like' ? 'Rated: like.' : 'Rated: dislike.')
+  }
+
+  /** Reads the last answer aloud until its end or until `hush`; or writes its audio to a file. */
+  async speak(file: string): Promise<void> {
+    this.hush()
+    if (this.#messageId === undefined) return this.note('There is no answer to read yet.')
+    const voice = new AbortController()
+    this.#voice = voice
+    this.#set({ isSpeaking: true })
+    try {
+      const { audioOf } = await import('../audio.js')
+      const { assertPlayer, play } = await import('../player.js')
+      if (file === '') assertPlayer()
+      const audio = await audioOf(this.#chat, { message_id: this.#messageId })
+      if (file === '') await play(audio, voice.signal)
+      else this.note(`Wrote ${file}, ${await saveBody(audio, file)} bytes.`)
+    } finally {
+      if (this.#voice === voice) this.#set({ isSpeaking: false })
+    }
+  }
+
+  /** Ends what is being read aloud. */
+  hush(): void {
+    this.#voice?.abort()
+    this.#voice = undefined
+    this.#set({ isSpeaking: false })
   }
 
   async attach(word: string): Promise<void> {

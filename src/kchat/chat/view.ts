@@ -55,6 +55,7 @@ export async function showChat(
     { exitOnCtrlC: false, patchConsole: false },
   )
   await app.waitUntilExit()
+  conversation.hush()
   process.off('exit', restore)
   process.off('SIGTERM', onTerm)
   process.off('SIGHUP', onHangup)
@@ -145,11 +146,11 @@ function draftLines({ text, cursor }: Draft, width: number): string[] {
     .map((line) => line.replace(CURSOR, `\u001b[7m${mark === '' ? ' ' : mark}\u001b[27m`))
 }
 
-function statusOf({ phase, name, images, activity }: State, scroll: number, isLong: boolean): string {
+function statusOf({ phase, name, images, activity, isSpeaking }: State, scroll: number, isLong: boolean): string {
   const parts = [name]
   if (phase === 'answering') parts.push(activity, 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C leaves')
-  else parts.push('/help')
+  else parts.push(isSpeaking ? 'reading aloud, Ctrl-C ends it' : '/help')
   if (images.length > 0) parts.push(`${images.length} image${images.length === 1 ? '' : 's'} attached`)
   if (scroll > 0) parts.push('PgDn goes down')
   else if (isLong) parts.push('PgUp looks back')
@@ -236,11 +237,12 @@ function scrolled({ entries }: State, scroll: number, rows: number): number {
   return Math.max(0, Math.min(scroll + Math.floor(rows / 2), total - Math.floor(rows / 2)))
 }
 
-/** Ctrl-C: stops an answer, then leaves; clears a line that is being typed; at an empty one it leaves. */
+/** Ctrl-C: stops an answer, then leaves; ends what is read aloud; clears a line that is being typed; at an empty one it leaves. */
 function interrupt(conversation: Conversation, draft: Draft, onLeave: (exit: number) => void, clear: () => void): void {
-  const { phase } = conversation.state()
+  const { phase, isSpeaking } = conversation.state()
   if (phase === 'answering') conversation.stop()
   else if (phase === 'stopping') onLeave(EXIT.interrupted)
+  else if (isSpeaking) conversation.hush()
   else if (draft.text !== '') clear()
   else onLeave(EXIT.ok)
 }

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { CliError } from '../cli/cli-error.js'
+import { saveBody } from '../cli/save-body.js'
+import { EXIT } from '../contract/errors.js'
+
+interface Player {
+  program: string
+  args: string[]
+  /** endings of the files it plays */
+  plays: readonly ('wav' | 'mp3')[]
+}
+
+/** Programs that play a file and end with it; the file is their last argument. */
+const PLAYERS: readonly Player[] = [
+  { program: 'afplay', args: [], plays: ['wav', 'mp3'] },
+  { program: 'pw-play', args: [], plays: ['wav'] },
+  { program: 'paplay', args: [], plays: ['wav'] },
+  { program: 'aplay', args: ['-q'], plays: ['wav'] },
+  { program: 'mpg123', args: ['-q'], plays: ['mp3'] },
+  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], plays: ['wav', 'mp3'] },
+  { program: 'mpv', args: ['--no-video', '--really-quiet'], plays: ['wav', 'mp3'] },
+  { program: 'play', args: ['-q'], plays: ['wav'] },
+]
+
+/** The last lines of what a player complains of. */
+const COMPLAINT_CHARACTERS = 300
+
+/** @throws CliError exit 9 where no program of this machine plays anything */
+export function assertPlayer(): void {
+  if (PLAYERS.every(({ program }) => pathOf(program) === undefined)) throw noPlayer('audio')
+}
+
+/**
+ * Plays the audio of an answer to its end, or until the signal aborts, with a program found on PATH: from a temporary
+ * file that is gone afterwards.
+ *
+ * @throws CliError exit 9 where none plays its type, exit 1 when the player fails
+ */
+export async function play(body: IncomingMessage, signal?: AbortSignal): Promise<void> {
+  const ending = /wav/i.test(body.headers['content-type'] ?? '') ? 'wav' : 'mp3'
+  const player = PLAYERS.find(({ plays, program }) => plays.includes(ending) && pathOf(program) !== undefined)
+  if (player === undefined) {
+    body.destroy()
+    throw noPlayer(`${ending} audio`)
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'kchat-'))
+  const clean = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', clean)
+  const file = join(folder, `answer.${ending}`)
+  try {
+    await saveBody(body, file)
+    if (signal?.aborted !== true) await run(player, file, signal)
+  } finally {
+    clean()
+    process.off('exit', clean)
+  }
+}
+
+async function run({ program, args }: Player, file: string, signal: AbortSignal | undefined): Promise<void> {
+  const child = spawn(program, [...args, file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-COMPLAINT_CHARACTERS)
+  })
+  const end = () => void child.kill()
+  signal?.addEventListener('abort', end)
+  process.once('exit', end)
+  try {
+    const [code] = await once(child, 'close')
+    if (code !== 0 && signal?.aborted !== true)
+      throw new CliError(`${program} could not play the audio`, { details: complaint.split('\n').filter(Boolean) })
+  } finally {
+    signal?.removeEventListener('abort', end)
+    process.off('exit', end)
+  }
+}
+
+function pathOf(program: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, program))
+    .find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+function noPlayer(what: string): CliError {
+  const names = PLAYERS.map(({ program }) => program).join(', ')
+  return new CliError(`no program that plays ${what} is on the PATH (${names})`, {
+    code: 'no-player',
+    exit: EXIT.notConfigured,
+    hint: 'give `-o FILE`',
+  })
+}
