@@ -111,6 +111,8 @@ export interface FakeOptions {
   dimension?: number
   /** the answer to a chat request; by default it repeats the last message */
   answer?: (messages: { role: string; content: string }[]) => string
+  /** what of an answer makes a delta; by default a word with the space before it */
+  pieces?: RegExp
   /** tools that a chat request is answered with in place of words; by default none */
   calls?: (messages: { role: string; content: string }[]) => { name: string; arguments: string }[]
   /** what is heard in a form with audio */
@@ -276,7 +278,7 @@ async function chat(body: RequestBody, response: ServerResponse, fault: Fault, o
   }
   const last = body.messages?.at(-1)?.content ?? ''
   const limit = body.max_tokens ?? body.max_completion_tokens ?? Number.POSITIVE_INFINITY
-  const words = (options.answer?.(body.messages ?? []) ?? `You said: ${last}`).match(/\s*\S+/g) ?? []
+  const words = (options.answer?.(body.messages ?? []) ?? `You said: ${last}`).match(options.pieces ?? /\s*\S+/g) ?? []
   const deltas = words.slice(0, limit)
   const finish = deltas.length < words.length ? 'length' : 'stop'
   const prompt = (body.messages ?? []).reduce((sum, { content }) => sum + countTokens(content), 0)

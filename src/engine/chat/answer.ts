@@ -4,6 +4,7 @@ import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../cont
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import { ProviderFailure } from '../models/failure.js'
 import { isBuiltin } from '../models/registry.js'
 import type { ChatImage, ChatMessage, GenerationUsage, ModelReference } from '../models/types.js'
 import type { QueryGate } from '../query/admission.js'
@@ -141,6 +142,23 @@ function usageIn(metadata: unknown): GenerationUsage {
   }
 }
 
+/** A refusal of the provider under the code that says whose turn it is to do something. */
+function asProviderError({ message, cause, retryAfter }: KsError): ChatError {
+  switch (cause instanceof ProviderFailure ? cause.status : undefined) {
+    case 401:
+    case 403:
+      return new ChatError('provider_not_initialize', message)
+    case 402:
+      return new ChatError('provider_quota_exceeded', message)
+    case 404:
+      return new ChatError('model_currently_not_support', message)
+    case 429:
+      return new ChatError('rate_limit_error', message, retryAfter === undefined ? {} : { retryAfter })
+    default:
+      return new ChatError('completion_request_error', message)
+  }
+}
+
 /** What an end user is told of a failure. */
 export function asChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error
@@ -148,7 +166,7 @@ export function asChatError(error: unknown): ChatError {
     return new ChatError('internal_server_error', 'the answer could not be completed because of an unexpected failure')
   switch (error.code) {
     case 'provider-failed':
-      return new ChatError('completion_request_error', error.message)
+      return asProviderError(error)
     case 'not-configured':
       return new ChatError('provider_not_initialize', error.message)
     case 'quota-exceeded':

@@ -85,6 +85,7 @@ function describeFailure(failure: ProviderFailure): string {
 
 function describeStatus(status: number): string {
   if (status === 429) return 'is limiting the rate of calls (429)'
+  if (status === 402) return 'has no quota left (402)'
   if (status === 401 || status === 403) return `refused the credentials (${status})`
   if (status >= 500) return 'failed on its side (5xx)'
   if (status >= 400) return `refused the request (${status === 404 ? 404 : '4xx'})`

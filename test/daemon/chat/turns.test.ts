@@ -117,6 +117,30 @@ test('a model that fails is an error event whose message stays in history, out o
   expect(seen?.body.messages).toHaveLength(1)
 })
 
+test.each([
+  [401, '', { status: 400, code: 'provider_not_initialize' }],
+  [403, '', { status: 400, code: 'provider_not_initialize' }],
+  [402, '', { status: 400, code: 'provider_quota_exceeded' }],
+  [429, '{"error":{"code":"insufficient_quota"}}', { status: 400, code: 'provider_quota_exceeded' }],
+  [404, '', { status: 400, code: 'model_currently_not_support' }],
+  [400, '', { status: 400, code: 'completion_request_error' }],
+  [429, '', { status: 429, code: 'rate_limit_error' }],
+])('a model that answers %s %s is refused in the words of the service, streamed or not', async (status, body, said) => {
+  const token = directAppKey
+  const send = async (response_mode: string) => {
+    server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status, body })))
+    return chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'q', user: 'f', response_mode } })
+  }
+  const text = await (await send('streaming')).text()
+  server.clear()
+  expect(JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')).toMatchObject({ event: 'error', ...said })
+  const blocking = await send('blocking')
+  server.clear()
+  expect(blocking.status).toBe(said.status)
+  expect(await blocking.json()).toMatchObject(said)
+  expect(blocking.headers.has('retry-after')).toBe(said.status === 429)
+})
+
 test('an application takes no more answers at once than it may, and says when to come again', async () => {
   const { edge, token } = chat
   const app = await bodyOf<{ id: string }>(

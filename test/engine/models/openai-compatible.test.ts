@@ -131,6 +131,13 @@ test('a completion streams its deltas and ends with finish reason, usage and the
   expect(fake.requests[0]!.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
 })
 
+test('a character that the server cuts in two arrives whole', async () => {
+  const { registry } = await setUp({ answer: () => 'a😀👩‍👧b\ud83d', pieces: /[\s\S]/g })
+  const { events, text } = await collect(registry.generator(named('m')).generate(user('hi'), {}))
+  expect(text).toBe('a😀👩‍👧b')
+  for (const event of events) if (event.type === 'delta') expect(event.text.isWellFormed()).toBe(true)
+})
+
 test('the length limit is sent, and its finish reason passed on', async () => {
   const { registry } = await setUp()
   const { text, end } = await collect(registry.generator(named('chat')).generate(user('a b c d'), { maxTokens: 3 }))

@@ -63,11 +63,20 @@ function createStreamState() {
   let model: unknown
   let done = false
   let failure: ProviderFailure | undefined
+  let half = ''
   const calls = new ToolCalls()
+
+  // a server that cuts its text by code units may cut a character in two
+  const takeText = (text: string) => {
+    const whole = half + text
+    half = /[\ud800-\udbff]$/.exec(whole)?.[0] ?? ''
+    const said = whole.slice(0, whole.length - half.length).toWellFormed()
+    queue.push(said === '' ? { type: 'alive' } : { type: 'delta', text: said })
+  }
 
   const takeChoice = (choice: unknown) => {
     const delta = recordAt(choice, 'delta')
-    if (typeof delta.content === 'string' && delta.content !== '') queue.push({ type: 'delta', text: delta.content })
+    if (typeof delta.content === 'string' && delta.content !== '') takeText(delta.content)
     else if (delta.reasoning_content || delta.reasoning || delta.tool_calls) queue.push({ type: 'alive' })
     calls.take(delta)
     if (isRecord(choice) && choice.finish_reason) finishReason = choice.finish_reason

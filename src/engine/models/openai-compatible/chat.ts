@@ -117,6 +117,6 @@ async function* readWhole(answer: EgressAnswer, signal: AbortSignal): AsyncGener
   if (!isRecord(choice) || !('message' in choice) || (typeof content !== 'string' && content !== null)) {
     throw new ProviderFailure('malformed', 'a completion without a message')
   }
-  if (content) yield { type: 'delta', text: content }
+  if (content) yield { type: 'delta', text: content.toWellFormed() }
   yield endEvent(choice.finish_reason, recordAt(json, 'usage'), isRecord(json) ? json.model : undefined, calls.list())
 }

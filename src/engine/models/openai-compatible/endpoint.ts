@@ -41,7 +41,9 @@ export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoi
     const text = await readText(answer, MAX_ERROR_BYTES, signal).catch(() => '')
     signal.throwIfAborted()
     onRefused?.(answer.status, text)
-    const { status, retryAfterMs } = answer
+    const { retryAfterMs } = answer
+    // a quota that is used up comes as 429 too, but asking again does not help: it is what 402 says
+    const status = answer.status === 429 && text.includes('insufficient_quota') ? 402 : answer.status
     const options = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
     throw new ProviderFailure('status', `status ${status}`, options)
   }
