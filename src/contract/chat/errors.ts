@@ -68,6 +68,10 @@ export function conversationMissing(code: 'not_found' | 'conversation_not_exists
   })
 }
 
+export function filenameMissing(): ChatError {
+  return new ChatError('filename_not_exists_error', 'The specified filename does not exist.')
+}
+
 export function messageMissing(): ChatError {
   return new ChatError('not_found', 'Message Not Exists.')
 }

@@ -16,7 +16,13 @@ export interface FormFile {
 /** What a form may hold, and the words for what it lacks. */
 export interface FormRules {
   /** name of the one file part; none are taken where absent */
-  file?: { name: string; maxBytes: number; accept(file: FormFile): Promise<void> }
+  file?: {
+    name: string
+    maxBytes: number
+    accept(file: FormFile): Promise<void>
+    /** for a file whose name is empty; without it such a file counts as missing */
+    unnamed?(): ChatError
+  }
   maxFieldBytes: number
   /** for a form without the file, and for a body that is no form */
   missing(): ChatError
@@ -27,6 +33,8 @@ const MAX_FIELDS = 50
 const MAX_PARTS = 60
 /** what boundaries, part headers and the fields may add to the bytes of the file */
 const OVERHEAD_BYTES = 1024 * 1024
+/** what a part head says of a file without a name */
+const EMPTY_NAME = 'filename=""'
 const MULTIPART_TYPE = /^multipart\/form-data\s*;.*boundary=/i
 
 /**
@@ -51,8 +59,9 @@ export async function readForm(
   const failure = firstFailure()
   const { fields, accepted } = collect(parser, rules, failure.fail)
   const idle = setTimeout(() => failure.fail(stalled()), BODY_IDLE_MS)
+  const progress = { maxBytes, idle, unnamed: false }
   try {
-    await Promise.race([pump(source, parser, maxBytes, rules, idle), failure.promise])
+    await Promise.race([pump(source, parser, rules, progress), failure.promise])
     await Promise.race([Promise.all(accepted), failure.promise])
   } catch (error) {
     failure.fail(error)
@@ -63,7 +72,8 @@ export async function readForm(
   } finally {
     clearTimeout(idle)
   }
-  if (rules.file !== undefined && accepted.length === 0) throw rules.missing()
+  if (rules.file !== undefined && accepted.length === 0)
+    throw progress.unnamed ? (rules.file.unnamed ?? rules.missing)() : rules.missing()
   return Object.fromEntries(fields)
 }
 
@@ -123,14 +133,22 @@ function collect(parser: Busboy, { file, maxFieldBytes }: FormRules, fail: (erro
   return { fields, accepted }
 }
 
-async function pump(source: Readable, parser: Busboy, maxBytes: number, rules: FormRules, idle: NodeJS.Timeout) {
+interface Progress {
+  readonly maxBytes: number
+  readonly idle: NodeJS.Timeout
+  /** a file with an empty name came, which the parser takes for a field */
+  unnamed: boolean
+}
+
+async function pump(source: Readable, parser: Busboy, rules: FormRules, progress: Progress) {
   const finished = once(parser, 'close')
   finished.catch(() => {})
   let size = 0
   for await (const chunk of chunksOf(source)) {
-    idle.refresh()
+    progress.idle.refresh()
     size += chunk.length
-    if (size > maxBytes) throw rules.tooLarge()
+    if (size > progress.maxBytes) throw rules.tooLarge()
+    progress.unnamed ||= chunk.includes(EMPTY_NAME)
     if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
   }
   parser.end()

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ChatError } from '../../contract/chat/errors.js'
+import { ChatError, filenameMissing } from '../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
@@ -124,7 +124,7 @@ const MAX_FIELD_BYTES = 8192
 
 function imageForm(accept: (file: FormFile) => Promise<void>): FormRules {
   return {
-    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept },
+    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept, unnamed: filenameMissing },
     maxFieldBytes: MAX_FIELD_BYTES,
     missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
     tooLarge: () =>

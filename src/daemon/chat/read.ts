@@ -10,6 +10,8 @@ import { readForm } from './form.js'
 
 /** of a text that is read aloud, in any script */
 const MAX_FIELD_BYTES = 64 * 1024
+/** a code unit of a pair, written as an escape, whether or not the other one is there */
+const HALF_CHARACTER = /\\u[dD][89a-fA-F]/
 
 /**
  * Reads a request of the chat service, more leniently than one of the gateway: unknown keys are ignored, and a value
@@ -39,13 +41,13 @@ async function bodyOf(
   request: Request,
   incoming: IncomingMessage | undefined,
 ): Promise<Record<string, unknown>> {
-  if (route.method === 'DELETE' && Object.keys(query).length > 0 && !hasBody(request)) return query
+  if (route.method === 'DELETE' && !hasBody(request, incoming)) return query
   // what switches something off needs nothing said, and clients say all kinds of things
   if (params.action === 'disable') return {}
   const value =
     route.forms === true && !isJson(request) ? await formOf(request, incoming) : await jsonOf(request, incoming)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ChatError('bad_request', 'Invalid JSON payload received or JSON payload is empty.')
+    throw noJson('the body must be a JSON object')
   const fields = withoutBlanks(value)
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
 }
@@ -67,18 +69,30 @@ async function formOf(request: Request, incoming: IncomingMessage | undefined): 
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
 }
 
-function hasBody(request: Request): boolean {
+function hasBody(request: Request, incoming: IncomingMessage | undefined): boolean {
+  if (incoming === undefined) return request.body !== null
   return Number(request.headers.get('content-length') ?? 0) > 0 || request.headers.has('transfer-encoding')
 }
 
 async function jsonOf(request: Request, incoming: IncomingMessage | undefined): Promise<unknown> {
+  if (!isJson(request)) throw noJson('the body needs the content-type application/json')
   try {
-    return (await readJson(request, incoming)).value
+    const { value, text } = await readJson(request, incoming)
+    return HALF_CHARACTER.test(text) ? JSON.parse(text, wellFormed) : value
   } catch (error) {
-    if (error instanceof KsError && error.code === 'malformed-json')
-      throw new ChatError('bad_request', 'Invalid JSON payload received or JSON payload is empty.')
+    if (error instanceof KsError && error.code === 'malformed-json') throw noJson(error.message)
     throw error
   }
+}
+
+function noJson(hint?: string): ChatError {
+  const said = 'Invalid JSON payload received or JSON payload is empty.'
+  return new ChatError('bad_request', said, hint === undefined ? {} : { hint })
+}
+
+/** Half a character can neither be stored nor sent on: what stands for it is stored, and shown by every client. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value
 }
 
 /** What is null or blank counts as absent. */

@@ -50,7 +50,7 @@ function checked({ variable, maxLength, options }: Control, value: unknown): str
   if (typeof text !== 'string') throw invalidParam('inputs', `${variable} in input form must be a string`)
   if (options !== undefined && !options.includes(text))
     throw invalidParam('inputs', `${variable} in input form must be one of the following: ${options.join(', ')}`)
-  if (maxLength !== undefined && text.length > maxLength)
+  if (maxLength !== undefined && [...text].length > maxLength)
     throw invalidParam('inputs', `${variable} in input form must be less than ${maxLength} characters`)
   return text
 }

@@ -34,7 +34,7 @@ import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './me
 import { type Sent, sendMessage } from './send.js'
 import { Ears, type Listening } from './speech/listen.js'
 import { speak } from './speech/speak.js'
-import { failOrphans } from './store.js'
+import { failOrphans, findMessage } from './store.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 
@@ -151,7 +151,8 @@ export function createChat(
     replay: (session, taskId, user) => {
       const who = whoIs(db, session, user)
       const turn = who === undefined ? undefined : turns.find(who, taskId)
-      if (turn === undefined) throw new ChatError('not_found', 'Task Not Exists.')
+      const kept = who !== undefined && turn !== undefined && findMessage(db, who, turn.ids.messageId) !== undefined
+      if (!kept) throw new ChatError('not_found', 'Task Not Exists.')
       return turn
     },
     stop: (session, taskId, user) => {

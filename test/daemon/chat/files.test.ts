@@ -260,9 +260,12 @@ describe('POST /files/upload', () => {
     expect(await refusal(await post(body))).toMatchObject({ status, code })
   })
 
-  test('a file without a name is refused', async () => {
-    const head =
-      '--b\r\ncontent-disposition: form-data; name="file"; filename=""\r\ncontent-type: application/octet-stream\r\n\r\n'
+  test.each([
+    ['an empty one', 'filename=""\r\ncontent-type: application/octet-stream'],
+    ['an empty one and a type', 'filename=""\r\ncontent-type: image/png'],
+    ['an empty one and no type', 'filename=""'],
+  ])('a file without a name is refused: %s', async (_what, more) => {
+    const head = `--b\r\ncontent-disposition: form-data; name="file"; ${more}\r\n\r\n`
     const body = Buffer.concat([Buffer.from(head), PNG, Buffer.from('\r\n--b--\r\n')])
     const response = await post(body, key, { 'content-type': 'multipart/form-data; boundary=b' })
     expect(await refusal(response)).toMatchObject({ status: 400, code: 'filename_not_exists_error' })

@@ -137,6 +137,33 @@ describe('sending', () => {
     const done = await say('When does the shop in Oslo open?', { conversation_id: '', files: null, trace_id: 'x' })
     expect(done.conversation_id).toMatch(UUID)
   })
+
+  test('a length counts characters, not the code units that some of them take', async () => {
+    await say('When?', { inputs: { city: '😀'.repeat(10) } })
+    const json = { query: 'When?', user: 'u1', inputs: { city: '😀'.repeat(11) } }
+    expect(await refused('POST', '/chat-messages', json)).toMatchObject({ code: 'invalid_param', params: 'inputs' })
+  })
+
+  test('half a character is replaced, and history has what the answer was given to', async () => {
+    const { conversation_id } = await say('Is half \ud83d of it 😀?', { user: 'half' })
+    const page = await messages(conversation_id, 'half')
+    expect(page.data.map(({ query }) => query)).toEqual(['Is half \ufffd of it 😀?'])
+  })
+
+  test.each([
+    ['nothing at all', {}],
+    ['nothing as JSON', { headers: { 'content-type': 'application/json' } }],
+    ['JSON that is cut off', { body: '{"query":', headers: { 'content-type': 'application/json' } }],
+    ['a list', { json: [] }],
+    ['plain text', { body: '{"query":"q","user":"u1"}', headers: { 'content-type': 'text/plain' } }],
+    ['a form', { body: 'query=q', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
+  ])('a body that is no JSON object is refused in one sentence: %s', async (_what, sent) => {
+    const response = await chat.chat('POST', '/chat-messages', sent)
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { code: 'bad_request', message: 'Invalid JSON payload received or JSON payload is empty.' },
+    ])
+  })
 })
 
 describe('stopping', () => {
@@ -186,7 +213,7 @@ describe('conversations', () => {
 
   test('a deleted conversation is gone everywhere, also when the user stands in the query', async () => {
     for (const inQuery of [true, false]) {
-      const { conversation_id, message_id } = await say('first kettle?', { user: 'leaver' })
+      const { conversation_id, message_id, task_id } = await say('first kettle?', { user: 'leaver' })
       const gone = inQuery
         ? await chat.chat('DELETE', `/conversations/${conversation_id}?user=leaver`, {
             headers: { 'content-type': 'application/json' },
@@ -201,7 +228,16 @@ describe('conversations', () => {
       expect(
         await refused('POST', `/messages/${message_id}/feedbacks`, { user: 'leaver', rating: 'like' }),
       ).toMatchObject({ message: 'Message Not Exists.' })
+      expect(await refused('GET', `/chat-messages/${task_id}/events?user=leaver`)).toMatchObject({ status: 404 })
     }
+  })
+
+  test('deleting asks for a user, in the body or in the query', async () => {
+    const { conversation_id } = await say('first kettle?', { user: 'stayer' })
+    const path = `/conversations/${conversation_id}`
+    const missing = { status: 400, code: 'invalid_param', message: 'Arg user must be provided.', params: 'user' }
+    for (const query of ['', '?user=']) expect(await refused('DELETE', path + query)).toMatchObject(missing)
+    expect(await refused('DELETE', path, { user: '' })).toMatchObject(missing)
   })
 
   test('variables: none, and the code of the document for an unknown conversation', async () => {

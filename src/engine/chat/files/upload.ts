@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
+import { ChatError, filenameMissing, invalidParam } from '../../../contract/chat/errors.js'
 import type { FileUpload } from '../../../contract/chat/files.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { KsError } from '../../../contract/errors.js'
@@ -127,7 +127,7 @@ async function keepFile(
 /** @throws ChatError `filename_not_exists_error`, `invalid_param` */
 function nameOf(filename: string): string {
   const name = filename.replace(/\p{Cc}/gu, '').trim()
-  if (name === '') throw new ChatError('filename_not_exists_error', 'The specified filename does not exist.')
+  if (name === '') throw filenameMissing()
   if (/[/\\]/.test(name)) throw invalidParam('file', 'the name of a file must hold neither / nor \\')
   return cut(name)
 }
