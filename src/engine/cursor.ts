@@ -20,7 +20,12 @@ export function filterHash(...parts: (string | number | undefined)[]): string {
 /** An opaque cursor: base64url of the state, the filter's hash and a checksum over both. */
 export function encodeCursor(state: CursorState, filter: string): string {
   const body = JSON.stringify([state.after, filter, state.publication ?? null])
-  return Buffer.from(JSON.stringify([body, checksum(body)])).toString('base64url')
+  return written([body, checksum(body)])
+}
+
+/** The one spelling of a cursor: base64url has several of the same bytes, and JSON of the same values. */
+function written(parts: unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
 /** @throws KsError `invalid-cursor` for a cursor that is malformed, tampered with, or of another filter */
@@ -36,7 +41,7 @@ export function decodeCursor(cursor: string, filter: string): CursorState {
 function parse(cursor: string): (CursorState & { filter: string }) | undefined {
   try {
     const outer: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (!Array.isArray(outer) || outer.length !== 2) return undefined
+    if (!Array.isArray(outer) || outer.length !== 2 || written(outer) !== cursor) return undefined
     const [body, sum]: unknown[] = outer
     if (typeof body !== 'string' || sum !== checksum(body)) return undefined
     const inner: unknown = JSON.parse(body)
