@@ -46,7 +46,7 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
       'invalid-request',
       `listen ${options.listen} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
     )
-  const listener: Listener = { kind: 'tcp', port, loopback, secure: options.tls !== undefined }
+  const listener: Listener = { kind: 'tcp', loopback, secure: options.tls !== undefined }
   const handle = requestListener(app, listener)
   const server = options.tls === undefined ? createServer(SERVER_OPTIONS, handle) : tlsServer(options.tls, handle)
   const bare = host.replace(/^\[|\]$/g, '')
@@ -54,9 +54,8 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
     if (!options.anyPort) throw new KsError('unavailable', `${options.listen} is already in use by another program`)
     await bind(server, { host: bare, port: 0 })
   }
-  listener.port = boundPort(server)
   answerBrokenRequests(server)
-  return { server, url: `${options.tls ? 'https' : 'http'}://${reachable(host)}:${listener.port}` }
+  return { server, url: `${options.tls ? 'https' : 'http'}://${reachable(host)}:${boundPort(server)}` }
 }
 
 /**

@@ -68,8 +68,9 @@ const get = (target: string, headers: string[] = []) =>
 const bearer = (token: string) => `authorization: Bearer ${token}`
 
 describe('the Host header', () => {
-  test.each(['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])('may be %s with the bound port', async (name) => {
-    expect((await get('/health', [`host: ${name}:${port}`])).status).toBe(200)
+  test.each(['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])('may be %s, with any port or none', async (name) => {
+    for (const host of [name, `${name}:${port}`, `${name}:1`])
+      expect((await get('/health', [`host: ${host}`])).status).toBe(200)
   })
 
   test('may be a listed name, with or without a port', async () => {
@@ -79,8 +80,7 @@ describe('the Host header', () => {
 
   test.each([
     'evil.example',
-    'localhost',
-    '127.0.0.1:1',
+    'evil.example:PORT',
     'localhost.evil.example:PORT',
     '192.168.0.1:PORT',
     '127.0.0.1.nip.io:PORT',
@@ -97,7 +97,8 @@ describe('the Host header', () => {
     expect((await raw('GET /health HTTP/1.0\r\n\r\n')).status).toBe(400)
     expect([400, 403]).toContain((await get('/health', ['host: '])).status)
     expect((await get('/health', [`host: 127.0.0.1:${port}`, 'host: evil.example'])).status).toBe(400)
-    expect([400, 403]).toContain((await get('/health', ['host: a b'])).status)
+    for (const host of ['a b', 'localhost:', 'localhost:x', 'localhost:1:1'])
+      expect([400, 403]).toContain((await get('/health', [`host: ${host}`])).status)
     expect([400, 403]).toContain((await get('/health', ['host: user@127.0.0.1'])).status)
   })
 

@@ -4,7 +4,7 @@ import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
 
 /** Where a request came in; absent for a request made inside the process. */
-export type Listener = { kind: 'tcp'; port: number; loopback: boolean; secure: boolean } | { kind: 'socket' }
+export type Listener = { kind: 'tcp'; loopback: boolean; secure: boolean } | { kind: 'socket' }
 
 export interface GuardOptions {
   allowedHosts: readonly string[]
@@ -34,7 +34,8 @@ export function createGuard(options: GuardOptions): Guard {
     const name = host.toLowerCase()
     if (hosts.has(name) || hosts.has(name.replace(/:\d+$/, ''))) return true
     if (!listener.loopback) return hosts.size === 0
-    return LOOPBACK_NAMES.some((loopback) => name === `${loopback}:${listener.port}`)
+    // whatever the port: it may be one that is forwarded, and a page of another site cannot choose the name
+    return LOOPBACK_NAMES.includes(name.replace(/:\d+$/, ''))
   }
 
   return {
