@@ -68,4 +68,8 @@ it('ks sources files and import-files', async () => {
     'x',
   ]
   expect((await home.ks(odd)).code).toBe(2)
+  expect(await home.ks(['sources', 'add', 'Site', '--uri', 'example.com/handbook'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--uri of a web source must be an http or https URL'),
+  })
 })

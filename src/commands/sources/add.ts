@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { metadataFlags } from '../../cli/source-flags.js'
 import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
@@ -25,12 +26,15 @@ export default class SourcesAdd extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesAdd)
+    const type = flags.type ?? 'web'
+    if (type === 'web' && !/^https?:\/\//i.test(flags.uri))
+      throw usageError(`--uri of a web source must be an http or https URL, received ${JSON.stringify(flags.uri)}`)
     const metadata = metadataOf(flags) ?? {}
     const { id } = await this.space()
     const client = await this.client()
     const source = await client.request('POST /knowledge-spaces/{id}/sources', {
       path: { id },
-      body: { name: args.name, type: flags.type ?? 'web', uri: flags.uri, metadata },
+      body: { name: args.name, type, uri: flags.uri, metadata },
     })
     this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
   }

@@ -41,7 +41,7 @@ export const CreateSourceBody = z.strictObject({
   type: SourceType,
   uri: z.string().min(1).max(LIMITS.sourceUri),
   status: status.optional(),
-  permissionScope: z.array(z.string().min(1).max(LIMITS.permissionScope)).max(LIMITS.permissionScopes).default([]),
+  permissionScope: z.array(z.string().max(LIMITS.permissionScope)).max(LIMITS.permissionScopes).default([]),
   metadata: metadata.default({}),
 })
 export type CreateSourceBody = z.output<typeof CreateSourceBody>
@@ -83,7 +83,8 @@ export type SourceTestResult = z.output<typeof SourceTestResult>
 const text = z.string().min(1)
 const remoteId = text.max(LIMITS.remoteId)
 const fileName = text.max(LIMITS.driveFileName)
-const bucket = text.max(LIMITS.bucketName)
+/** empty: none is named */
+const bucket = z.string().max(LIMITS.bucketName)
 
 export const OnlineDocumentPages = z
   .strictObject({

@@ -25,19 +25,23 @@ export const CRAWL_LIMITS = {
 /** @throws KsError `invalid-sync-policy`, `invalid-request` */
 export function readContent(type: SourceType, metadata: Readonly<Record<string, unknown>>): SourceContent {
   const policy = readSyncPolicy(metadata)
-  if (type === 'web') readCrawlLimits(metadata)
-  const credentials = readCredentials(type, metadata.credentials)
+  if (type === 'web' && isOwnCrawl(metadata)) readCrawlLimits(metadata)
+  const credentials = readCredentials(metadata.credentials)
   const own = Object.entries(metadata).filter(([key]) => !PLATFORM_KEYS.has(key))
   return { metadata: Object.fromEntries(own), credentials, policy }
 }
 
-/** The messages name no value: it may be the secret itself. */
-function readCredentials(type: SourceType, value: unknown): Credentials | null | undefined {
+/** Whether the crawler here reads a web source: one may name another plugin or provider, which is not there. */
+export function isOwnCrawl({ pluginId = 'builtin', provider = 'web' }: Readonly<Record<string, unknown>>): boolean {
+  return pluginId === 'builtin' && provider === 'web'
+}
+
+/** Whether they are of use is found where they are used. The message names no value: it may be the secret itself. */
+function readCredentials(value: unknown): Credentials | null | undefined {
   if (value === undefined || value === null) return value
   if (typeof value !== 'object' || Array.isArray(value))
     throw new KsError('invalid-request', 'metadata.credentials must be an object or null')
   const credentials: Credentials = { ...value }
-  if (type === 'web') webHeaders(credentials)
   return Object.keys(credentials).length === 0 ? null : credentials
 }
 
@@ -75,14 +79,19 @@ export function readCrawlLimits(metadata: Readonly<Record<string, unknown>>): { 
   return { maxPages: read('maxPages', 1), maxDepth: read('maxDepth', 0) }
 }
 
-/** @throws KsError `invalid-request` for an address that is never fetched */
+/**
+ * A web source whose uri is no URL may be kept, as a source that nothing can read: its crawl fails.
+ *
+ * @throws KsError `invalid-request` for a uri that holds a password, and for an address that is never fetched
+ */
 export function checkUri(type: SourceType, uri: string, mayDial: AddressRule): void {
-  const url = URL.canParse(uri) ? new URL(uri) : undefined
-  if (url !== undefined && (url.username !== '' || url.password !== ''))
+  if (!URL.canParse(uri)) return
+  const url = new URL(uri)
+  if (url.username !== '' || url.password !== '')
     throw new KsError('invalid-request', 'uri must hold no credentials: they belong to metadata.credentials')
   if (type !== 'web') return
   const shown = JSON.stringify(uri.slice(0, 200))
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new KsError('invalid-request', `uri of a web source must be an http or https URL, received ${shown}`)
   const literal = /^\[|^[\d.]+$/.test(url.hostname)
   if (literal && !mayDial(url.hostname))

@@ -18,10 +18,11 @@ export async function crawlSource(
   access: SiteAccess,
 ): Promise<{ pages: WebsiteCrawlResult['pages']; counts: SyncCounts }> {
   const limits = readCrawlLimits(JSON.parse(source.metadata))
+  const scope = createScope(source.uri)
   const importing = await beginImport(context, caller, { spaceId, source }, settled)
   const seen: SitePage['facts'][] = []
   const addresses: string[] = []
-  const failures = await crawlSite({ scope: createScope(source.uri), ...limits }, access, async (page) => {
+  const failures = await crawlSite({ scope, ...limits }, access, async (page) => {
     signal.throwIfAborted()
     await importing.take(page)
     addresses.push(page.address)

@@ -12,6 +12,7 @@ import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { findSpace } from '../spaces/store.js'
 import { clearWork, type Opened, openPlace } from './connectors/open.js'
+import { isSynced, noConnector } from './connectors/registry.js'
 import { crawlSource } from './crawl-source.js'
 import { finishDeletions } from './delete.js'
 import type { ImportPlace } from './import-items.js'
@@ -82,12 +83,13 @@ export class SourceSync {
   /**
    * Crawls a web source; who asks while a crawl runs gets its result.
    *
-   * @throws KsError `not-a-web-source`, `invalid-request` for one that is switched off, `crawl-failed`
+   * @throws KsError `not-a-web-source`, `not-configured`, `invalid-request` for one that is switched off, `crawl-failed`
    */
   crawl(caller: Caller, spaceId: string, id: string, trigger: Trigger = 'request'): Promise<WebsiteCrawlResult> {
     const source = this.#find(caller, spaceId, id)
     if (source.type !== 'web')
       throw new KsError('not-a-web-source', `source ${id} is of type ${source.type}, only web sources are crawled`)
+    if (!isSynced(source.type, JSON.parse(source.metadata))) throw noConnector(source.type, id)
     assertOn(source)
     const running = this.#crawls.get(source.id)
     if (running !== undefined) return running
@@ -206,7 +208,7 @@ export class SourceSync {
     try {
       await db.write(() => replanAll(db, now()))
       for (const source of dueSources(db, now())) {
-        if (this.#runs.of(source.id) !== undefined) continue
+        if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, JSON.parse(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
         )

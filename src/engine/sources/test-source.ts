@@ -4,6 +4,7 @@ import { linkAbort } from '../../lib/abort.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { openPlace } from './connectors/open.js'
+import { isSynced, noConnector } from './connectors/registry.js'
 import { webHeaders } from './content.js'
 import type { SourceParts } from './sources.js'
 import type { SourceRow } from './store.js'
@@ -31,6 +32,7 @@ export async function testSource(
   )
   try {
     if (source.type === 'web') {
+      if (!isSynced(source.type, JSON.parse(source.metadata))) throw noConnector(source.type, source.id)
       const credentials = headersOf(parts, source)
       const { status } = await fetch.get(source.uri, { credentials, signal: deadline.signal })
       return status < 400 ? { valid: true } : { valid: false, error: `the site answered ${status}` }
@@ -51,7 +53,12 @@ export async function testSource(
   }
 }
 
-/** What a web source signs in with. */
+/** What a web source signs in with. @throws EgressFailure for credentials that a site has no use for */
 export function headersOf({ box }: SourceParts, source: SourceRow): Record<string, string> {
-  return webHeaders(source.credentials === null ? undefined : box.open(source.id, source.credentials))
+  const credentials = source.credentials === null ? undefined : box.open(source.id, source.credentials)
+  try {
+    return webHeaders(credentials)
+  } catch (error) {
+    throw error instanceof KsError ? new EgressFailure(error.message) : error
+  }
 }

@@ -265,6 +265,14 @@ describe('s3', () => {
       isTruncated: false,
       files: [{ id: 'a/', name: 'a', type: 'folder' }, { id: 'same.md' }],
     })
+    expect(await filesOf(id, { bucket: '' })).toHaveLength(2)
+    const folder = await add({ ...place, uri: `${place.endpoint}/docs/a/` })
+    for (const none of [{}, { prefix: '' }, { bucket: '', prefix: '' }])
+      expect((await filesOf(folder, none))[0]?.files.map((file) => file.id)).toEqual([
+        'a/b/',
+        'a/other.md',
+        'a/same.md',
+      ])
     const [below] = await filesOf(id, { bucket: 'docs', prefix: 'a/', maxKeys: 2 })
     expect(below).toMatchObject({ isTruncated: true })
     expect(below?.files).toHaveLength(2)
@@ -362,6 +370,7 @@ describe.skipIf(davMissing !== undefined)('webdav', () => {
     const done = await sources().importFiles(ADA, spaceId, id, { files })
     expect(done.documents.map(({ filename }) => filename)).toEqual(names)
     expect(done.failed).toEqual([{ filename: 'huge.bin', error: expect.stringContaining('over the limit') }])
+    expect(await filesOf(id, { bucket: '' })).toHaveLength(1)
     await expect(filesOf(id, { bucket: 'x' })).rejects.toMatchObject({ code: 'invalid-request' })
     await place.end()
   })

@@ -55,13 +55,23 @@ describe('credentials', () => {
   test('are refused in a uri, and not repeated in the refusal', async () => {
     const failure = await create({ uri: 'https://ada:hunter22@example.com/' }).catch((error: Error) => error.message)
     expect(failure).toBe('uri must hold no credentials: they belong to metadata.credentials')
-    const odd = await create({ metadata: { credentials: { key: 'hunter22' } } }).catch((error: Error) => error.message)
-    expect(odd).not.toContain('hunter22')
+  })
+
+  test('that a site has no use for are kept, and found by the test', async () => {
+    const made = await create({ metadata: { credentials: { key: 'hunter22' } } })
+    const { valid, error } = await home.engine.sources.test(ADA, spaceId, made.id)
+    expect(valid).toBe(false)
+    expect(error).toContain('must be {token} or {username, password}')
+    const failure = home.engine.sources.crawl(ADA, spaceId, made.id)
+    await expect(failure).rejects.toMatchObject({ code: 'crawl-failed' })
+    expect(JSON.stringify([made, error, await home.engine.sources.get(ADA, spaceId, made.id)])).not.toContain(
+      'hunter22',
+    )
   })
 })
 
 describe('a source', () => {
-  test.each(['file:///etc/passwd', 'ftp://x/', 'gopher://x/', 'data:,x', 'javascript:1', 'ws://x/', 'x'])(
+  test.each(['file:///etc/passwd', 'ftp://x/', 'gopher://x/', 'data:,x', 'javascript:1', 'ws://x/'])(
     'of the web is not at %s',
     async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
   )
@@ -69,6 +79,29 @@ describe('a source', () => {
     'may not name %s',
     async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
   )
+  test('of the web whose uri is no URL is kept, and cannot be read', async () => {
+    const { id, uri, status } = await create({ uri: 'x' })
+    expect([uri, status]).toEqual(['x', 'active'])
+    await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({
+      code: 'crawl-failed',
+      message: `source ${id} could not be crawled: its uri is no http or https URL`,
+    })
+    expect((await home.engine.sources.get(ADA, spaceId, id)).status).toBe('error')
+    expect(await home.engine.sources.test(ADA, spaceId, id)).toEqual({
+      valid: false,
+      error: 'an address that is no URL',
+    })
+  })
+  test.each([
+    { pluginId: 'example', provider: 'web' },
+    { provider: 'headless' },
+    { pluginId: 'example', parameters: { maxPages: 'all' }, syncPolicy: { everyHours: 1 } },
+  ])('of the web that another crawler reads is kept, and not read here: %j', async (metadata) => {
+    const { id } = await create({ metadata })
+    await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
+    await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
+    await home.engine.sources.delete(ADA, spaceId, id, 'cascade')
+  })
   test('that is no web source is neither crawled nor tested', async () => {
     const { id } = await create({ type: 'upload', uri: 'hand' })
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-a-web-source' })

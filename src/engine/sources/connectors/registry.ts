@@ -1,6 +1,6 @@
 import { KsError } from '../../../contract/errors.js'
 import type { AddressRule } from '../../egress/addresses.js'
-import type { SourceType } from '../content.js'
+import { isOwnCrawl, type SourceType } from '../content.js'
 import type { ConnectorModule, DriveConnection, PageConnection, Place } from './connector.js'
 import { gitConnector } from './git.js'
 import { notionConnector } from './notion.js'
@@ -35,11 +35,16 @@ export function connectorOf(type: SourceType, metadata: Metadata): Connector | u
 
 /** Whether there is anything that can read the source by itself. */
 export function isSynced(type: SourceType, metadata: Metadata): boolean {
-  return type === 'web' || connectorOf(type, metadata) !== undefined
+  return type === 'web' ? isOwnCrawl(metadata) : connectorOf(type, metadata) !== undefined
 }
 
 /** @throws KsError `not-configured` that says what there is */
 export function noConnector(type: SourceType, id: string): KsError {
+  if (type === 'web')
+    return new KsError(
+      'not-configured',
+      `source ${id} names a crawler that this daemon does not have: metadata.pluginId must be builtin, metadata.provider web`,
+    )
   const known = [...(type === 'connector' ? PAGES : DRIVES).keys()].join(', ')
   return new KsError(
     'not-configured',

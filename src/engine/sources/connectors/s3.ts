@@ -161,7 +161,7 @@ async function load(
 
 /** @throws KsError `invalid-request` for a bucket that is not the source's */
 function bucketOf({ bucket: own }: Address, named: string | undefined): string | undefined {
-  if (named === undefined || named === own) return own
+  if (named === undefined || named === '' || named === own) return own
   if (own === undefined && BUCKET.test(named)) return named
   const rule = own === undefined ? 'the name of a bucket' : JSON.stringify(own)
   throw new KsError('invalid-request', `bucket must be ${rule}, received ${JSON.stringify(named.slice(0, 100))}`)
@@ -175,7 +175,7 @@ async function listBuckets({ client, sdk }: Loaded): Promise<Folder[]> {
 }
 
 async function listKeys({ client, sdk }: Loaded, address: Address, bucket: string, query: DriveQuery): Promise<Folder> {
-  const prefix = query.prefix ?? address.prefix
+  const prefix = query.prefix || address.prefix
   if (!prefix.startsWith(address.prefix))
     throw new KsError(
       'invalid-request',

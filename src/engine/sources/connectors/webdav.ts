@@ -82,7 +82,7 @@ async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'
 }
 
 function noBucket(bucket: string | undefined): void {
-  if (bucket !== undefined)
+  if (bucket !== undefined && bucket !== '')
     throw new KsError('invalid-request', 'a webdav source has no buckets: bucket must be left out')
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { EgressFailure } from '../../egress/failure.js'
 
 /** Longer addresses are made by scripts that go round in circles. */
 const MAX_URL = 2048
@@ -17,8 +18,11 @@ export interface Scope {
   holds(url: URL): boolean
 }
 
+/** @throws EgressFailure for a uri that is no address of a page */
 export function createScope(uri: string): Scope {
-  const start = new URL(uri)
+  const start = URL.canParse(uri) ? new URL(uri) : undefined
+  if (start === undefined || (start.protocol !== 'http:' && start.protocol !== 'https:'))
+    throw new EgressFailure('its uri is no http or https URL')
   const last = start.pathname.split('/').at(-1) ?? ''
   // `/docs/start.html` is a page of `/docs/`; `/docs` is the folder itself
   const folder =
