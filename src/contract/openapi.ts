@@ -4,7 +4,7 @@ import { ERRORS } from './errors.js'
 import { ResearchLimitsExceeded } from './gateway/research.js'
 import { type JsonSchema, jsonSchema } from './json-schema.js'
 import { ErrorBody } from './primitives.js'
-import type { RouteDefinition } from './route.js'
+import { needsBody, type RouteDefinition } from './route.js'
 
 type Json = Record<string, unknown>
 
@@ -133,7 +133,7 @@ function requestBody(route: RouteDefinition, components: Record<string, JsonSche
     const schema = hoist(route.body, 'input', components)
     const types = route.forms === true ? [JSON_TYPE, ...FORM_TYPES] : [JSON_TYPE]
     const content = Object.fromEntries(types.map((type) => [type, { schema }]))
-    return { requestBody: { required: true, content } }
+    return { requestBody: { required: needsBody(route) || route.scope === 'application', content } }
   }
   if (route.multipart === undefined) return {}
   const { file, fields } = route.multipart

@@ -39,6 +39,11 @@ export function route<const R extends RouteDefinition>(definition: R): R {
   return definition
 }
 
+/** A JSON body whose keys are all optional may be left out. */
+export function needsBody({ body, forms }: RouteDefinition): boolean {
+  return forms === true || (body !== undefined && !body.safeParse({}).success)
+}
+
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
 type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
 

@@ -10,7 +10,7 @@ import { plainReply, streamedResponse } from './answer.js'
 import { requireScope } from './auth/scopes.js'
 import type { Session, TokenVerifier } from './auth/tokens.js'
 import type { PreviewLinks } from './chat/previews.js'
-import { readJson } from './http/body.js'
+import { isBodyless, readJson } from './http/body.js'
 import { type Guard, type Listener, repeatedHeader } from './http/guard.js'
 import { isGuardedPath } from './http/guarded-path.js'
 import { fingerprint, idempotencyKey, underKey } from './http/idempotency.js'
@@ -69,6 +69,7 @@ interface Exchange {
 
 const SINGLE_HEADERS = new Set(['host', 'content-type', 'content-encoding', 'idempotency-key', 'origin'])
 const AUTHORIZATION = new Set(['authorization'])
+const NO_BODY = { value: {}, text: '' }
 /** seconds after which a client may look for the next daemon */
 const RESTART_SECONDS = 5
 
@@ -173,7 +174,8 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
   const key = acceptsIdempotencyKey(route) ? idempotencyKey(request.headers) : undefined
   const form =
     route.multipart && multipartReader(request, incoming, route.multipart, options.uploads, key !== undefined)
-  const json = route.body && (await readJson(request, incoming))
+  const bodyless = !operation.needsBody && isBodyless(request, incoming)
+  const json = route.body && (bodyless ? NO_BODY : await readJson(request, incoming))
   const body = route.body && checked(route.body, json?.value, 'the body')
   const input = {
     params,

@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import type { RouteDefinition } from '../contract/route.js'
+import { needsBody, type RouteDefinition } from '../contract/route.js'
 import type { AnyHandler } from './operation.js'
 
 /** A route with its handler, and what the pipeline would otherwise work out for every request. */
 export interface Operation {
   route: RouteDefinition
   handler: AnyHandler
+  /** a body whose keys are all optional may be left out */
+  needsBody: boolean
   /** the status of routes that have one success; others say it in their reply */
   status: number | undefined
   /** schema of each success body that has one */
@@ -53,7 +55,13 @@ function operation(route: RouteDefinition, handler: AnyHandler): Operation {
   const statuses = Object.keys(route.ok).map(Number)
   const bodies = new Map<number, z.ZodType>()
   for (const [status, body] of Object.entries(route.ok)) if (body instanceof z.ZodType) bodies.set(Number(status), body)
-  return { route, handler, status: statuses.length === 1 ? statuses[0] : undefined, bodies }
+  return {
+    route,
+    handler,
+    needsBody: needsBody(route),
+    status: statuses.length === 1 ? statuses[0] : undefined,
+    bodies,
+  }
 }
 
 function pattern(path: string): string {

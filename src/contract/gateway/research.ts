@@ -66,7 +66,7 @@ export const ResearchTaskDryRunPlan = z
   .meta({ id: 'ResearchTaskDryRunPlan' })
 export type ResearchTaskDryRunPlan = z.output<typeof ResearchTaskDryRunPlan>
 
-export const ResearchLimits = z.strictObject({
+export const ResearchLimits = z.object({
   maxRetrievalSteps: positive.optional(),
   maxScannedResources: positive.optional(),
   maxToolCalls: positive.optional(),
@@ -173,7 +173,9 @@ export const PlanResearchBody = z.strictObject({
 })
 export type PlanResearchBody = z.output<typeof PlanResearchBody>
 
-export const CreateResearchBody = PlanResearchBody.extend({
+/** The one JSON body that is not strict: what it does not know is passed over. */
+export const CreateResearchBody = z.object({
+  ...PlanResearchBody.shape,
   limits: ResearchLimits.optional(),
   metadata: metadata.optional(),
   permissionScope: metadata.optional(),

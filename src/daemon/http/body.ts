@@ -20,6 +20,13 @@ export function bodyStream(request: Request, incoming: IncomingMessage | undefin
   return Readable.fromWeb(request.body as NodeWebStream)
 }
 
+/** Whether a request came without a body: none is declared, and nothing says of what type it would be. */
+export function isBodyless(request: Request, incoming: IncomingMessage | undefined): boolean {
+  const { headers } = request
+  if (headers.has('content-type') || headers.has('transfer-encoding')) return false
+  return (headers.get('content-length') ?? '0') === '0' && (incoming !== undefined || request.body === null)
+}
+
 /** @throws KsError `invalid-request` for a compressed body: its size could not be bounded before it is read */
 export function refuseEncodedBody(headers: Headers): void {
   const encoding = headers.get('content-encoding')
