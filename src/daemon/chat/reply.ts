@@ -6,9 +6,18 @@ const ENCODER = new TextEncoder()
 /** seconds after which a client that is one too many may try again, where nothing better is known */
 const RETRY_SECONDS = 1
 
-/** One event of a streamed answer: a single line, with the space that clients look for. */
+const BEYOND_ASCII = /[\u007f-\uffff]/g
+
+/**
+ * One event of a streamed answer: a single line, with the space that clients look for. What is not ASCII is escaped:
+ * many clients decode each piece of the network by itself, which would break characters, or end lines at U+2028.
+ */
 export function encodeChatFrame(data: unknown): Uint8Array {
-  return ENCODER.encode(`data: ${JSON.stringify(data)}\n\n`)
+  const json = JSON.stringify(data).replace(
+    BEYOND_ASCII,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return ENCODER.encode(`data: ${json}\n\n`)
 }
 
 /** The body of a refusal holds code, message and status, always. */

@@ -20,6 +20,9 @@ export interface ChatTurn {
   completion(): Promise<ChatCompletion>
 }
 
+/** longest text of one event: some clients bound the lines that they read, or take what a read gives for an event */
+const EVENT_CHARACTERS = 2000
+
 /** What reads the answer aloud while it is written. */
 export interface Voice {
   add(text: string): void
@@ -88,7 +91,7 @@ export class RunningTurn implements ChatTurn {
 
   say(text: string, event: 'message' | 'agent_message'): void {
     this.#answer += text
-    this.#push({ event, id: this.ids.messageId, ...this.#common(), answer: text })
+    for (const answer of piecesOf(text)) this.#push({ event, id: this.ids.messageId, ...this.#common(), answer })
     this.#voice?.add(text)
   }
 
@@ -183,4 +186,15 @@ export class RunningTurn implements ChatTurn {
   #dropAudio(): void {
     if (this.#over && this.#readers === 0) this.#frames = this.#frames.filter(({ event }) => event !== 'tts_message')
   }
+}
+
+/** A text in pieces of at most {@link EVENT_CHARACTERS}, with no pair of surrogates torn apart. */
+function* piecesOf(text: string): Generator<string> {
+  let from = 0
+  do {
+    let to = from + EVENT_CHARACTERS
+    if (to < text.length && /[\ud800-\udbff]/.test(text.charAt(to - 1))) to--
+    yield text.slice(from, to)
+    from = to
+  } while (from < text.length)
 }
