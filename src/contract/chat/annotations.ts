@@ -4,7 +4,7 @@ import { route } from '../route.js'
 import { CHAT_LIMITS } from './limits.js'
 import { chatLimit } from './messages.js'
 
-const text = z.string().min(1).max(CHAT_LIMITS.query)
+const text = z.string().min(1).max(CHAT_LIMITS.longText)
 
 export const AnnotationBody = z.object({ question: text, answer: text }).meta({ id: 'ChatAnnotationRequest' })
 export type AnnotationBody = z.output<typeof AnnotationBody>
@@ -24,7 +24,7 @@ export type Annotation = z.output<typeof Annotation>
 export const AnnotationsQuery = z.object({
   page: queryInt({ min: 1 }).default(1),
   limit: chatLimit(CHAT_LIMITS.page),
-  keyword: z.string().max(CHAT_LIMITS.query).optional(),
+  keyword: z.string().max(CHAT_LIMITS.longText).optional(),
 })
 export type AnnotationsQuery = z.output<typeof AnnotationsQuery>
 

@@ -8,7 +8,7 @@ const control = {
   required: z.boolean().default(false),
   default: z.string().max(CHAT_LIMITS.text).optional(),
 }
-const maxLength = z.int().min(1).max(CHAT_LIMITS.query).optional()
+const maxLength = z.int().min(1).max(CHAT_LIMITS.longText).optional()
 
 /** One control of the form that fills an application's variables; its one key is its kind. */
 export const InputControl = z

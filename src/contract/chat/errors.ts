@@ -27,7 +27,7 @@ export const CHAT_ERRORS = {
   unsupported_audio_type: 415,
   /** more answers of an application at once than it may have */
   too_many_requests: 429,
-  /** more requests a minute than a key may make */
+  /** more requests a minute than a key may make, or than the provider of the model takes */
   rate_limit_error: 429,
   internal_server_error: 500,
   service_unavailable: 503,

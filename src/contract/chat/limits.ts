@@ -17,7 +17,10 @@ export const CHAT_LIMITS = {
   annotationsPerApp: 5000,
   concurrentRequests: 10_000,
   user: 1000,
-  query: 16_000,
+  /** gateways write a whole conversation into one */
+  query: 100_000,
+  /** of annotations and remarks */
+  longText: 16_000,
   page: { default: 20, max: 100 },
   feedbacksPage: { default: 20, max: 101 },
   conversationName: 255,

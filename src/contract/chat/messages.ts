@@ -146,7 +146,7 @@ export const FeedbackBody = z
   .object({
     rating: z.enum(['like', 'dislike']).nullish(),
     user,
-    content: z.string().max(CHAT_LIMITS.query).nullish(),
+    content: z.string().max(CHAT_LIMITS.longText).nullish(),
   })
   .meta({ id: 'MessageFeedbackRequest' })
 export type FeedbackBody = z.output<typeof FeedbackBody>

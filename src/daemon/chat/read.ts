@@ -44,16 +44,21 @@ async function bodyOf(
   if (route.method === 'DELETE' && !hasBody(request, incoming)) return query
   // what switches something off needs nothing said, and clients say all kinds of things
   if (params.action === 'disable') return {}
-  const value =
+  const sent =
     route.forms === true && !isJson(request) ? await formOf(request, incoming) : await jsonOf(request, incoming)
+  // `null` is what some clients make of no body
+  const value = sent === null && route.method === 'DELETE' ? {} : sent
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw noJson('the body must be a JSON object')
   const fields = withoutBlanks(value)
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
 }
 
+/** JSON is UTF-8 whatever its type says beside that. */
+const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json\s*(;|$)/i
+
 function isJson(request: Request): boolean {
-  return /^application\/json\b/i.test(request.headers.get('content-type')?.trim() ?? '')
+  return JSON_TYPE.test(request.headers.get('content-type')?.trim() ?? '')
 }
 
 /** The fields of a form of either kind. */
@@ -77,7 +82,7 @@ function hasBody(request: Request, incoming: IncomingMessage | undefined): boole
 async function jsonOf(request: Request, incoming: IncomingMessage | undefined): Promise<unknown> {
   if (!isJson(request)) throw noJson('the body needs the content-type application/json')
   try {
-    const { value, text } = await readJson(request, incoming)
+    const { value, text } = await readJson(request, incoming, JSON_TYPE)
     return HALF_CHARACTER.test(text) ? JSON.parse(text, wellFormed) : value
   } catch (error) {
     if (error instanceof KsError && error.code === 'malformed-json') throw noJson(error.message)

@@ -43,10 +43,12 @@ export function refuseEncodedBody(headers: Headers): void {
 export async function readJson(
   request: Request,
   incoming: IncomingMessage | undefined,
+  /** content types that are taken for JSON */
+  types = JSON_TYPE,
 ): Promise<{ value: unknown; text: string }> {
   const type = request.headers.get('content-type')
   if (type === null) throw new KsError('invalid-request', 'the body needs the content-type application/json')
-  if (!JSON_TYPE.test(type.trim()))
+  if (!types.test(type.trim()))
     throw new KsError('invalid-request', `content-type must be application/json, received ${quote(type)}`)
   refuseEncodedBody(request.headers)
   const text = decode(await readBytes(request, incoming))

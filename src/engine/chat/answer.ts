@@ -2,6 +2,7 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import { ChatError } from '../../contract/chat/errors.js'
 import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
+import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { ProviderFailure } from '../models/failure.js'
@@ -45,6 +46,7 @@ export type AnswerPiece =
   | { type: 'usage'; usage: GenerationUsage }
 
 const MAX_ANSWER_TOKENS = 1024
+const LINE_CHARACTERS = 1000
 
 /** The model that answers where no space is asked; undefined where the daemon has none. */
 export function chatModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {
@@ -61,9 +63,10 @@ export async function* answerTurn(
 ): AsyncGenerator<AnswerPiece> {
   if (asked.spaceIds.length === 0) return yield* fromModel(context, asked, signal)
   const { query, conversationId: holder } = asked
-  const searched = searchedQuery(query, asked.turns)
+  const question = query.length > LIMITS.queryText ? lastLine(query) : query
+  const searched = searchedQuery(question, asked.turns)
   const search = (knowledgeSpaceId: string) =>
-    evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query, searched, holder }, signal)
+    evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, searched, holder }, signal)
   const found = merged(await atItsTurn(shared.gate, signal, () => Promise.all(asked.spaceIds.map(search))))
   if (found === undefined) return
   const { best, resources } = found
@@ -103,6 +106,12 @@ async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSig
     if (event.type === 'delta') yield { type: 'delta', text: event.text }
     else if (event.usage !== undefined) yield { type: 'usage', usage: event.usage }
   }
+}
+
+/** Where gateways write a whole conversation into one message, its last line is what was asked. */
+function lastLine(text: string): string {
+  const end = text.trimEnd()
+  return end.slice(end.lastIndexOf('\n') + 1).slice(-LINE_CHARACTERS)
 }
 
 /** The application's instructions, earlier turns and the question, for a model that answers by itself. */

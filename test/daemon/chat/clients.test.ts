@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bodyOf } from '../../helpers/daemon.js'
+import { startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { type ChatEdge, eventsOf, startChat } from './helpers.js'
+
+/** Habits of public clients that the service puts up with, and what their readers of streams stumble over. */
+
+const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
+const MODEL = { ...PROVIDER, model: 'talker' }
+/** U+2028 and U+0085 end a line for Python's `splitlines`, which some clients read streams with */
+const ODD = 'Grüße 你好 👩‍👩‍👧 one\u2028two\u0085three "quoted" \\ done'
+const UNBROKEN = '👍'.repeat(40_000)
+const ANSWERS: Record<string, string> = { odd: ODD, unbroken: UNBROKEN }
+
+let server: FakeOpenAi
+let running: TestEngine
+let chat: ChatEdge
+let talk: string
+
+beforeAll(async () => {
+  server = await startFakeOpenAi({
+    models: ['talker'],
+    answer: (messages) => ANSWERS[messages.at(-1)?.content ?? ''] ?? `You wrote ${messages.at(-1)?.content.length}`,
+  })
+  running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })
+  chat = await startChat({}, { engine: running.engine })
+  talk = await keyOf({})
+})
+afterAll(async () => {
+  await chat.end()
+  await running.end()
+  await server.close()
+})
+
+async function keyOf(fields: object): Promise<string> {
+  const { edge, token } = chat
+  const app = await bodyOf<{ id: string }>(
+    await edge.send('POST', '/chat-apps', { token, json: { name: 'A', ...fields } }),
+  )
+  return (await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${app.id}/keys`, { token }))).key
+}
+
+const send = (query: string, more: object = {}, token = talk) =>
+  chat.edge.send('POST', '/v1/chat-messages', { token, json: { query, user: 'u', auto_generate_name: false, ...more } })
+
+interface Message {
+  conversation_id: string
+  answer: string
+  metadata: { retriever_resources: { document_name: string }[] }
+}
+
+async function answered(response: Response): Promise<Message> {
+  expect(response.status).toBe(200)
+  return bodyOf<Message>(response)
+}
+
+describe('a stream', () => {
+  test('holds ASCII only, so that it may be cut and decoded anywhere', async () => {
+    const text = await (await send('odd')).clone().text()
+    expect(text).toMatch(/^[\n -~]*$/)
+    const events = await eventsOf(new Response(text))
+    const said = events.flatMap(({ event, answer }) => (event === 'message' ? [answer] : [])).join('')
+    expect(said).toBe(ODD)
+  })
+
+  test('brings a long piece of a model in short events, with no character torn apart', async () => {
+    const response = await send('unbroken')
+    const text = await response.text()
+    for (const line of text.split('\n')) expect(line.length).toBeLessThan(16_384)
+    const events = await eventsOf(new Response(text))
+    const pieces = events.flatMap(({ event, answer }) => (event === 'message' ? [String(answer)] : []))
+    expect(pieces.join('')).toBe(UNBROKEN)
+    for (const piece of pieces) expect(piece.isWellFormed()).toBe(true)
+    const path = `/v1/messages?user=u&conversation_id=${events[0]?.conversation_id}`
+    const page = await bodyOf<{ data: Message[] }>(await chat.edge.send('GET', path, { token: talk }))
+    expect(page.data[0]?.answer).toBe(UNBROKEN)
+  })
+})
+
+describe('a model that does not answer', () => {
+  const limited = { kind: 'status', status: 429, retryAfter: '0' } as const
+
+  test.each([
+    ['limits the rate', 429, 'rate_limit_error', {}],
+    ['refuses the credentials', 400, 'provider_not_initialize', {}],
+    ['does not know the name', 400, 'model_currently_not_support', { model: { ...PROVIDER, model: 'unknown' } }],
+  ])('because its provider %s: %d %s, streamed or not', async (why, status, code, fields) => {
+    const token = await keyOf(fields)
+    const fault = why.startsWith('limits') ? limited : { kind: 'echo-key' as const }
+    for (const response_mode of ['blocking', 'streaming']) {
+      // as many as there are tries, and more
+      if (status === 429 || why.startsWith('refuses')) server.script(...Array.from({ length: 10 }, () => fault))
+      const response = await send('q', { response_mode }, token)
+      if (response_mode === 'streaming') {
+        const events = await eventsOf(response)
+        expect(events.at(-1)).toMatchObject({ event: 'error', status, code })
+      } else {
+        expect(response.status).toBe(status)
+        expect(response.headers.has('retry-after')).toBe(status === 429)
+        expect(await response.json()).toMatchObject({ status, code })
+      }
+      server.clear()
+    }
+  })
+})
+
+describe('a request', () => {
+  test.each([
+    'application/json; charset=utf8',
+    'application/json; charset=ISO-8859-1',
+    'application/json;odata=verbose',
+    'application/vnd.api+json',
+    'text/json',
+  ])('may call its JSON %s', async (type) => {
+    const body = JSON.stringify({ query: 'é', user: 'u', response_mode: 'blocking' })
+    const headers = { 'content-type': type }
+    const response = await chat.edge.send('POST', '/v1/chat-messages', { token: talk, body, headers })
+    expect((await answered(response)).answer).toBe('You wrote 1')
+  })
+
+  test('may hold a whole conversation as its question; what is searched is its last line', async () => {
+    const before = 'USER: tell me about the weather\nASSISTANT: it rains\n'.repeat(1900)
+    const query = `${before}USER: When does the shop in Oslo open?`
+    expect((await answered(await send(query, { response_mode: 'blocking' }))).answer).toBe(`You wrote ${query.length}`)
+    const { metadata } = await answered(await send(query, { response_mode: 'blocking' }, chat.key))
+    expect(metadata.retriever_resources[0]?.document_name).toBe('hours.md')
+    const longer = await send('x'.repeat(100_001), { response_mode: 'blocking' })
+    expect(await longer.json()).toMatchObject({ status: 400, code: 'invalid_param', params: 'query' })
+  })
+
+  test('may have a base address that ends in a slash', async () => {
+    for (const path of ['/v1//info', '//v1/info', '/v1//messages//x/feedbacks'])
+      expect([path, (await chat.edge.send('GET', path, { token: talk })).status]).toEqual([
+        path,
+        path.endsWith('feedbacks') ? 405 : 200,
+      ])
+    // below other paths every slash counts
+    expect((await chat.edge.send('GET', '//knowledge-spaces', { token: chat.token })).status).toBe(404)
+  })
+
+  test('that deletes may have `null` for a body', async () => {
+    const { conversation_id } = await answered(await send('x', { response_mode: 'blocking' }))
+    const headers = { 'content-type': 'application/json' }
+    const path = `/v1/conversations/${conversation_id}`
+    const bare = await chat.edge.send('DELETE', path, { token: talk, body: 'null', headers })
+    expect(await bare.json()).toMatchObject({ status: 400, params: 'user' })
+    const named = await chat.edge.send('DELETE', `${path}?user=u`, { token: talk, body: 'null', headers })
+    expect(named.status).toBe(204)
+  })
+})
