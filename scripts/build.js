@@ -125,6 +125,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
       // committed files: tests compare them, so only a build by hand may change them
       runNode(['scripts/openapi.js'], { tolerant: false })
       runNode(['scripts/cli-reference.js'], { tolerant: false })
+      runNode(['scripts/kchat-reference.js'], { tolerant: false })
     })
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`)

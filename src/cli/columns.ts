@@ -1,8 +1,8 @@
 import { tty, ttyLine } from './terminal.js'
 import { ago, bytes, count } from './units.js'
 
-/** How a field is shown to people; machines get the value as it is. */
-export type Kind = 'text' | 'id' | 'time' | 'epoch' | 'bytes' | 'count' | 'state'
+/** How a field is shown to people; machines get the value as it is. Times: ISO text, epoch in milliseconds, in seconds. */
+export type Kind = 'text' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state'
 
 /** One column of a list, or one line of a record. */
 export interface Column {
@@ -33,6 +33,7 @@ export function show(value: unknown, kind: Kind | undefined, now: number = Date.
   if (value === undefined || value === null) return ''
   if (kind === 'time' && typeof value === 'string') return ago(value, now)
   if (kind === 'epoch' && typeof value === 'number') return ago(new Date(value).toISOString(), now)
+  if (kind === 'seconds' && typeof value === 'number') return ago(new Date(value * 1000).toISOString(), now)
   if (kind === 'bytes' && typeof value === 'number') return bytes(value)
   if (kind === 'id' && typeof value === 'string') return shortId(value)
   if (typeof value === 'number' && Number.isInteger(value)) return count(value)
@@ -41,7 +42,9 @@ export function show(value: unknown, kind: Kind | undefined, now: number = Date.
 
 /** A cell for machines: one line, no tabs, full values, times as ISO. */
 export function cell(value: unknown, kind?: Kind): string {
-  const text = tty(kind === 'epoch' && typeof value === 'number' ? new Date(value).toISOString() : plain(value))
+  const ms =
+    typeof value !== 'number' ? undefined : kind === 'epoch' ? value : kind === 'seconds' ? value * 1000 : undefined
+  const text = tty(ms === undefined ? plain(value) : new Date(ms).toISOString())
   return text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n')
 }
 

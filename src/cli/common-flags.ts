@@ -101,17 +101,6 @@ export function asFormat(value: string, name: string): Format {
   return known
 }
 
-/** Whether arguments ask for machine-readable errors; used before, or in place of, a full parse. */
-export function asksForJson(argv: readonly string[], env: Env): boolean {
-  const end = argv.indexOf('--')
-  const own = end === -1 ? argv : argv.slice(0, end)
-  if (own.includes('--json')) return true
-  const at = own.indexOf('--format')
-  const inline = own.find((word) => word.startsWith('--format='))?.slice('--format='.length)
-  const format = (at === -1 ? inline : own[at + 1]) ?? envValue(env, 'KS_FORMAT')
-  return format === 'json' || format === 'jsonl'
-}
-
 function fieldsOf(list: string | undefined): string[] | undefined {
   if (list === undefined) return undefined
   const fields = list.split(',').map((field) => field.trim())

@@ -1,8 +1,8 @@
 import { Config } from '@oclif/core/config'
 import { run } from '@oclif/core/run'
 import { settings } from '@oclif/core/settings'
+import { asksForJson } from './asks-for-json.js'
 import { ExitWith } from './cli-error.js'
-import { asksForJson } from './common-flags.js'
 import { errorReport, renderReport } from './report-error.js'
 
 /**

@@ -61,6 +61,7 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 function apiHint(error: ApiError): string | undefined {
+  if (error.hint !== undefined) return error.hint
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
     return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`

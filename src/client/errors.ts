@@ -8,14 +8,24 @@ export class ApiError extends Error {
   readonly traceId?: string
   /** seconds after which the caller may try again */
   readonly retryAfter?: number
+  /** what may help, where the service says so */
+  readonly hint?: string
 
-  constructor(answer: { code: string; status: number; message: string; traceId?: string; retryAfter?: number }) {
+  constructor(answer: {
+    code: string
+    status: number
+    message: string
+    traceId?: string
+    retryAfter?: number
+    hint?: string
+  }) {
     super(answer.message)
     this.name = 'ApiError'
     this.code = answer.code
     this.status = answer.status
     if (answer.traceId !== undefined) this.traceId = answer.traceId
     if (answer.retryAfter !== undefined) this.retryAfter = answer.retryAfter
+    if (answer.hint !== undefined) this.hint = answer.hint
   }
 }
 

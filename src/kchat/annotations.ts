@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../cli/cli-error.js'
 import { isObject, textOf } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
-import { dataOf, withChat } from './conversations.js'
+import { withChat } from './conversations.js'
 import type { Common } from './options.js'
-import { printList, printOne } from './output.js'
+import { printDone, printOne } from './output.js'
+import { type NumberedRange, numbered, printNumbered } from './pages.js'
 
 const COLUMNS = [{ field: 'id' }, { field: 'question' }, { field: 'answer' }, { field: 'hit_count', title: 'HITS' }]
 const POLL_MS = 300
+const LIST_DEFAULT = 20
 
 interface Fields {
   question: string
   answer: string
 }
 
-export async function listAnnotations(
-  options: Common & { page?: string; limit?: string; keyword?: string },
-): Promise<void> {
-  const { page = '1', limit = '20', keyword } = options
-  const query = new URLSearchParams({ page, limit, ...(keyword === undefined ? {} : { keyword }) })
+export async function listAnnotations(options: Common & NumberedRange & { keyword?: string }): Promise<void> {
+  const { keyword } = options
+  const by = keyword === undefined ? '' : `&keyword=${encodeURIComponent(keyword)}`
   await withChat(options, async (chat) => {
-    const found = await chat.call('GET', `/apps/annotations?${query}`)
-    await printList(dataOf(found), options, {
+    const items = numbered((query) => chat.call('GET', `/apps/annotations?${query}${by}`), options, LIST_DEFAULT)
+    await printNumbered(items, options, {
       columns: COLUMNS,
       empty: 'No annotations.',
       hint: '`kchat annotations add --question TEXT --answer TEXT` makes one',
@@ -46,14 +46,15 @@ export async function updateAnnotation(id: string, options: Common & Fields): Pr
 
 export async function deleteAnnotation(id: string, options: Common): Promise<void> {
   await withChat(options, (chat) => chat.call('DELETE', `/apps/annotations/${encodeURIComponent(id)}`))
+  printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
 /** Switches replies by annotations on or off; `--wait` follows the job that does it. @throws CliError exit 1 when it fails */
 export async function setReply(
   action: 'enable' | 'disable',
-  options: Common & { threshold?: string; wait?: boolean },
+  options: Common & { threshold?: number; wait?: boolean },
 ): Promise<void> {
-  const body = action === 'enable' ? { score_threshold: Number(options.threshold ?? '0.9') } : {}
+  const body = action === 'enable' ? { score_threshold: options.threshold ?? 0.9 } : {}
   await withChat(options, async (chat) => {
     let job = await chat.call('POST', `/apps/annotation-reply/${action}`, body)
     const id = isObject(job) ? (textOf(job.job_id) ?? '') : ''

@@ -1,40 +1,41 @@
 import { type Command, Option } from 'commander'
-import { collect, command, numberOf } from './command.js'
+import { collect, keyCommand, manageCommand, numberOf } from './command.js'
 
 const apps = () => import('./apps.js')
 
 /** `kchat apps …`, and the commands that keep keys. */
 export function addApps(root: Command): void {
-  command(root, 'login <name>', 'Keep the application key that stdin gives, under a name.').action(
+  keyCommand(root, 'login <name>', 'Keep an application key under a name: from stdin, or typed unseen.').action(
     async (name, options) => (await apps()).login(name, options),
   )
-  command(root, 'use [name]', 'Make a stored key the current one; without a name, list them.').action(
+  keyCommand(root, 'use [name]', 'Make a stored key the current one; without a name, list them.').action(
     async (name, options) => (await apps()).use(name, options),
   )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  fields(command(group, 'create [name]', 'Create an application and keep a key of it.')).action(async (name, options) =>
-    (await apps()).createApp(name, options),
+  fields(manageCommand(group, 'create [name]', 'Create an application and keep a key of it.')).action(
+    async (name, options) => (await apps()).createApp(name, options),
   )
-  command(group, 'list', 'List the applications; also without this word.', true).action(async (options) =>
-    (await apps()).listApps(options),
-  )
-  command(group, 'show <app>', 'Show an application, by its id or name: all that update can change.').action(
+  manageCommand(group, 'list', 'List the applications; also without this word.', true)
+    .alias('ls')
+    .action(async (options) => (await apps()).listApps(options))
+  manageCommand(group, 'show <app>', 'Show an application, by its id or name: all that update can change.').action(
     async (app, options) => (await apps()).showApp(app, options),
   )
-  fields(command(group, 'update <app>', 'Change an application; what is not named stays.'))
+  fields(manageCommand(group, 'update <app>', 'Change an application; what is not named stays.'))
+    .optionsGroup('Application:')
     .option('--name <name>', 'another name')
     .action(async (app, options) => (await apps()).updateApp(app, options))
-  command(group, 'delete <app>', 'Delete an application and everything of it.').action(async (app, options) =>
+  manageCommand(group, 'delete <app>', 'Delete an application and everything of it.').action(async (app, options) =>
     (await apps()).deleteApp(app, options),
   )
   const keys = group.command('keys').description('Keys of an application.')
-  command(keys, 'create <app>', 'Make a key and show it, this once.').action(async (app, options) =>
+  manageCommand(keys, 'create <app>', 'Make a key and show it, this once.').action(async (app, options) =>
     (await apps()).createKey(app, options),
   )
-  command(keys, 'list <app>', 'List the keys, without the keys themselves.').action(async (app, options) =>
-    (await apps()).listKeys(app, options),
-  )
-  command(keys, 'revoke <app> <key-id>', 'Refuse a key from now on.').action(async (app, keyId, options) =>
+  manageCommand(keys, 'list <app>', 'List the keys, without the keys themselves.')
+    .alias('ls')
+    .action(async (app, options) => (await apps()).listKeys(app, options))
+  manageCommand(keys, 'revoke <app> <key-id>', 'Refuse a key from now on.').action(async (app, keyId, options) =>
     (await apps()).revokeKey(app, keyId, options),
   )
 }

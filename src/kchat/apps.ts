@@ -1,46 +1,50 @@
 import { CliError, usageError } from '../cli/cli-error.js'
 import { nearest } from '../cli/nearest.js'
+import { askSecret, confirm } from '../cli/prompt.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
 import { EXIT } from '../contract/errors.js'
 import { isUuid } from '../lib/ids.js'
 import { type AppOptions, appFields } from './app-fields.js'
 import { chooseKey, readKeys, saveKey } from './keys.js'
-import type { Common } from './options.js'
-import { outputOf, printList, printOne } from './output.js'
-import { openGateway, serviceOf } from './service.js'
+import type { Common, ManageOptions } from './options.js'
+import { outputOf, printDone, printList, printOne } from './output.js'
+import { openGateway } from './service.js'
+import { mayAsk, serviceOf } from './settings.js'
 
 const APP_COLUMNS = [{ field: 'id' }, { field: 'name' }]
 
-type Gateway = Awaited<ReturnType<typeof openGateway>>
-
-async function withGateway(common: Common, work: (gateway: Gateway) => Promise<void>): Promise<void> {
-  const gateway = await openGateway(common)
+async function withGateway(common: Common, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = await openGateway(common)
   try {
-    await work(gateway)
+    await work(client)
   } finally {
-    gateway.client.close()
+    client.close()
   }
 }
 
 /** Makes an application with one key, which is kept under the application's name. */
 export async function createApp(word: string | undefined, options: AppOptions): Promise<void> {
-  await withGateway(options, async ({ client, service, dirs }) => {
+  await withGateway(options, async (client) => {
     const fields = await appFields(client, options)
     const name = word ?? fields.name
     if (typeof name !== 'string')
       throw usageError('an application needs a name', 'give it as the argument, or in `--from`')
     const app = await client.request('POST /chat-apps', { body: { ...fields, name } })
     const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+    const { service, dirs } = serviceOf(options)
     saveKey(dirs.config, name, { service, key })
     const out = outputOf(options)
     if (out.isJson) out.json(app)
-    else await printList([app], options, { columns: APP_COLUMNS, empty: '' })
+    else {
+      await printList([app], options, { columns: APP_COLUMNS, empty: '' })
+      out.note(`A key is kept as ${JSON.stringify(name)}, and is the current one: \`kchat send TEXT\` uses it.`)
+    }
   })
 }
 
 export async function listApps(options: Common): Promise<void> {
-  await withGateway(options, async ({ client }) => {
+  await withGateway(options, async (client) => {
     const { items } = await client.request('GET /chat-apps', {})
     await printList(items, options, {
       columns: [...APP_COLUMNS, { field: 'enabled' }, { field: 'description' }],
@@ -51,31 +55,42 @@ export async function listApps(options: Common): Promise<void> {
 }
 
 export async function showApp(word: string, options: Common): Promise<void> {
-  await withGateway(options, async ({ client }) =>
-    printOne(await client.request('GET /chat-apps/{appId}', { path: await pathOf(client, word) }), options),
+  await withGateway(options, async (client) =>
+    printApp(await client.request('GET /chat-apps/{appId}', { path: await pathOf(client, word) }), options),
   )
 }
 
+/** For people, what is not set is empty, where nothing at all would be shown of a null. */
+function printApp(app: object, options: Common): void {
+  const { isJson } = outputOf(options)
+  printOne(isJson ? app : JSON.parse(JSON.stringify(app, (_name, value: unknown) => value ?? '')), options)
+}
+
 export async function updateApp(word: string, options: AppOptions): Promise<void> {
-  await withGateway(options, async ({ client }) => {
+  await withGateway(options, async (client) => {
     const path = await pathOf(client, word)
     const current = async () => ({ ...(await client.request('GET /chat-apps/{appId}', { path })) })
     const body = await appFields(client, options, current)
     if (Object.keys(body).length === 0)
       throw usageError('nothing is named that should change', '`kchat apps update --help` lists the options')
-    printOne(await client.request('PATCH /chat-apps/{appId}', { path, body }), options)
+    printApp(await client.request('PATCH /chat-apps/{appId}', { path, body }), options)
   })
 }
 
-export async function deleteApp(word: string, options: Common): Promise<void> {
-  await withGateway(options, async ({ client }) => {
-    await client.request('DELETE /chat-apps/{appId}', { path: await pathOf(client, word) })
+export async function deleteApp(word: string, options: ManageOptions): Promise<void> {
+  await withGateway(options, async (client) => {
+    const path = await pathOf(client, word)
+    const what = `deleting application ${JSON.stringify(word)} with its keys and conversations`
+    if (!(await confirm(what, { yes: options.yes === true, interactive: mayAsk(options) })))
+      return outputOf(options).note('Nothing was deleted.')
+    await client.request('DELETE /chat-apps/{appId}', { path })
+    printDone(options, { id: path.appId, deleted: true }, 'Deleted.')
   })
 }
 
 /** Shows a new key: the only time that it is seen. */
 export async function createKey(word: string, options: Common): Promise<void> {
-  await withGateway(options, async ({ client }) => {
+  await withGateway(options, async (client) => {
     const made = await client.request('POST /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
     const out = outputOf(options)
     if (out.isJson) out.json(made)
@@ -84,7 +99,7 @@ export async function createKey(word: string, options: Common): Promise<void> {
 }
 
 export async function listKeys(word: string, options: Common): Promise<void> {
-  await withGateway(options, async ({ client }) => {
+  await withGateway(options, async (client) => {
     const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
     await printList(items, options, {
       columns: [
@@ -99,10 +114,11 @@ export async function listKeys(word: string, options: Common): Promise<void> {
 }
 
 export async function revokeKey(word: string, keyId: string, options: Common): Promise<void> {
-  await withGateway(options, async ({ client }) => {
+  await withGateway(options, async (client) => {
     await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', {
       path: { ...(await pathOf(client, word)), keyId },
     })
+    printDone(options, { id: keyId, revoked: true }, 'Revoked.')
   })
 }
 
@@ -122,12 +138,14 @@ async function pathOf(client: Client, word: string): Promise<{ appId: string }> 
   })
 }
 
-/** `kchat login NAME`: keeps the key that stdin gives. */
+/** `kchat login NAME`: keeps the key that stdin gives, or that is typed unseen. */
 export async function login(name: string, options: Common): Promise<void> {
   const { service, dirs } = serviceOf(options)
-  const key = await textOrStdin('-', 'the key')
-  if (!/^\S+$/.test(key)) throw usageError('stdin must hold one application key')
+  const isTyped = process.stdin.isTTY === true && mayAsk({})
+  const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await textOrStdin('-', 'the key')
+  if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key is one word' : 'stdin must hold one application key')
   saveKey(dirs.config, name, { service, key })
+  printDone(options, { name, service, stored: true }, `Kept the key for ${service} as ${JSON.stringify(name)}.`)
 }
 
 /** `kchat use [NAME]`: makes a stored key the current one, or lists them. */
@@ -135,6 +153,7 @@ export async function use(name: string | undefined, options: Common): Promise<vo
   const { dirs } = serviceOf(options)
   if (name !== undefined) {
     chooseKey(dirs.config, name)
+    printDone(options, { name, current: true }, `${JSON.stringify(name)} is the current key.`)
     return
   }
   const { current, apps } = readKeys(dirs.config)

@@ -1,9 +1,9 @@
+import type { Column } from '../cli/columns.js'
 import { isObject, textOf } from '../cli/json-file.js'
 import type { Common } from './options.js'
-import { outputOf, printList, printOne } from './output.js'
+import { outputOf, printDone, printList, printOne } from './output.js'
+import { dataOf, type Item, limitOf, listed, numbered, PAGE, printNumbered, type Range, tapped } from './pages.js'
 import { type ChatService, openChat } from './service.js'
-
-const PAGE = 100
 
 /** Runs a command on the service of the stored key. */
 export async function withChat<T>(common: Common, work: (chat: ChatService, user: string) => Promise<T>): Promise<T> {
@@ -15,20 +15,30 @@ export async function withChat<T>(common: Common, work: (chat: ChatService, user
   }
 }
 
-/** The items of a page as the service gives it. */
-export function dataOf(page: unknown): Record<string, unknown>[] {
-  return isObject(page) && Array.isArray(page.data) ? page.data.filter(isObject) : []
-}
+const LIST_DEFAULT = 20
 
-export async function conversations(options: Common & { limit?: string }): Promise<void> {
+/** `kchat conversations`. */
+export async function conversations(options: Common & Range & { sort?: string; cursor?: string }): Promise<void> {
+  const limit = limitOf(options, LIST_DEFAULT)
+  const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
   await withChat(options, async (chat, user) => {
-    const limit = encodeURIComponent(options.limit ?? '20')
-    const page = await chat.call('GET', `/conversations?user=${user}&limit=${limit}`)
-    await printList(dataOf(page), options, {
-      columns: [{ field: 'id' }, { field: 'name' }, { field: 'updated_at', title: 'UPDATED' }],
-      empty: 'No conversations yet.',
-      hint: '`kchat send TEXT` begins one',
-    })
+    const items = listed((size, last) => {
+      const after = textOf(last?.id) ?? options.cursor ?? ''
+      return chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${encodeURIComponent(after)}${sort}`)
+    }, limit)
+    let next: unknown
+    await printList(
+      tapped(items, (last) => {
+        next = last.id
+      }),
+      options,
+      {
+        columns: [{ field: 'id' }, { field: 'name' }, { field: 'updated_at', title: 'UPDATED', kind: 'seconds' }],
+        empty: 'No conversations yet.',
+        hint: '`kchat send TEXT` begins one',
+      },
+    )
+    if (next !== undefined) outputOf(options).note(`more: \`--all\`, or \`--cursor ${next}\``)
   })
 }
 
@@ -51,42 +61,53 @@ export async function remove(id: string, options: Common): Promise<void> {
   await withChat(options, (chat) =>
     chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user }),
   )
+  printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
 export async function variables(id: string, options: Common & { name?: string }): Promise<void> {
   await withChat(options, async (chat, user) => {
     const name = options.name === undefined ? '' : `&variable_name=${encodeURIComponent(options.name)}`
-    const path = `/conversations/${encodeURIComponent(id)}/variables?limit=${PAGE}&user=${user}${name}`
-    await printList(dataOf(await chat.call('GET', path)), options, {
+    const path = `/conversations/${encodeURIComponent(id)}/variables?user=${user}${name}`
+    const items = listed((size, last) => {
+      return chat.call('GET', `${path}&limit=${size}&last_id=${encodeURIComponent(textOf(last?.id) ?? '')}`)
+    }, undefined)
+    await printList(items, options, {
       columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
       empty: 'The conversation has no variables.',
     })
   })
 }
 
-/** Messages oldest first; with `all` back to the beginning. */
-export async function messagesOf(
-  chat: ChatService,
-  conversation: string,
-  all: boolean,
-): Promise<Record<string, unknown>[]> {
-  const messages: Record<string, unknown>[] = []
-  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${encodeURIComponent(chat.user)}&limit=${PAGE}`
-  for (let first = ''; ; ) {
-    const page = await chat.call('GET', `/messages?${query}&first_id=${first}`)
+/** The newest messages, oldest first; all of them where no limit is given. */
+export async function messagesOf(chat: ChatService, conversation: string, limit: number | undefined): Promise<Item[]> {
+  const query = `conversation_id=${encodeURIComponent(conversation)}&user=${encodeURIComponent(chat.user)}`
+  const pages: Item[][] = []
+  // each page is in the order of the conversation, the one before it comes next
+  for (let [left, first] = [limit ?? Number.POSITIVE_INFINITY, '']; left > 0; ) {
+    const page = await chat.call('GET', `/messages?${query}&limit=${Math.min(PAGE, left)}&first_id=${first}`)
     const data = dataOf(page)
-    messages.unshift(...data)
+    pages.unshift(data)
+    left -= data.length
     first = textOf(data[0]?.id) ?? ''
-    if (!all || first === '' || !isObject(page) || page.has_more !== true) return messages
+    if (first === '' || !isObject(page) || page.has_more !== true) break
   }
+  return pages.flat()
 }
 
-export async function history(id: string, options: Common & { all?: boolean }): Promise<void> {
+/** `kchat history`: prose, or a list where a format or fields are asked for. */
+export async function history(id: string, options: Common & Range): Promise<void> {
+  const limit = limitOf(options, PAGE)
   await withChat(options, async (chat) => {
-    const messages = await messagesOf(chat, id, options.all === true)
+    const messages = await messagesOf(chat, id, limit)
     const out = outputOf(options)
-    if (out.isJson) {
-      await printList(messages, options, { columns: [], empty: '' })
+    if (out.isJson || options.format !== undefined || options.fields !== undefined) {
+      const columns: Column[] = [
+        { field: 'id' },
+        { field: 'created_at', title: 'SENT', kind: 'seconds' },
+        { field: 'query' },
+        { field: 'answer' },
+      ]
+      await printList(messages, options, { columns, empty: 'No messages.' })
       return
     }
     for (const { query, answer } of messages) {
@@ -98,7 +119,8 @@ export async function history(id: string, options: Common & { all?: boolean }): 
 
 export async function stop(task: string, options: Common): Promise<void> {
   const path = `/chat-messages/${encodeURIComponent(task)}/stop`
-  await withChat(options, (chat) => chat.call('POST', path, { user: chat.user }))
+  const done = await withChat(options, (chat) => chat.call('POST', path, { user: chat.user }))
+  printDone(options, isObject(done) ? done : {}, 'Asked it to stop.')
 }
 
 export async function suggest(message: string, options: Common): Promise<void> {
@@ -117,13 +139,15 @@ export async function feedback(message: string, rating: string, options: Common 
     ...(options.note === undefined ? {} : { content: options.note }),
   }
   const path = `/messages/${encodeURIComponent(message)}/feedbacks`
-  await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
+  const done = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
+  printDone(options, isObject(done) ? done : {}, rating === 'none' ? 'Took the rating back.' : `Rated: ${rating}.`)
 }
 
-export async function feedbacks(options: Common & { page?: string }): Promise<void> {
+/** `kchat feedbacks`. */
+export async function feedbacks(options: Common & Range & { page?: number }): Promise<void> {
   await withChat(options, async (chat) => {
-    const reply = await chat.call('GET', `/app/feedbacks?page=${encodeURIComponent(options.page ?? '1')}`)
-    await printList(dataOf(reply), options, {
+    const items = numbered((query) => chat.call('GET', `/app/feedbacks?${query}`), options, LIST_DEFAULT)
+    await printNumbered(items, options, {
       columns: [
         { field: 'message_id', title: 'MESSAGE' },
         { field: 'rating' },

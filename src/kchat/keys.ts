@@ -48,7 +48,7 @@ export function chooseKey(configDir: string, name: string): void {
 }
 
 /** The key of the named application, or of the current one. @throws CliError exit 4 or 5 */
-export function storedKey(configDir: string, name: string | undefined): StoredKey {
+export function storedKey(configDir: string, name: string | undefined): StoredKey & { name: string } {
   const { current, apps } = readKeys(configDir)
   const wanted = name ?? current
   if (wanted === undefined)
@@ -59,7 +59,7 @@ export function storedKey(configDir: string, name: string | undefined): StoredKe
     })
   const entry = apps[wanted]
   if (entry === undefined) throw noApp(wanted)
-  return entry
+  return { ...entry, name: wanted }
 }
 
 function noApp(name: string): CliError {

@@ -24,17 +24,19 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function fail(error: unknown, argv: readonly string[]): Promise<number> {
   if (error instanceof ExitWith) return error.exit
-  if (error instanceof Error && error.name === 'CommanderError') {
-    // it has said why
-    return 'exitCode' in error && error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  }
+  const isParser = error instanceof Error && error.name === 'CommanderError'
+  if (isParser && 'exitCode' in error && error.exitCode === 0) return EXIT.ok
+  // the help of a group that was called alone
+  if (isParser && 'code' in error && error.code === 'commander.help') return EXIT.usage
   const { errorReport, renderReport } = await import('../cli/report-error.js')
-  const report = errorReport(error)
-  process.stderr.write(renderReport(report, 'kchat', asksForJson(argv)))
+  const { asksForJson } = await import('../cli/asks-for-json.js')
+  const report = errorReport(isParser ? await reworded(error, argv) : error)
+  process.stderr.write(renderReport(report, 'kchat', asksForJson(argv, process.env)))
+  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
   return report.exitCode
 }
 
-function asksForJson(argv: readonly string[]): boolean {
-  const format = argv[argv.indexOf('--format') + 1]
-  return argv.includes('--json') || argv.some((word) => /^--format=jsonl?$/.test(word)) || /^jsonl?$/.test(format ?? '')
+async function reworded(error: Error, argv: readonly string[]): Promise<Error> {
+  const { program } = await import('./program.js')
+  return (await import('./usage-errors.js')).reworded(error, program(), argv)
 }

@@ -7,9 +7,21 @@ export interface Common {
   json?: boolean
   format?: string
   fields?: string
+  header?: boolean
+  truncate?: boolean
   quiet?: boolean
+  verbose?: boolean
   debug?: boolean
   color?: boolean
   timeout?: string
   autostart?: boolean
+  /** of commands that manage applications */
+  tokenFile?: string
+}
+
+/** Options of commands that manage applications, beside those. */
+export interface ManageOptions extends Common {
+  yes?: boolean
+  /** false: never ask */
+  input?: boolean
 }

@@ -2,17 +2,18 @@ import { usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { FORMATS, type Format, Output } from '../cli/output.js'
 import type { Common } from './options.js'
+import { settingsOf } from './settings.js'
 
 /** What a command says, as `ks` says it: a table for a terminal, tab-separated lines for a pipe, JSON where asked. */
 export function outputOf(options: Common): Output {
-  const { format, fields, quiet, color } = options
+  const { fields, quiet, color, header, truncate } = options
   return new Output(
     {
-      format: formatOf(options.json, format ?? process.env.KS_FORMAT),
+      format: formatOf(options),
       fields: fields === undefined ? undefined : fields.split(',').map((field) => field.trim()),
-      header: true,
-      truncate: true,
-      colour: color === false ? false : undefined,
+      header: header !== false,
+      truncate: truncate !== false,
+      colour: color,
       quiet: quiet === true,
     },
     { out: process.stdout, err: process.stderr, env: process.env },
@@ -20,23 +21,33 @@ export function outputOf(options: Common): Output {
 }
 
 /** @throws CliError exit 2 */
-function formatOf(json: boolean | undefined, text: string | undefined): Format | undefined {
+function formatOf(options: Common): Format | undefined {
+  const { json, format } = options
+  if (json === true && format !== undefined && format !== 'json')
+    throw usageError(`--json and --format ${format} both say how to print: give one of them`)
   if (json === true) return 'json'
-  if (text === undefined || text === '') return undefined
-  const format = FORMATS.find((known) => known === text)
-  if (format === undefined)
-    throw usageError(`--format must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(text)}`)
-  return format
+  const text = format ?? settingsOf(options).format?.value
+  if (text === undefined) return undefined
+  const known = FORMATS.find((one) => one === text)
+  if (known !== undefined) return known
+  const name = format === undefined ? 'KS_FORMAT' : '--format'
+  throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(text)}`)
+}
+
+/** Says that something was done: the JSON of it where that is asked, else a remark on stderr. */
+export function printDone(options: Common, value: object, remark: string): void {
+  const out = outputOf(options)
+  if (out.isJson) out.json(value)
+  else out.note(remark)
 }
 
 /** Prints a list in the asked format. */
 export async function printList(
-  items: unknown,
+  items: Iterable<unknown> | AsyncIterable<unknown>,
   options: Common,
   how: { columns: Column[]; empty: string; hint?: string },
 ): Promise<void> {
-  const rows: unknown[] = Array.isArray(items) ? items : []
-  await outputOf(options).list(rows, how)
+  await outputOf(options).list(items, how)
 }
 
 /** Prints one thing: JSON, or a line for each of its fields. */

@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
+import { SHELLS } from '../cli/completion.js'
+import { ENVIRONMENT } from '../cli/environment.js'
+import { isObject } from '../cli/json-file.js'
 import { addApps } from './app-commands.js'
-import { chatCommand, collect } from './command.js'
+import { addCommon, chatCommand, collect, countOf, listOptions, numberOf } from './command.js'
+import { leavesOf } from './completion.js'
+import { EXAMPLES } from './examples.js'
 
 // Every command loads what it needs when it runs, so that none waits for another's.
 const chats = () => import('./conversations.js')
@@ -13,13 +19,41 @@ export function program(): Command {
   const root = new Command('kchat')
     .description('Chat with applications that answer from knowledge spaces.')
     .exitOverride()
-    .showHelpAfterError('(kchat --help shows the commands)')
+    // what is wrong is said by `usage-errors.ts`
+    .configureOutput({ outputError: () => undefined })
+    .version(`kchat ${version()}`, '--version', 'print the version')
   addChat(root)
   addMessages(root)
   addConversations(root)
   addAnnotations(root)
   addApps(root)
+  root
+    .command('completion')
+    .description('Print the completion script of a shell.')
+    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .action(async (shell) => {
+      process.stdout.write((await import('./completion.js')).completion(shell, root))
+    })
+  for (const { words, command } of leavesOf(root)) {
+    addCommon(command)
+    command.addHelpText('after', examplesOf(words.join(' ')))
+  }
+  const variables = ENVIRONMENT.filter(([name]) => name.startsWith('KCHAT_'))
+  root.addHelpText(
+    'after',
+    `\nEnvironment:\n${variables.map(([name, what]) => `  ${name.padEnd(14)} ${what}\n`).join('')}`,
+  )
   return root
+}
+
+function examplesOf(name: string): string {
+  const lines = EXAMPLES[name] ?? []
+  return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return isObject(manifest) ? String(manifest.version) : ''
 }
 
 function addChat(root: Command): void {
@@ -49,8 +83,8 @@ function addMessages(root: Command): void {
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
     .option('--note <text>', 'why')
     .action(async (message, rating, options) => (await chats()).feedback(message, rating, options))
-  chatCommand(root, 'feedbacks', 'Ratings of the application, newest first.')
-    .option('--page <n>', 'page, from 1')
+  listOptions(chatCommand(root, 'feedbacks', 'Ratings of the application, newest first.'), 20)
+    .option('--page <n>', 'page, from 1', countOf('--page'))
     .action(async (options) => (await chats()).feedbacks(options))
   chatCommand(root, 'upload <file>', 'Upload an image for a message; - is stdin.')
     .option('--name <name>', 'what the file is called')
@@ -71,13 +105,18 @@ function addMessages(root: Command): void {
     .action(async (part, options) => (await chats()).describe(part, options))
 }
 
+const ORDERS = ['created_at', '-created_at', 'updated_at', '-updated_at']
+
 function addConversations(root: Command): void {
-  chatCommand(root, 'history <conversation>', 'Messages of a conversation, oldest first.')
-    .option('--all', 'to the beginning, not only the newest 100')
-    .action(async (id, options) => (await chats()).history(id, options))
+  listOptions(
+    chatCommand(root, 'history <conversation>', 'The newest messages of a conversation, oldest first.'),
+    100,
+  ).action(async (id, options) => (await chats()).history(id, options))
   const group = root.command('conversations').description('List, rename and delete conversations.')
-  chatCommand(group, 'list', 'Conversations, the latest first; also without this word.', true)
-    .option('--limit <n>', '1 to 100, default 20')
+  listOptions(chatCommand(group, 'list', 'Conversations, the latest first; also without this word.', true), 20)
+    .alias('ls')
+    .addOption(new Option('--sort <order>', 'a minus turns it round (default -updated_at)').choices(ORDERS))
+    .option('--cursor <id>', 'go on after this conversation')
     .action(async (options) => (await chats()).conversations(options))
   chatCommand(group, 'rename <id> [name]', 'Name a conversation.')
     .option('--auto', 'after its first question')
@@ -94,10 +133,10 @@ function addAnnotations(root: Command): void {
   const group = root.command('annotations').description('Questions with fixed answers.')
   const fields = (child: Command) =>
     child.requiredOption('--question <text>', 'the question').requiredOption('--answer <text>', 'its fixed answer')
-  chatCommand(group, 'list', 'Annotations, the newest first; also without this word.', true)
+  listOptions(chatCommand(group, 'list', 'Annotations, the newest first; also without this word.', true), 20)
+    .alias('ls')
     .option('--keyword <text>', 'only those that hold this')
-    .option('--page <n>', 'page, from 1')
-    .option('--limit <n>', '1 to 100, default 20')
+    .option('--page <n>', 'page, from 1', countOf('--page'))
     .action(async (options) => (await annotations()).listAnnotations(options))
   fields(chatCommand(group, 'add', 'Give a question a fixed answer.')).action(async (options) =>
     (await annotations()).addAnnotation(options),
@@ -110,7 +149,7 @@ function addAnnotations(root: Command): void {
   )
   const reply = root.command('annotation-reply').description('Answer by annotations where a question is alike.')
   chatCommand(reply, 'enable', 'Switch it on; a job does it.')
-    .option('--threshold <0..1>', 'how alike a question must be', '0.9')
+    .option('--threshold <0..1>', 'how alike a question must be (default 0.9)', numberOf('--threshold'))
     .option('--wait', 'until the job is done')
     .action(async (options) => (await annotations()).setReply('enable', options))
   chatCommand(reply, 'disable', 'Switch it off.')

@@ -12,7 +12,11 @@ export const SEND_OPTIONS = {
   format: text,
   json: flag,
   fields: text,
+  'no-header': flag,
+  'no-truncate': flag,
   quiet: { ...flag, short: 'q' },
+  verbose: { ...flag, short: 'v' },
+  color: flag,
   'no-color': flag,
   timeout: text,
   'no-autostart': flag,
@@ -41,17 +45,15 @@ export function quickSend(argv: readonly string[]): { query: string; options: Se
     const { values, positionals } = parseArgs({ args, options: SEND_OPTIONS, allowPositionals: true })
     const [query, ...more] = positionals
     if (query === undefined || more.length > 0) return undefined
-    const { 'no-color': noColor, 'no-autostart': noAutostart, 'no-name': noName, ...options } = values
-    return {
-      query,
-      options: {
-        ...options,
-        ...(noColor === true ? { color: false } : {}),
-        ...(noAutostart === true ? { autostart: false } : {}),
-        ...(noName === true ? { name: false } : {}),
-      },
-    }
+    return { query, options: withNegations(values) }
   } catch {
     return undefined
   }
+}
+
+/** `--no-name` is the option `name` with the value false. */
+function withNegations(values: Record<string, unknown>): SendOptions {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => (name.startsWith('no-') ? [name.slice(3), false] : [name, value])),
+  )
 }

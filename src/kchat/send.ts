@@ -4,6 +4,7 @@ import type { Output } from '../cli/output.js'
 import { EXIT } from '../contract/errors.js'
 import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
+import { settingsOf } from './settings.js'
 import { citedBy, conversationNamed, type Source, sourcesOf, Turn } from './turn.js'
 
 export interface SendOptions extends Common {
@@ -48,7 +49,7 @@ type Said = Pick<Output, 'format' | 'isJson' | 'isErrTerminal' | 'text' | 'raw' 
 /** Formats and terminals are loaded where there are any: half of the calls are in pipes, and are to answer at once. */
 async function outputFor(options: Common): Promise<Said> {
   const { stdout, stderr } = process
-  const isAsked = options.json === true || (options.format ?? process.env.KS_FORMAT) !== undefined
+  const isAsked = options.json === true || (options.format ?? settingsOf(options).format) !== undefined
   if (isAsked || options.fields !== undefined || stdout.isTTY || stderr.isTTY)
     return (await import('./output.js')).outputOf(options)
   const write = (text: string) => void stdout.write(text)

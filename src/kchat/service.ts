@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
-import { userInfo } from 'node:os'
 import { CliError } from '../cli/cli-error.js'
-import { type Place, resolveSettings } from '../cli/contexts.js'
+import type { Place } from '../cli/contexts.js'
+import { envValue } from '../cli/environment.js'
 import { isObject, textOf } from '../cli/json-file.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
 import { EXIT } from '../contract/errors.js'
 import { readDaemonFile } from '../local/daemon-file.js'
-import { type LocalDirs, localDirs } from '../local/dirs.js'
 import { dataLayout } from '../local/layout.js'
 import { storedKey } from './keys.js'
 import type { Common } from './options.js'
+import { deadlineOf, isDebug, sayWhere, serviceOf, settingsOf, userOf } from './settings.js'
 
 interface ServiceOptions {
   user: string
@@ -104,81 +104,61 @@ function nobodyListens(error: unknown): boolean {
 
 /** The service whose key is stored or given by `KCHAT_API_KEY`; the local daemon is started when none answers. */
 export async function openChat(common: Common): Promise<ChatService> {
-  const dirs = localDirs()
-  const place = placeOf(common, dirs)
-  const service = serviceName(place)
-  const token = process.env.KCHAT_API_KEY || process.env.KCHAT_KEY || keyFor(dirs, common.app, service)
-  const options: ServiceOptions = { user: userOf(common), signal: await deadlineOf(common), debug: common.debug }
+  const { place: chosen, autostart } = settingsOf(common)
+  const place = chosen.value
+  const { token, name } = keyFor(common, chosen.origin !== 'project')
+  const options: ServiceOptions = { user: userOf(common), signal: await deadlineOf(common), debug: isDebug(common) }
+  sayWhere(common, `${name} as ${JSON.stringify(options.user)}`)
   if (place.kind === 'remote') return new ChatService({ url: place.url, token }, options)
-  const fallback = async (): Promise<Target> => ({ ...(await localTarget(place, common)), token })
+  const fallback = async (): Promise<Target> => ({ ...(await localTarget(place, autostart)), token })
   // whoever listens on a socket in the data directory, which is this user's alone, is the daemon
   const file = readDaemonFile(dataLayout(place.dataDir).daemonFile)
   const target = file?.socket === undefined ? await fallback() : { url: file.url, socketPath: file.socket, token }
   return new ChatService(target, { ...options, fallback })
 }
 
-async function localTarget(place: Place, common: Common): Promise<Target> {
+async function localTarget(place: Place, autostart: boolean): Promise<Target> {
   const { connect } = await import('../cli/connect.js')
-  const client = await connect(place, { autostart: mayStart(common) })
+  const client = await connect(place, { autostart, onSlowStart })
   client.close()
   return client.transport.target
 }
 
+function onSlowStart(): void {
+  if (process.stderr.isTTY) process.stderr.write('Starting the local daemon...\n')
+}
+
 /** The gateway, with the token of `ks`: applications are managed through it. */
-export async function openGateway(common: Common): Promise<{ client: Client; service: string; dirs: LocalDirs }> {
-  const dirs = localDirs()
-  const place = placeOf(common, dirs)
+export async function openGateway(common: Common): Promise<Client> {
+  const { place, autostart } = settingsOf(common)
   const { connect } = await import('../cli/connect.js')
   const signal = await deadlineOf(common)
-  const client = await connect(place, {
-    autostart: mayStart(common),
+  sayWhere(common, 'the token of ks')
+  return await connect(place.value, {
+    autostart,
+    onSlowStart,
     ...(signal === undefined ? {} : { signal }),
-    ...(common.debug === true ? { onExchange: (line) => process.stderr.write(`debug: ${line}\n`) } : {}),
+    ...(isDebug(common) ? { onExchange: (line) => process.stderr.write(`debug: ${line}\n`) } : {}),
   })
-  return { client, service: serviceName(place), dirs }
 }
 
-/** What keys are kept for: an origin, or the data directory of a local daemon. */
-export function serviceOf(common: Common): { service: string; dirs: LocalDirs } {
-  const dirs = localDirs()
-  return { service: serviceName(placeOf(common, dirs)), dirs }
-}
-
-function mayStart({ autostart }: Common): boolean {
-  return autostart !== false && !/^(0|false)$/i.test(process.env.KS_AUTOSTART ?? '')
-}
-
-async function deadlineOf({ timeout }: Common): Promise<AbortSignal | undefined> {
-  if (timeout === undefined) return undefined
-  const { parseSpan } = await import('../cli/units.js')
-  const ms = parseSpan(timeout, '--timeout')
-  const controller = new AbortController()
-  const late = new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`)
-  setTimeout(() => controller.abort(late), ms).unref()
-  return controller.signal
-}
-
-function keyFor(dirs: LocalDirs, app: string | undefined, service: string): string {
-  const stored = storedKey(dirs.config, app ?? (process.env.KCHAT_APP || undefined))
-  if (stored.service === service) return stored.key
+/**
+ * The key that the environment gives, or the stored one.
+ *
+ * @param isTrusted the user's own flag, environment or file says where it goes: a project file must not send it anywhere
+ */
+function keyFor(common: Common, isTrusted: boolean): { token: string; name: string } {
+  const given = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
+  if (given !== undefined && isTrusted) return { token: given, name: 'the key of KCHAT_API_KEY' }
+  const { service, dirs } = serviceOf(common)
+  const name = common.app ?? envValue(process.env, 'KCHAT_APP')
+  const stored = storedKey(dirs.config, name)
+  if (stored.service === service) return { token: stored.key, name: `the key of ${JSON.stringify(stored.name)}` }
   throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {
     code: 'unauthenticated',
     exit: EXIT.notAllowed,
     hint: '`kchat use` lists the names, `--url` says where',
   })
-}
-
-function placeOf({ url, context }: Common, dirs: LocalDirs): Place {
-  const where = { url: url ?? (context === undefined ? process.env.KCHAT_URL || undefined : undefined), context }
-  return resolveSettings({ flags: where, env: process.env, cwd: process.cwd(), dirs }).place.value
-}
-
-function serviceName(place: Place): string {
-  return place.kind === 'remote' ? place.url : `local:${place.dataDir}`
-}
-
-function userOf({ user }: Common): string {
-  return user || process.env.KCHAT_USER || userInfo().username
 }
 
 async function chatApiError(response: IncomingMessage): Promise<ApiError> {
@@ -191,10 +171,16 @@ async function chatApiError(response: IncomingMessage): Promise<ApiError> {
   }
   const fields = isObject(body) ? body : {}
   const traceId = textOf(response.headers['x-trace-id'])
+  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
+  const hint = textOf(fields.hint) ?? (status === 401 ? KEY_HINT : undefined)
   return new ApiError({
     status,
     code: textOf(fields.code) ?? `http-${status}`,
     message: textOf(fields.message) ?? `the service answered ${status}`,
     ...(traceId === undefined ? {} : { traceId }),
+    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
+    ...(hint === undefined ? {} : { hint }),
   })
 }
+
+const KEY_HINT = '`kchat use` lists the stored keys, `kchat login NAME` stores another'

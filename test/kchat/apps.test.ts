@@ -77,6 +77,12 @@ describe('kchat apps', () => {
     })
   })
 
+  it('shows every field, also those that are not set', async () => {
+    await made('create', 'Plain')
+    const { stdout } = await apps('show', 'Plain', '--format', 'table')
+    for (const field of Object.keys(ChatAppUpdate.shape)) expect(stdout).toMatch(new RegExp(`^${field}\\b`, 'm'))
+  })
+
   it('changes a part of what the service takes as a whole', async () => {
     const changed = await made('update', 'Guide', '--no-temperature', '--currency', 'CHF', '--site', 'icon=📘')
     expect(changed).toMatchObject({ prices: { promptUnitPrice: '0.001', currency: 'CHF' } })

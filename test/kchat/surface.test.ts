@@ -1,4 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { chatRoutes } from '../../src/contract/chat/routes.js'
+import { leavesOf } from '../../src/kchat/completion.js'
+import { EXAMPLES } from '../../src/kchat/examples.js'
 import { program } from '../../src/kchat/program.js'
 import { quickSend, SEND_OPTIONS } from '../../src/kchat/quick.js'
 
@@ -32,7 +38,7 @@ describe('`kchat send` without the parser of all commands', () => {
         })
       await whole.parseAsync(line, { from: 'user' })
       // what commander fills in is what the program takes for absent
-      const filled = { color: true, autostart: true, name: true, conversation: 'new' }
+      const filled = { autostart: true, header: true, truncate: true, name: true, conversation: 'new' }
       const quick = quickSend(line)!
       expect({ query: quick.query, options: { ...filled, ...quick.options } }, line.join(' ')).toEqual(parsed)
     }
@@ -41,5 +47,50 @@ describe('`kchat send` without the parser of all commands', () => {
   it('leaves help and mistakes to that parser', () => {
     for (const line of [['send'], ['send', 'a', 'b'], ['send', '--help'], ['send', 'a', '--nothing'], ['chat']])
       expect(quickSend(line)).toBeUndefined()
+  })
+})
+
+describe('every command of kchat', () => {
+  const leaves = leavesOf(program()).map(({ words, command }) => ({ name: words.join(' '), command }))
+
+  it('has an example of its own, with options that it has', () => {
+    expect(Object.keys(EXAMPLES).sort()).toEqual(leaves.map(({ name }) => name).sort())
+    for (const { name, command } of leaves) {
+      const known = new Set(command.options.map(({ long }) => long))
+      const start = `kchat ${name.replace(/ list$/, '')}`
+      expect(
+        EXAMPLES[name]?.some((example) => example.includes(start)),
+        name,
+      ).toBe(true)
+      for (const example of EXAMPLES[name] ?? []) {
+        const own = example.split(/ \| | < /).find((part) => part.includes(start)) ?? ''
+        for (const [, flag] of own.matchAll(/ (--[a-z-]+)/g)) expect(known, `${name}: ${flag}`).toContain(flag)
+      }
+    }
+  })
+
+  it('describes itself in a sentence and its options as fragments', () => {
+    for (const { name, command } of leaves) {
+      expect(command.description(), name).toMatch(/^[A-Z].*\.$/)
+      for (const { long, description } of command.options)
+        expect(description, `${name} ${long}`).toMatch(/^([^A-Z]|JSON).*[^.]$/)
+    }
+  })
+
+  it('reaches every operation of the chat service', () => {
+    const folder = fileURLToPath(new URL('../../src/kchat', import.meta.url))
+    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(join(folder, path), 'utf8'))
+      .join('\n')
+    const missing = chatRoutes.filter(({ path }) => {
+      const words = path.replace('/v1', '').split(/\{[^}]*\}/)
+      // a running answer is followed by the stream that began it
+      return (
+        !path.endsWith('/events') &&
+        !words.every((word) => word === '' || source.includes(word) || source.includes(`'${word.slice(1)}'`))
+      )
+    })
+    expect(missing.map(({ method, path }) => `${method} ${path}`)).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { withReference } from '../../scripts/cli-reference.js'
+import { kchatCommands, withKchat } from '../../scripts/kchat-reference.js'
 import { commonFlags } from '../../src/cli/common-flags.js'
 import { ENVIRONMENT } from '../../src/cli/environment.js'
 import { ERRORS, EXIT } from '../../src/contract/errors.js'
@@ -67,6 +68,11 @@ test('docs/openapi.json is that of the contract (npm run build writes it)', () =
 test('docs/cli.md shows the commands as they are (npm run build writes it)', () => {
   const page = readFile('docs/cli.md')
   expect(page).toBe(withReference(page, JSON.parse(readFile('oclif.manifest.json')), commonFlags))
+})
+
+test('docs/cli.md shows the commands of kchat as they are (npm run build writes it)', async () => {
+  const page = readFile('docs/cli.md')
+  expect(page).toBe(withKchat(page, await kchatCommands()))
 })
 
 test('every command that the documents name exists, with its flags', () => {

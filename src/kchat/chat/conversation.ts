@@ -1,7 +1,8 @@
 import { isObject, textOf } from '../../cli/json-file.js'
 import { errorReport } from '../../cli/report-error.js'
 import { saveBody } from '../../cli/save-body.js'
-import { dataOf, messagesOf } from '../conversations.js'
+import { messagesOf } from '../conversations.js'
+import { dataOf, PAGE } from '../pages.js'
 import type { ChatService } from '../service.js'
 import { citedBy, type Source, sourcesOf, Turn } from '../turn.js'
 
@@ -202,7 +203,7 @@ export class Conversation {
   }
 
   async #load(id: string): Promise<void> {
-    const messages = await messagesOf(this.#chat, id, false)
+    const messages = await messagesOf(this.#chat, id, PAGE)
     const entries = messages.flatMap((message): Entry[] => {
       const answer = textOf(message.answer) ?? ''
       const sources = citedBy(answer, sourcesOf({ metadata: message }))

@@ -1,0 +1,12 @@
+import { type Env, envValue } from './environment.js'
+
+/** Whether arguments ask for machine-readable errors; used before, or in place of, a full parse. */
+export function asksForJson(argv: readonly string[], env: Env): boolean {
+  const end = argv.indexOf('--')
+  const own = end === -1 ? argv : argv.slice(0, end)
+  if (own.includes('--json')) return true
+  const at = own.indexOf('--format')
+  const inline = own.find((word) => word.startsWith('--format='))?.slice('--format='.length)
+  const format = (at === -1 ? inline : own[at + 1]) ?? envValue(env, 'KS_FORMAT')
+  return format === 'json' || format === 'jsonl'
+}

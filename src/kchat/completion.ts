@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import { type CompletionCommand, completionScript, type Shell } from '../cli/completion.js'
+
+/** A command with the words that name it; that of a group which the group alone runs has the group's words too. */
+export interface NamedCommand {
+  words: string[]
+  command: Command
+}
+
+/** All commands, in the order of the help. */
+export function leavesOf(parent: Command, before: string[] = []): NamedCommand[] {
+  return parent.commands.flatMap((command) => {
+    const words = [...before, command.name()]
+    return command.commands.length === 0 ? [{ words, command }] : leavesOf(command, words)
+  })
+}
+
+/** `kchat completion SHELL`. */
+export function completion(shell: Shell, root: Command): string {
+  const commands = leavesOf(root).flatMap(({ words, command }): CompletionCommand[] => {
+    const flags = command.options.map(({ long, short, description, required, argChoices }) => ({
+      name: long?.slice(2) ?? '',
+      char: short?.slice(1),
+      description,
+      takesValue: required,
+      options: argChoices ?? [],
+    }))
+    const summary = command.description()
+    const group = words.slice(0, -1)
+    const names = words.at(-1) === 'list' ? [words, group] : [words]
+    return names.map((name) => ({ words: name, summary, flags }))
+  })
+  return completionScript(shell, root.name(), commands)
+}

@@ -1,0 +1,65 @@
+import { userInfo } from 'node:os'
+import { type Place, resolveSettings, type Settings } from '../cli/contexts.js'
+import { envOn, envValue } from '../cli/environment.js'
+import { ConnectionError } from '../client/errors.js'
+import { type LocalDirs, localDirs } from '../local/dirs.js'
+import type { Common } from './options.js'
+
+const known = new WeakMap<Common, Settings>()
+
+/** What options, environment, project and user files say, read once for a command. @throws CliError */
+export function settingsOf(common: Common): Settings {
+  const before = known.get(common)
+  if (before !== undefined) return before
+  const { context, tokenFile, autostart } = common
+  // --context goes before what the environment says of the place
+  const url = common.url ?? (context === undefined ? envValue(process.env, 'KCHAT_URL') : undefined)
+  const flags = { url, context, tokenFile, autostart: autostart === false ? false : undefined }
+  const settings = resolveSettings({ flags, env: process.env, cwd: process.cwd(), dirs: localDirs() })
+  known.set(common, settings)
+  return settings
+}
+
+/** What keys are kept for: an origin, or the data directory of a local daemon. */
+export function serviceOf(common: Common): { service: string; dirs: LocalDirs } {
+  return { service: serviceName(settingsOf(common).place.value), dirs: localDirs() }
+}
+
+export function serviceName(place: Place): string {
+  return place.kind === 'remote' ? place.url : `local:${place.dataDir}`
+}
+
+/** The end user. */
+export function userOf({ user }: Common): string {
+  return user || envValue(process.env, 'KCHAT_USER') || userInfo().username
+}
+
+export function isDebug({ debug }: Common): boolean {
+  return debug === true || envOn(process.env, 'KS_DEBUG')
+}
+
+/** Whether nobody is to be asked anything, or nobody could answer. */
+export function mayAsk({ input }: { input?: boolean }): boolean {
+  const isOff = input === false || envOn(process.env, 'KS_NO_INPUT') || envOn(process.env, 'CI')
+  return !isOff && process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/** A signal that aborts when the time of the whole command is over. @throws CliError exit 2 */
+export async function deadlineOf(common: Common): Promise<AbortSignal | undefined> {
+  const timeout = common.timeout ?? envValue(process.env, 'KS_TIMEOUT')
+  if (timeout === undefined) return undefined
+  const { parseSpan } = await import('../cli/units.js')
+  const ms = parseSpan(timeout, '--timeout')
+  const controller = new AbortController()
+  const late = new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`)
+  setTimeout(() => controller.abort(late), ms).unref()
+  return controller.signal
+}
+
+/** `--verbose`: which service, key and end user are used, and what chose them. */
+export function sayWhere(common: Common, key: string): void {
+  if (common.verbose !== true) return
+  const { value, origin } = settingsOf(common).place
+  const where = value.kind === 'local' ? `the local daemon of ${value.dataDir}` : value.url
+  process.stderr.write(`kchat: speaking to ${where} (${origin}) with ${key}\n`)
+}

@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome, testServer } from '../helpers/cli.js'
+
+const home = cliHome()
+let app = ''
+const kchat = (...words: string[]) => home.kchat(words)
+const json = async (...words: string[]) => JSON.parse((await kchat(...words, '--json')).stdout)
+
+beforeAll(async () => {
+  home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine in the morning on weekdays.\n')
+  expect((await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])).code).toBe(0)
+  const made = await kchat('apps', 'create', 'Handbook', '--space', 'handbook')
+  expect(made.stderr).toBe('A key is kept as "Handbook", and is the current one: `kchat send TEXT` uses it.\n')
+  app = made.stdout.split('\t')[0] ?? ''
+  for (const word of ['one', 'two', 'three']) await kchat('send', `When does shop ${word} open?`, '--no-name')
+})
+afterAll(() => home.end())
+
+describe('lists of kchat', () => {
+  it('go on where they stopped, in any order, and say how to see more', async () => {
+    const first = await kchat('conversations', '--limit', '2', '--sort', 'created_at', '--fields', 'id')
+    const ids = first.stdout.trim().split('\n')
+    expect(ids).toHaveLength(2)
+    expect(first.stderr).toBe(`more: \`--all\`, or \`--cursor ${ids[1]}\`\n`)
+    const rest = await kchat('conversations', '--sort', 'created_at', '--cursor', ids[1]!, '--fields', 'id')
+    const all = await kchat('conversations', '--all', '--format', 'tsv', '--sort', 'created_at', '--fields', 'id')
+    expect(all.stdout).toBe(first.stdout + rest.stdout)
+    expect((await kchat('conversations', 'ls', '--format', 'jsonl', '--all')).stdout.trim().split('\n')).toHaveLength(3)
+    expect((await kchat('conversations')).stdout).toMatch(/\t\d{4}-\d\d-\d\dT[\d:.]+Z\n/)
+  })
+
+  it('are counted in pages where the service does', async () => {
+    for (const word of ['a', 'b', 'c']) await kchat('annotations', 'add', '--question', word, '--answer', word)
+    const first = await kchat('annotations', '--limit', '2', '--fields', 'question')
+    expect(first).toMatchObject({ stdout: 'c\nb\n', stderr: 'more: `--all`, or `--page 2`\n' })
+    expect((await kchat('annotations', '--limit', '2', '--page', '2', '--fields', 'question')).stdout).toBe('a\n')
+    expect((await kchat('annotations', '--all', '--fields', 'question')).stdout).toBe('c\nb\na\n')
+    expect(await kchat('annotations', '--all', '--limit', '2')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('show a history as prose, or as a list of what is asked for', async () => {
+    const [{ id }] = await json('conversations')
+    await kchat('send', 'And on Sundays?', '--conversation', id)
+    expect((await kchat('history', id)).stdout).toMatch(/^> When does shop three open\?\nThe shop .*\n\n> And on/)
+    expect((await kchat('history', id, '--limit', '1', '--fields', 'query')).stdout).toBe('And on Sundays?\n')
+    expect(await json('history', id, '--limit', '1')).toMatchObject([{ query: 'And on Sundays?' }])
+  })
+})
+
+describe('kchat does what it is told', () => {
+  it('and answers in JSON where that is asked, else with a remark on stderr', async () => {
+    const turn = await json('send', 'When does the shop open?')
+    expect(await json('feedback', turn.message_id, 'like')).toEqual({ result: 'success' })
+    expect(await kchat('feedback', turn.message_id, 'none')).toMatchObject({
+      ...{ code: 0, stdout: '', stderr: 'Took the rating back.\n' },
+    })
+    expect(await json('stop', turn.task_id)).toEqual({ result: 'success' })
+    const { conversation_id: id } = turn
+    expect(await json('conversations', 'delete', id)).toEqual({ id, deleted: true })
+    expect(await kchat('use', 'Handbook', '--quiet')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  })
+
+  it('and deletes an application only after a yes', async () => {
+    const made = await json('apps', 'create', 'Gone')
+    await kchat('use', 'Handbook')
+    const asked = await kchat('apps', 'delete', 'Gone')
+    expect(asked).toMatchObject({ code: 2, stdout: '' })
+    expect(asked.stderr).toMatch(/^kchat: deleting application "Gone" .* needs a yes\nhint: give `--yes`/)
+    expect(await json('apps', 'delete', 'Gone', '--yes')).toEqual({ id: made.id, deleted: true })
+    expect(await kchat('apps', 'show', 'Gone')).toMatchObject({ code: 5 })
+  })
+
+  it('as options, then the environment, say', async () => {
+    expect((await home.kchat(['conversations'], { env: { KS_FORMAT: 'json' } })).stdout).toMatch(/^\[\{/)
+    expect(await home.kchat(['conversations'], { env: { KS_FORMAT: 'yaml' } })).toMatchObject({ code: 2 })
+    expect(await home.kchat(['conversations'], { env: { KS_TIMEOUT: '1ms' } })).toMatchObject({ code: 8 })
+    expect((await home.kchat(['app'], { env: { KS_DEBUG: '1' } })).stderr).toMatch(/^debug: GET \/v1\/info/)
+    const table = await kchat('conversations', '--format', 'table', '--no-header')
+    expect(table.stdout).not.toContain('UPDATED')
+    expect((await kchat('app', '-v')).stderr).toMatch(
+      /^kchat: speaking to the local daemon of .* \(default\) with the key of "Handbook" as /,
+    )
+    expect((await kchat('conversations', '--format', 'table', '--color')).stdout).toContain('\u001b[')
+  })
+})
+
+describe('a failure of kchat', () => {
+  it('is one sentence with a hint, or one object of JSON', async () => {
+    const lines: [string[], string][] = [
+      [['send'], 'kchat: `kchat send` needs TEXT\n'],
+      [['send', 'a', 'b'], 'kchat: `kchat send` takes 1 argument, received 2\n'],
+      [['send', 'a', '--spek'], 'kchat: unknown flag `--spek` for `kchat send`\nhint: did you mean `--speak`?\n'],
+      [['sned', 'a'], 'kchat: unknown command `kchat sned`\nhint: did you mean `kchat send`?\n'],
+      [['apps', 'creat'], 'kchat: unknown command `kchat apps creat`\nhint: did you mean `kchat apps create`?\n'],
+      [['feedback', 'a', 'b'], 'kchat: rating must be one of like, dislike, none, received "b"\n'],
+      [['apps', 'create', 'A', '--mode', 'b'], 'kchat: --mode must be one of chat, agent-chat, received "b"\n'],
+      [['annotations', 'add', '--question', 'a'], 'kchat: `kchat annotations add` needs `--answer <text>`\n'],
+      [['send', 'a', '--user'], 'kchat: `--user <user>` needs a value\n'],
+    ]
+    for (const [words, text] of lines) {
+      const run = await kchat(...words)
+      expect([run.code, run.stdout], words.join(' ')).toEqual([2, ''])
+      expect(run.stderr.startsWith(text), run.stderr).toBe(true)
+    }
+    for (const run of [
+      await kchat('send', '--json'),
+      await kchat('app', '--json', '--format', 'tsv'),
+      await home.kchat(['send', 'a', 'b'], { env: { KS_FORMAT: 'json' } }),
+    ])
+      expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: 'usage', exitCode: 2 } })
+  })
+
+  it('passes on what the service advises', async () => {
+    const { stderr } = await kchat('send', 'hello', '--conversation', app)
+    expect(stderr).toMatch(/^kchat: Conversation Not Exists\.\nhint: the conversation was deleted/)
+    const refused = await home.kchat(['app'], { env: { KCHAT_API_KEY: 'app-wrong' } })
+    expect(refused).toMatchObject({ code: 4, stdout: '' })
+    expect(refused.stderr).toMatch(/hint: `kchat use` lists the stored keys/)
+  })
+
+  it('does not send a key of the environment where a project file points', async () => {
+    const server = await testServer((_request, response) => response.end('{}'))
+    await home.ks(['context', 'add', 'elsewhere', '--url', server.url])
+    home.file('project/.ks.json', JSON.stringify({ context: 'elsewhere' }))
+    const run = await home.kchat(['app'], { cwd: `${home.dir}/project`, env: { KCHAT_API_KEY: 'app-secret' } })
+    await server.end()
+    expect(run).toMatchObject({ code: 4, stdout: '' })
+    expect(server.seen).toEqual([])
+  })
+})
+
+describe('completion of kchat', () => {
+  it.skipIf(spawnSync('bash', ['--version']).status !== 0)('offers commands and options in bash', async () => {
+    home.file('completion.sh', (await kchat('completion', 'bash')).stdout)
+    const offers = (...words: string[]) => {
+      const typed = words.map((word) => `'${word}'`).join(' ')
+      const script = `source completion.sh; COMP_WORDS=(kchat ${typed}); COMP_CWORD=${words.length}; _kchat; echo "\${COMPREPLY[@]}"`
+      return spawnSync('bash', ['-c', script], { cwd: home.dir, encoding: 'utf8' }).stdout.trim()
+    }
+    expect(offers('annotation')).toBe('annotations annotation-reply')
+    expect(offers('apps', 'up')).toBe('update')
+    expect(offers('send', '--conv')).toBe('--conversation')
+    expect(offers('apps', 'update', '--mode', '')).toBe('chat agent-chat')
+  })
+})

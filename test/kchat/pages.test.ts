@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type Item, limitOf, listed, numbered, PAGE, tapped } from '../../src/kchat/pages.js'
+
+const items = (count: number): Item[] => Array.from({ length: count }, (_, id) => ({ id }))
+
+async function whole(found: AsyncGenerator<Item, boolean>): Promise<{ items: Item[]; hasMore: boolean }> {
+  let hasMore = false
+  const all: Item[] = []
+  const seen = tapped(found, (last) => {
+    hasMore = true
+    expect(last).toBe(all.at(-1))
+  })
+  for await (const item of seen) all.push(item)
+  return { items: all, hasMore }
+}
+
+const sizes = fc.record({
+  count: fc.nat(350),
+  limit: fc.option(fc.integer({ min: 1, max: 400 }), { nil: undefined }),
+  /** whether pages say that there are more */
+  says: fc.boolean(),
+})
+
+it('a list by its last item has as many as are wanted, and tells whether there are more', async () => {
+  await fc.assert(
+    fc.asyncProperty(sizes, async ({ count, limit, says }) => {
+      const all = items(count)
+      const read = async (size: number, last: Item | undefined) => {
+        expect(size).toBeLessThanOrEqual(PAGE)
+        const from = last === undefined ? 0 : Number(last.id) + 1
+        const data = all.slice(from, from + size)
+        return says ? { data, has_more: from + size < count } : { data }
+      }
+      const found = await whole(listed(read, limit))
+      expect(found.items).toEqual(all.slice(0, limit ?? count))
+      if (says) expect(found.hasMore).toBe(limit !== undefined && count > limit)
+    }),
+  )
+})
+
+it('a list of numbered pages has them too, or the page that is named', async () => {
+  await fc.assert(
+    fc.asyncProperty(sizes, async ({ count, limit, says }) => {
+      const all = items(count)
+      const read = async (query: string) => {
+        const asked = new URLSearchParams(query)
+        const [page, size] = [Number(asked.get('page')), Number(asked.get('limit'))]
+        expect(size).toBeLessThanOrEqual(PAGE)
+        const data = all.slice((page - 1) * size, page * size)
+        return says ? { data, has_more: page * size < count } : { data }
+      }
+      const range = limit === undefined ? { all: true } : { limit }
+      const found = await whole(numbered(read, range, 20))
+      expect(found.items).toEqual(all.slice(0, limit ?? count))
+      if (says) expect(found.hasMore).toBe(limit !== undefined && count > limit)
+      const second = await whole(numbered(read, { page: 2, limit: 20 }, 20))
+      expect(second.items).toEqual(all.slice(20, 40))
+    }),
+  )
+})
+
+it('how many are wanted is said in one way', () => {
+  expect([limitOf({}, 20), limitOf({ limit: 3 }, 20), limitOf({ all: true }, 20)]).toEqual([20, 3, undefined])
+  expect(() => limitOf({ all: true, limit: 3 }, 20)).toThrow(/give one of them/)
+})
