@@ -13,6 +13,7 @@ import type { PreviewLinks } from './chat/previews.js'
 import { isBodyless, readJson } from './http/body.js'
 import { type Guard, type Listener, repeatedHeader } from './http/guard.js'
 import { isGuardedPath } from './http/guarded-path.js'
+import { operationMethod, withoutBody } from './http/head.js'
 import { fingerprint, idempotencyKey, underKey } from './http/idempotency.js'
 import { lingerBeforeClose } from './http/linger.js'
 import { multipartReader, type UploadLimits } from './http/multipart.js'
@@ -95,7 +96,8 @@ export function createEdge(options: EdgeOptions): Edge {
       release: options.work.begin(),
     }
     const started = performance.now()
-    const response = await answered(exchange)
+    const answer = await answered(exchange)
+    const response = request.method === 'HEAD' ? await withoutBody(answer) : answer
     if (options.log.isLevelEnabled('debug')) logRequest(exchange, response, performance.now() - started)
     return response
   }
@@ -121,7 +123,7 @@ async function answer(exchange: Exchange): Promise<Response> {
   }
   if (options.work.stopping())
     throw new KsError('unavailable', 'the daemon is stopping', { retryAfter: RESTART_SECONDS })
-  const operation = path?.methods.get(request.method)
+  const operation = path?.methods.get(operationMethod(request))
   const session = await admitCaller(exchange, operation)
   if (path === undefined) throw new KsError('not-found', `no route ${quote(exchange.pathname)} here`)
   if (operation === undefined) {

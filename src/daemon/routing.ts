@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { needsBody, type RouteDefinition } from '../contract/route.js'
+import { allowOf } from './http/head.js'
 import type { AnyHandler } from './operation.js'
 
 /** A route with its handler, and what the pipeline would otherwise work out for every request. */
@@ -45,7 +46,7 @@ export function compileRoutes(
     .map(([path, methods]) => ({
       pattern: pattern(path),
       methods,
-      allow: [...methods.keys()].sort().join(', '),
+      allow: allowOf(methods.keys()),
       guarded: [...methods.values()].some(({ route }) => route.scope !== 'public'),
     }))
     .sort((a, b) => parameters(a.pattern) - parameters(b.pattern))

@@ -47,6 +47,16 @@ async function call<Id extends GatewayRoute['id']>(
   return (await checkedCall(id, values, sent)) as Answer<Id>
 }
 
+/** HEAD is GET without the body. */
+async function checkHead(target: string, sent: Sent, get: Response): Promise<void> {
+  const head = await edge.send('HEAD', target, { token: edge.tokens.ada, ...sent })
+  expect([head.status, await head.text()]).toEqual([get.status, ''])
+  expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+  const isStream = get.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+  if (isStream) expect(head.headers.get('content-length')).toBeNull()
+  else expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0)
+}
+
 async function checkedCall(
   id: string,
   values: Record<string, string>,
@@ -60,6 +70,7 @@ async function checkedCall(
   if (body === undefined) throw new Error(`${id} answered ${response.status}: ${await response.text()}`)
   called.add(id)
   const type = response.headers.get('content-type')
+  if (route.method === 'GET') await checkHead(path + query, sent, response)
   if (body === 'empty') {
     expect(await response.text()).toBe('')
     return undefined

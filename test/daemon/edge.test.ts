@@ -281,6 +281,57 @@ describe('what is not HTTP', () => {
   })
 })
 
+describe('HEAD', () => {
+  const ask = (line: string, ...headers: string[]) =>
+    [`${line} HTTP/1.1`, `host: 127.0.0.1:${port}`, ...headers, '', ''].join('\r\n')
+
+  /** What comes back for requests that are sent at once; the last of them closes the connection. */
+  const conversation = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1')
+      let heard = ''
+      socket.on('data', (data) => {
+        heard += data
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(heard))
+      socket.write(text)
+    })
+
+  test('has the headers of GET and no body, so that the connection goes on', async () => {
+    const whole = await get('/knowledge-spaces?limit=7', [bearer(edge.tokens.ada)])
+    const heard = await conversation(
+      ask('HEAD /knowledge-spaces?limit=7', bearer(edge.tokens.ada)) + ask('GET /nothing', 'connection: close'),
+    )
+    const [head = '', rest = ''] = heard.split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 200 /)
+    expect(head).toContain('content-type: application/json')
+    expect(head.toLowerCase()).toContain(`content-length: ${whole.body.length}`)
+    expect(rest).toMatch(/^HTTP\/1\.1 404 /)
+  })
+
+  test.each([
+    ['/knowledge-spaces', [], 401],
+    ['/knowledge-spaces/nothing', ['TOKEN'], 404],
+    ['/knowledge-spaces?limit=0', ['TOKEN'], 400],
+    ['/queries', ['TOKEN'], 405],
+    ['/v1/info', [], 401],
+    ['/v1/', [], 200],
+    ['/health', [], 200],
+    ['/openapi.json', [], 200],
+  ])('of %s with %j answers %i', async (target, headers, status) => {
+    const sent = headers.map(() => bearer(edge.tokens.ada))
+    const heard = await conversation(ask(`HEAD ${target}`, ...sent, 'connection: close'))
+    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(heard.endsWith('\r\n\r\n')).toBe(true)
+    expect(heard.split('\r\n\r\n')).toHaveLength(2)
+  })
+
+  test('leaves nothing open behind it', async () => {
+    await expect.poll(() => edge.work.count()).toBe(0)
+  })
+})
+
 describe('listening', () => {
   const listen = (address: string) => listenTcp(edge.app, { listen: address, insecure: false, anyPort: false })
 

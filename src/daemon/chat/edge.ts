@@ -9,6 +9,7 @@ import type { ChatTurn } from '../../engine/chat/turn.js'
 import { newId } from '../../lib/ids.js'
 import type { EdgeBindings, EdgeOptions } from '../handle.js'
 import { type Frame, openEventStream } from '../http/event-stream.js'
+import { allowOf, operationMethod, withoutBody } from '../http/head.js'
 import { lingerBeforeClose } from '../http/linger.js'
 import {
   type BaseHeaders,
@@ -57,13 +58,18 @@ export function createChatEdge(options: EdgeOptions) {
     openToBrowsers(base, options.identification.version)
     const incoming = context.env?.incoming
     const exchange: Exchange = { options, request, incoming, base, streaming: false, release: options.work.begin() }
-    try {
-      return await answer(exchange, context, path)
-    } catch (error) {
-      return refuse(exchange, error)
-    } finally {
-      if (!exchange.streaming) exchange.release()
-    }
+    const response = await answered(exchange, context, path)
+    return request.method === 'HEAD' ? withoutBody(response) : response
+  }
+}
+
+async function answered(exchange: Exchange, context: ChatContext, path: ChatPath | 'root' | undefined) {
+  try {
+    return await answer(exchange, context, path)
+  } catch (error) {
+    return refuse(exchange, error)
+  } finally {
+    if (!exchange.streaming) exchange.release()
   }
 }
 
@@ -76,11 +82,10 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if (request.method === 'OPTIONS') return toResponse(chatPreflight(), base)
   if (options.work.stopping()) throw new ChatError('service_unavailable', 'the service is stopping')
   if (path === undefined) throw new ChatError('not_found', 'The requested URL was not found.')
-  if (path === 'root') return toResponse(request.method === 'GET' ? WELCOME : wrongMethod('GET'), base)
-  const operation = path.get(request.method)
-  if (operation === undefined) {
-    return toResponse(wrongMethod([...path.keys()].sort().join(', ')), base)
-  }
+  const method = operationMethod(request)
+  if (path === 'root') return toResponse(method === 'GET' ? WELCOME : wrongMethod(['GET']), base)
+  const operation = path.get(method)
+  if (operation === undefined) return toResponse(wrongMethod(path.keys()), base)
   const session = sessionOf(exchange, operation.route, context.req.param('file_id'))
   const { multipart } = operation.route as RouteDefinition
   const input = {
@@ -107,7 +112,8 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   return toResponse(jsonReply(200, reply.json), base)
 }
 
-function wrongMethod(allow: string): Reply {
+function wrongMethod(methods: Iterable<string>): Reply {
+  const allow = allowOf(methods)
   return chatErrorReply(new ChatError('method_not_allowed', `the method must be one of ${allow}`), { allow })
 }
 

@@ -55,7 +55,7 @@ export function chatErrorOf(error: unknown): ChatError | undefined {
   return new ChatError(code ?? 'internal_server_error', error.message, retry)
 }
 
-const METHODS = 'GET, POST, PUT, PATCH, DELETE, OPTIONS'
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const REQUEST_HEADERS = 'Content-Type, Authorization, X-App-Code'
 const RESPONSE_HEADERS = 'X-Version, X-Env, X-Trace-Id'
 

@@ -1,6 +1,6 @@
 import { type BaseHeaders, emptyReply, type Reply } from './reply.js'
 
-const METHODS = 'GET, POST, PUT, PATCH, DELETE'
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-trace-id'
 const RESPONSE_HEADERS = 'x-trace-id, x-error-code, x-ks-version, x-query-run-id, x-session-id, retry-after'
 

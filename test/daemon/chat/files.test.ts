@@ -497,6 +497,14 @@ describe('GET /files/{file_id}/preview', () => {
     expect(await refusal(await preview(shown.id, '?as_attachment=perhaps'))).toMatchObject({ code: 'invalid_param' })
   })
 
+  test('HEAD tells the headers without reading the file', async () => {
+    const { shown } = await sent(local((await upload(PNG, 'u1', 'head.png')).id))
+    const head = await chat.edge.send('HEAD', `/v1/files/${shown.id}/preview`, { token: key })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(head.headers.get('content-length')).toBe(String(PNG.length))
+    await expect.poll(() => chat.edge.work.count()).toBe(0)
+  })
+
   test('only files of messages are shown, only to their application', async () => {
     const file = await upload(PNG)
     expect(await refusal(await preview(file.id))).toMatchObject({ status: 404, code: 'file_not_found' })

@@ -383,6 +383,16 @@ describe('the application', () => {
     expect(await broken.json()).toMatchObject({ code: 'bad_request', status: 400 })
   })
 
+  test('HEAD is GET without the body, a file’s too', async () => {
+    const [get, head] = [await chat.chat('GET', '/info'), await chat.chat('HEAD', '/info')]
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(head.headers.get('content-length')).toBe(String((await get.arrayBuffer()).byteLength))
+    const wrong = await chat.chat('HEAD', '/chat-messages')
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
+    expect((await chat.chat('POST', '/info')).headers.get('allow')).toBe('GET, HEAD')
+    await expect.poll(() => chat.edge.work.count()).toBe(0)
+  })
+
   test('pages of any site may call, and ask first without a key', async () => {
     const preflight = await chat.edge.send('OPTIONS', '/v1/chat-messages', {
       headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },

@@ -1,0 +1,22 @@
+/** HEAD is served wherever GET is, by the same operation (RFC 9110, 9.3.2). */
+export function operationMethod(request: Request): string {
+  return request.method === 'HEAD' ? 'GET' : request.method
+}
+
+/** The value of `Allow` for methods that have an operation: HEAD comes with GET. */
+export function allowOf(methods: Iterable<string>): string {
+  const known = new Set(methods)
+  if (known.has('GET')) known.add('HEAD')
+  return [...known].sort().join(', ')
+}
+
+/** The answer to HEAD: what GET is answered with, its length included, without the bytes. */
+export async function withoutBody(response: Response): Promise<Response> {
+  const { status } = response
+  const headers = new Headers(response.headers)
+  // streams are let go unread: an event stream has no length, a file has said its own
+  if (headers.has('content-length') || headers.get('content-type')?.startsWith('text/event-stream'))
+    await response.body?.cancel()
+  else if (response.body !== null) headers.set('content-length', String((await response.arrayBuffer()).byteLength))
+  return new Response(null, { status, headers })
+}
