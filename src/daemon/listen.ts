@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -83,7 +90,20 @@ function requestListener(app: DaemonApp, listener: Listener): RequestListener {
       app.fetch(request, incoming instanceof IncomingMessage ? { incoming, listener } : { listener }),
     { errorHandler: unreadableRequest },
   )
-  return (incoming, outgoing) => void listen(incoming, outgoing)
+  return (incoming, outgoing) => {
+    joinHead(outgoing)
+    void listen(incoming, outgoing)
+  }
+}
+
+/** The head of a stream goes out in one packet with what the stream begins with, where that is there already. */
+function joinHead(outgoing: ServerResponse): void {
+  const flush = outgoing.flushHeaders
+  outgoing.flushHeaders = () => {
+    outgoing.cork()
+    flush.call(outgoing)
+    process.nextTick(() => outgoing.uncork())
+  }
 }
 
 /** A target or Host header that is no URL; nothing of ours has seen the request yet. */

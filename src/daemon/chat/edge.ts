@@ -47,6 +47,9 @@ interface Exchange {
 
 const PING_MS = 10_000
 
+/** What needs no message that may be on its way to the disk. */
+const AT_ONCE: ReadonlySet<ChatRoute['id']> = new Set(['sendChatMessage', 'stopChatMessage'])
+
 /** What clients ask for, without a key, to see whether the service is there; they compare no field but the version. */
 const WELCOME = jsonReply(200, { welcome: 'Dify OpenAPI', api_version: 'v1', server_version: '1.0.0' })
 
@@ -76,9 +79,7 @@ async function answered(exchange: Exchange, context: ChatContext, path: ChatPath
 async function answer(exchange: Exchange, context: ChatContext, path: ChatPath | 'root' | undefined) {
   const { options, request, incoming, base } = exchange
   // Host keeps DNS rebinding out; the origin does not matter, since a key is never sent by a browser on its own.
-  const headers = new Headers(request.headers)
-  for (const name of ['origin', 'sec-fetch-site']) headers.delete(name)
-  options.guard.check(headers, incoming?.url ?? '/', context.env?.listener)
+  options.guard.checkHost(request.headers, incoming?.url ?? '/', context.env?.listener)
   if (request.method === 'OPTIONS') return toResponse(chatPreflight(), base)
   if (options.work.stopping()) throw new ChatError('service_unavailable', 'the service is stopping')
   if (path === undefined) throw new ChatError('not_found', 'The requested URL was not found.')
@@ -87,6 +88,8 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   const operation = path.get(method)
   if (operation === undefined) return toResponse(wrongMethod(path.keys()), base)
   const session = sessionOf(exchange, operation.route, context.req.param('file_id'))
+  // a stream opens before its message is stored; whoever asks about that message finds it
+  if (!AT_ONCE.has(operation.route.id)) await options.deps.engine.chat.stored(session)
   const { multipart } = operation.route as RouteDefinition
   const input = {
     ...(await readChatInput(operation.route, context.req.param(), request, incoming)),
@@ -94,7 +97,9 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
       const fields = withoutBlanks(await readForm(request, incoming, rules))
       return multipart === undefined ? fields : checked(multipart.fields, fields)
     },
-    signal: request.signal,
+    get signal() {
+      return request.signal
+    },
     linkTo: (fileId: string) => options.previews.link(new URL(request.url).origin, fileId),
   }
   const reply = await operation.handler(session, input as never) // the schemas of its own route made the input

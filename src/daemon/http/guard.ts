@@ -23,6 +23,8 @@ export interface Guard {
    * @throws KsError `host-refused`
    */
   check(headers: Headers, target: string, listener: Listener | undefined): string | undefined
+  /** The first half of it: whoever sent the request, it is for this daemon. @throws KsError `host-refused` */
+  checkHost(headers: Headers, target: string, listener: Listener | undefined): void
 }
 
 export function createGuard(options: GuardOptions): Guard {
@@ -38,24 +40,25 @@ export function createGuard(options: GuardOptions): Guard {
     return LOOPBACK_NAMES.includes(name.replace(/:\d+$/, ''))
   }
 
+  const checkHost: Guard['checkHost'] = (headers, target, listener) => {
+    if (listener === undefined) return
+    const host = headers.get('host') ?? ''
+    if (!hostAccepted(host, listener)) throw refusedHost(host)
+    // a target in absolute form names a host of its own, which wins over the header (RFC 9112, 3.2.2)
+    if (!target.startsWith('/') && !hostAccepted(authority(target), listener)) throw refusedHost(authority(target))
+  }
+
   return {
     check: (headers, target, listener) => {
-      if (listener === undefined) return undefined
-      const host = headers.get('host') ?? ''
-      if (!hostAccepted(host, listener)) throw refusedHost(host)
-      // a target in absolute form names a host of its own, which wins over the header (RFC 9112, 3.2.2)
-      if (!target.startsWith('/') && !hostAccepted(authority(target), listener)) throw refusedHost(authority(target))
-      return checkOrigin(headers, host, listener, origins)
+      checkHost(headers, target, listener)
+      return listener === undefined ? undefined : checkOrigin(headers, listener, origins)
     },
+    checkHost,
   }
 }
 
-function checkOrigin(
-  headers: Headers,
-  host: string,
-  listener: Listener,
-  origins: ReadonlySet<string>,
-): string | undefined {
+function checkOrigin(headers: Headers, listener: Listener, origins: ReadonlySet<string>): string | undefined {
+  const host = headers.get('host') ?? ''
   const origin = headers.get('origin')
   if (origin !== null && origins.has(origin.toLowerCase())) return origin
   const scheme = listener.kind === 'tcp' && listener.secure ? 'https' : 'http'

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** how long one that does not come alone waits for others, milliseconds */
-const WINDOW_MS = 25
+interface Patience {
+  /** those that gathered go on when nobody has joined them for this long, milliseconds */
+  quietMs: number
+  /** and after this long at the latest */
+  mostMs: number
+}
 
 /**
  * Lets writes that come close together share one commit. A burst of requests arrives one connection after another,
@@ -9,17 +13,35 @@ const WINDOW_MS = 25
  * alone waits for nothing; order is kept.
  */
 export class Company {
+  readonly #patience: Patience
   #last = Number.NEGATIVE_INFINITY
   #window: Promise<void> | undefined
 
+  constructor(patience: Patience) {
+    this.#patience = patience
+  }
+
+  /** Whether some wait for more to come. */
+  get gathering(): boolean {
+    return this.#window !== undefined
+  }
+
   async wait(): Promise<void> {
     const now = performance.now()
-    const alone = this.#window === undefined && now - this.#last > WINDOW_MS
+    const alone = this.#window === undefined && now - this.#last > this.#patience.quietMs
     this.#last = now
     if (alone) return
-    this.#window ??= sleep(WINDOW_MS).then(() => {
-      this.#window = undefined
-    })
+    this.#window ??= this.#gather(now)
     await this.#window
+  }
+
+  async #gather(since: number): Promise<void> {
+    const { quietMs, mostMs } = this.#patience
+    for (let left = Math.min(quietMs, mostMs); left > 0; ) {
+      await sleep(left)
+      const now = performance.now()
+      left = Math.min(this.#last + quietMs, since + mostMs) - now
+    }
+    this.#window = undefined
   }
 }

@@ -106,13 +106,15 @@ async function generatedName(context: EngineContext, app: ChatApp, id: string, s
 /** Names a new conversation in the background; a name that was given meanwhile stays. */
 export async function nameInBackground(
   context: EngineContext,
-  app: ChatApp,
-  who: Who,
+  session: AppSession,
+  user: string,
   conversation: { id: string; query: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const title = await modelTitle(context, app, conversation.query, signal)
+  const who = whoIs(db, session, user)
+  if (who === undefined || findConversation(db, who, conversation.id)?.named_by !== 'default') return
+  const title = await modelTitle(context, session.app, conversation.query, signal)
   if (title === undefined) return
   await db.write(() => {
     const row = findConversation(db, who, conversation.id)

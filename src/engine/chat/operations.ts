@@ -57,6 +57,8 @@ export interface ChatOperations {
   parameters(session: apps.AppSession): ChatParameters
   meta(session: apps.AppSession): ChatMeta
   site(session: apps.AppSession): Site
+  /** Resolves when every message that was admitted so far is stored, or failed to be. */
+  stored(session: apps.AppSession): Promise<void>
   /** Admits a message; its answer comes whether or not anybody waits for it. */
   send(session: apps.AppSession, request: ChatRequest): Promise<ChatTurn>
   /** A running or just finished answer again. @throws ChatError `not_found` */
@@ -111,12 +113,12 @@ export function createChat(
   const ending = new AbortController()
   const naming = new Set<Promise<void>>()
 
-  const nameLater = (session: apps.AppSession, { turn, who, isNew }: Sent, request: ChatRequest) => {
+  const nameLater = (session: apps.AppSession, { turn, isNew }: Sent, request: ChatRequest) => {
     if (!isNew || !request.auto_generate_name) return
     const conversation = { id: turn.ids.conversationId, query: request.query }
     const work = turn
       .ended()
-      .then(() => nameInBackground(context, session.app, who, conversation, ending.signal))
+      .then(() => nameInBackground(context, session, request.user, conversation, ending.signal))
       .catch((error: unknown) => log.warn({ error: String(error) }, 'a conversation could not be named'))
       .finally(() => naming.delete(work))
     naming.add(work)
@@ -129,8 +131,9 @@ export function createChat(
       get: (caller, id) => apps.findApp(db, caller.tenant, id),
       update: (caller, id, body) => apps.updateApp(context, caller, id, body),
       delete: async (caller, id) => {
+        await turns.stored(id)
         await apps.deleteApp(db, caller, id)
-        turns.cut((turn) => turn.who.appId === id)
+        turns.cut((turn) => turn.sender.appId === id)
         context.wake()
       },
       createKey: (caller, id) => apps.createKey(db, caller, id),
@@ -143,6 +146,7 @@ export function createChat(
     parameters: (session) => describeParameters(context, session),
     meta: describeMeta,
     site: describeSite,
+    stored: (session) => turns.stored(session.app.id),
     send: async (session, request) => {
       const sent = await sendMessage(context, turns, fetcher, session, request)
       nameLater(session, sent, request)
@@ -150,14 +154,13 @@ export function createChat(
     },
     replay: (session, taskId, user) => {
       const who = whoIs(db, session, user)
-      const turn = who === undefined ? undefined : turns.find(who, taskId)
+      const turn = turns.find({ appId: session.app.id, user }, taskId)
       const kept = who !== undefined && turn !== undefined && findMessage(db, who, turn.ids.messageId) !== undefined
       if (!kept) throw new ChatError('not_found', 'Task Not Exists.')
       return turn
     },
     stop: (session, taskId, user) => {
-      const who = whoIs(db, session, user)
-      const turn = who === undefined ? undefined : turns.find(who, taskId)
+      const turn = turns.find({ appId: session.app.id, user }, taskId)
       if (turn?.over === false) turn.cut('stopped')
     },
     files: {

@@ -4,6 +4,7 @@ import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
+import type { Database } from '../storage/database.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { livingSpaces } from './evidence.js'
@@ -11,24 +12,23 @@ import { expired, takeFiles } from './files/attach.js'
 import { type Attachment, attachFiles } from './files/store.js'
 import { type Inputs, readInputs } from './form.js'
 import { playsByItself } from './speech/voices.js'
-import { ensureUser, findConversation, insertConversation, insertMessage, type Who } from './store.js'
+import { ensureUser, findConversation, findUser, insertConversation, insertMessage } from './store.js'
 import { plainTitle } from './text-model.js'
-import type { RunningTurn } from './turn.js'
-import type { ChatTurns } from './turns.js'
+import type { RunningTurn, TurnIds } from './turn.js'
+import type { Admitted, ChatTurns } from './turns.js'
 
 /** The name of a conversation that wants none made. */
 const UNNAMED = 'New conversation'
 
 export interface Sent {
   turn: RunningTurn
-  who: Who
   /** the conversation began with this message */
   isNew: boolean
 }
 
 /**
- * Admits a message: everything that can be refused is refused here, before a byte of an answer. The message is stored
- * as running before its turn begins.
+ * Admits a message: everything that can be refused is refused here, before a byte of an answer. Its stream may open
+ * at once; the message is stored as running meanwhile, and only then does the work on its answer begin.
  *
  * @throws ChatError
  */
@@ -45,6 +45,8 @@ export async function sendMessage(
   if (spaceIds.length === 0 && chatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
+  if (context.db.broken)
+    throw new ChatError('service_unavailable', 'the disk reported an error; nothing is written any more')
   const leave = turns.reserve(app.id, app.maxConcurrentRequests)
   if (leave === undefined)
     throw new ChatError(
@@ -65,47 +67,64 @@ async function begin(
   session: AppSession,
   { request, spaceIds }: { request: ChatRequest; spaceIds: string[] },
 ): Promise<Sent> {
-  const { db } = context
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  await turns.company.wait()
+  if (request.conversation_id !== undefined) await turns.stored(app.id)
   const now = Date.now()
-  const admitted = await db.write(() => admit(context, session, request, files, now))
-  const { who, conversationId, messageId, taskId } = admitted
-  const ids = { taskId, messageId, conversationId, createdAt: Math.floor(now / 1000) }
-  // an application reads with the rights of whoever made it
-  const caller = { tenant, subject: owner }
-  const aloud = request.response_mode === 'streaming' && playsByItself(context, app)
-  const turn = turns.start(who, ids, {
-    caller,
-    app,
-    spaceIds,
-    conversationId,
-    messageId,
-    query: request.query,
-    inputs: admitted.inputs,
-    aloud,
-  })
-  return { turn, who, isNew: admitted.isNew }
+  const { known } = knownTo(context.db, session, request)
+  const conversationId = known?.id ?? newId()
+  const ids = { taskId: newId(), messageId: newId(), conversationId, createdAt: Math.floor(now / 1000) }
+  const turn = turns.start(
+    { appId: app.id, user: request.user },
+    ids,
+    {
+      // an application reads with the rights of whoever made it
+      caller: { tenant, subject: owner },
+      app,
+      spaceIds,
+      conversationId,
+      messageId: ids.messageId,
+      query: request.query,
+      aloud: request.response_mode === 'streaming' && playsByItself(context, app),
+    },
+    () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
+  )
+  return { turn, isNew: known === undefined }
 }
 
-function admit(context: EngineContext, { app }: AppSession, request: ChatRequest, files: Attachment[], now: number) {
-  const { db } = context
-  const who = { appId: app.id, userId: ensureUser(db, app.id, request.user, now) }
-  const known = request.conversation_id === undefined ? undefined : findConversation(db, who, request.conversation_id)
-  if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
+/** What is known of the sender and the conversation. @throws ChatError `not_found`, `invalid_param` */
+function knownTo(db: Database, { app }: AppSession, request: ChatRequest) {
+  const userId = findUser(db, app.id, request.user)
+  const wanted = request.conversation_id
+  const known =
+    wanted === undefined || userId === undefined ? undefined : findConversation(db, { appId: app.id, userId }, wanted)
+  if (wanted !== undefined && known === undefined) throw conversationMissing()
   const kept: Inputs | undefined = known === undefined ? undefined : JSON.parse(known.inputs)
-  const inputs = readInputs(app, request.inputs, kept)
-  const conversationId = known?.id ?? newId()
-  if (known === undefined) {
+  return { known, inputs: readInputs(app, request.inputs, kept) }
+}
+
+interface Opening {
+  ids: TurnIds
+  files: Attachment[]
+  now: number
+  isNew: boolean
+}
+
+/** Stores the message as running, inside the caller's transaction. What was admitted may have been deleted since. */
+function store(context: EngineContext, session: AppSession, request: ChatRequest, opening: Opening): Admitted {
+  const { db } = context
+  const { ids, files, now, isNew } = opening
+  const { messageId, taskId, conversationId } = ids
+  const { inputs } = knownTo(db, session, request)
+  const who = { appId: session.app.id, userId: ensureUser(db, session.app.id, request.user, now) }
+  if (isNew) {
     const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
     insertConversation(db, who, { id: conversationId, name, inputs, now })
   }
-  const ids = { messageId: newId(), taskId: newId() }
-  insertMessage(db, who, { id: ids.messageId, taskId: ids.taskId, conversationId, query: request.query, inputs, now })
-  const lost = attachFiles(db, who, ids.messageId, files, context.now())
+  insertMessage(db, who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
+  const lost = attachFiles(db, who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
-  return { ...ids, who, inputs, conversationId, isNew: known === undefined }
+  return { who, inputs }
 }
 
 function assertAgent(context: EngineContext, app: ChatApp, request: ChatRequest): void {

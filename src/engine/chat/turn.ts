@@ -1,6 +1,5 @@
 import type { ChatError } from '../../contract/chat/errors.js'
 import type { AgentThought, AnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
-import type { Who } from './store.js'
 
 export interface TurnIds {
   taskId: string
@@ -8,6 +7,12 @@ export interface TurnIds {
   conversationId: string
   /** epoch seconds; the same in every event of a turn */
   createdAt: number
+}
+
+/** Whom a turn belongs to, by the name that the end user goes by. */
+export interface Sender {
+  appId: string
+  user: string
 }
 
 /** One message on its way to its answer. It lives on its own: whoever watches it may leave and come back. */
@@ -33,7 +38,7 @@ export interface Voice {
 
 /** A turn as whoever runs it sees it. */
 export class RunningTurn implements ChatTurn {
-  readonly who: Who
+  readonly sender: Sender
   readonly ids: TurnIds
   readonly started = performance.now()
   readonly #abort = new AbortController()
@@ -48,8 +53,8 @@ export class RunningTurn implements ChatTurn {
   #metadata: AnswerMetadata | undefined
   #error: ChatError | undefined
 
-  constructor(who: Who, ids: TurnIds) {
-    this.who = who
+  constructor(sender: Sender, ids: TurnIds) {
+    this.sender = sender
     this.ids = ids
     this.#ended = new Promise((resolve) => {
       this.#end = resolve

@@ -1,18 +1,28 @@
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
-import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
+import type { AnswerMetadata } from '../../contract/chat/messages.js'
+import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import type { GenerationUsage } from '../models/types.js'
 import type { SessionTurn } from '../query/sessions.js'
-import { type AnnotationReply, type AnswerPiece, type Asked, asChatError } from './answer.js'
+import { type Asked, asChatError } from './answer.js'
 import { Company } from './company.js'
 import { imagesOf } from './files/attach.js'
+import type { Inputs } from './form.js'
 import { answerPieces, type TurnShared } from './pipeline.js'
+import { type Said, take } from './said.js'
+import { SingleFile } from './single-file.js'
 import { giveVoice } from './speech/auto-play.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
-import { RunningTurn, type TurnIds } from './turn.js'
-import { added, usageOf } from './usage.js'
+import { RunningTurn, type Sender, type TurnIds } from './turn.js'
+import { aborted, untilAborted } from './until-aborted.js'
+import { usageOf } from './usage.js'
 
-export type TurnRequest = Omit<Asked, 'turns' | 'images'> & { aloud: boolean }
+export type TurnRequest = Omit<Asked, 'turns' | 'images' | 'inputs'> & { aloud: boolean }
+
+/** A message that is stored as running. */
+export interface Admitted {
+  who: Who
+  inputs: Inputs
+}
 
 /** the longest that a turn runs; then it ends as if it had been stopped */
 const LONGEST_MS = 1200_000
@@ -20,6 +30,11 @@ const LONGEST_MS = 1200_000
 const REPLAY_MS = 600_000
 const MAX_REPLAYS = 500
 const CONTEXT_TURNS = 20
+/** how long a message, or an answer, waits for others to be stored with; a stream is open long before its message is */
+const ARRIVALS = { quietMs: 10, mostMs: 200 }
+const ENDS = { quietMs: 25, mostMs: 25 }
+/** the longest that the work on an answer waits for a burst of messages to end */
+const START_PATIENCE_MS = 250
 /** what earlier turns may fill of a prompt, in characters: about a third of an 8k-token context */
 const CONTEXT_CHARACTERS = 10_000
 
@@ -32,8 +47,13 @@ export class ChatTurns {
   readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
   /** messages that are being admitted, by application */
   readonly #entering = new Map<string, number>()
-  /** messages and answers that come in bursts are stored together */
-  readonly company = new Company()
+  /** messages that are being stored, by application */
+  readonly #unstored = new Map<string, Set<Promise<unknown>>>()
+  /** messages, and answers, that come in bursts are stored together */
+  readonly #arrivals = new Company(ARRIVALS)
+  readonly #ends = new Company(ENDS)
+  /** a burst of messages is admitted, and told so, before the work on their answers begins */
+  readonly #starts = new SingleFile(() => this.#arrivals.gathering, START_PATIENCE_MS)
   #closing = false
 
   constructor(context: EngineContext, shared: TurnShared) {
@@ -45,13 +65,18 @@ export class ChatTurns {
     return this.#closing
   }
 
-  /** Runs a turn whose message is stored as running; it goes on whether or not anybody watches. */
-  start(who: Who, ids: TurnIds, request: TurnRequest): RunningTurn {
-    const turn = new RunningTurn(who, ids)
+  /**
+   * Begins a turn; it goes on whether or not anybody watches.
+   *
+   * @param store stores its message as running, in a transaction; the turn fails with what it throws
+   */
+  start(sender: Sender, ids: TurnIds, request: TurnRequest, store: () => Admitted): RunningTurn {
+    const turn = new RunningTurn(sender, ids)
     if (request.aloud) giveVoice(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
     const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
-    this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, before) })
+    const stored = this.#admit(sender.appId, store)
+    this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, { stored, before }) })
     return turn
   }
 
@@ -75,14 +100,20 @@ export class ChatTurns {
   /** Turns that have no whole answer yet, of one application or of all. */
   running(appId?: string): number {
     let count = 0
-    for (const turn of this.#turns.values()) if (!turn.over && (appId ?? turn.who.appId) === turn.who.appId) count++
+    for (const turn of this.#turns.values())
+      if (!turn.over && (appId ?? turn.sender.appId) === turn.sender.appId) count++
     return count
   }
 
   /** The turn of a task of this end user, running or just finished. */
-  find(who: Who, taskId: string): RunningTurn | undefined {
+  find({ appId, user }: Sender, taskId: string): RunningTurn | undefined {
     const turn = this.#turns.get(taskId)
-    return turn?.who.appId === who.appId && turn.who.userId === who.userId ? turn : undefined
+    return turn?.sender.appId === appId && turn.sender.user === user ? turn : undefined
+  }
+
+  /** Resolves when the messages of an application whose turns have begun are stored, or have failed to be. */
+  async stored(appId: string): Promise<void> {
+    await Promise.allSettled(this.#unstored.get(appId) ?? [])
   }
 
   /** Cuts the running turns that `which` chooses. */
@@ -97,8 +128,21 @@ export class ChatTurns {
     await Promise.all([...this.#tails.values()].map(({ done }) => done))
   }
 
-  async #inOrder(turn: RunningTurn, request: TurnRequest, before: Promise<void>): Promise<void> {
-    await Promise.all([before, this.#run(turn, request, before)])
+  /** Stores a message; several that come together share a commit, in the order they came. */
+  #admit(appId: string, store: () => Admitted): Promise<Admitted> {
+    const stored = this.#arrivals.wait().then(() => this.#context.db.write(store))
+    const unstored = this.#unstored.get(appId) ?? new Set()
+    this.#unstored.set(appId, unstored.add(stored))
+    const forget = () => {
+      unstored.delete(stored)
+      if (unstored.size === 0) this.#unstored.delete(appId)
+    }
+    stored.then(forget, forget)
+    return stored
+  }
+
+  async #inOrder(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
+    await Promise.all([opening.before, this.#run(turn, request, opening)])
     const { conversationId, taskId } = turn.ids
     if (this.#tails.get(conversationId)?.turn === turn) this.#tails.delete(conversationId)
     this.#forgetLater(taskId)
@@ -110,16 +154,20 @@ export class ChatTurns {
     for (const [id, turn] of this.#turns) if (turn.over && this.#turns.size > MAX_REPLAYS) this.#turns.delete(id)
   }
 
-  /** Never rejects: a turn ends with an answer or with an error, and both are stored. */
-  async #run(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>): Promise<void> {
+  /** Never rejects: a turn ends with an answer or with an error. */
+  async #run(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
     const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
     limit.unref()
     const said: Said = { resources: [], usage: undefined, annotation: null, thoughts: [] }
+    let admitted: Admitted | undefined
     let error: ChatError | undefined
     try {
-      await this.#answer(turn, request, before, said)
+      admitted = await opening.stored.catch((cause: unknown) => {
+        throw notStored(cause)
+      })
+      await this.#answer(turn, { ...request, inputs: admitted.inputs }, admitted.who, opening.before, said)
     } catch (cause) {
-      if (!turn.signal.aborted) error = asChatError(cause)
+      if (!turn.signal.aborted || admitted === undefined) error = asChatError(cause)
       if (error?.code === 'internal_server_error')
         this.#context.log.error({ error: String(cause), messageId: turn.ids.messageId }, 'a chat turn failed')
     } finally {
@@ -127,21 +175,35 @@ export class ChatTurns {
     }
     if (turn.signal.aborted && turn.signal.reason === 'closing')
       error ??= new ChatError('service_unavailable', 'the service stopped before the answer was complete')
-    await this.#store(turn, request, said, error)
+    await this.#end(turn, request, admitted?.who, said, error)
   }
 
-  async #answer(turn: RunningTurn, request: TurnRequest, before: Promise<unknown>, said: Said): Promise<void> {
+  async #answer(
+    turn: RunningTurn,
+    request: TurnRequest & { inputs: Inputs },
+    who: Who,
+    before: Promise<unknown>,
+    said: Said,
+  ): Promise<void> {
     const { signal } = turn
     await Promise.race([before, aborted(signal)])
+    await this.#starts.wait()
     if (signal.aborted) return
-    const images = await imagesOf(this.#context, request, turn)
-    const asked = { ...request, images, turns: this.#earlier(turn) }
+    const images = await imagesOf(this.#context, request.app, who, turn.ids)
+    const asked = { ...request, images, turns: this.#earlier(who, turn.ids) }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }
 
-  async #store(turn: RunningTurn, { app }: TurnRequest, said: Said, error: ChatError | undefined): Promise<void> {
-    const { who, ids, answer } = turn
+  /** Stores the answer, and says that it is whole. Without a sender the message itself could not be stored. */
+  async #end(
+    turn: RunningTurn,
+    { app }: TurnRequest,
+    who: Who | undefined,
+    said: Said,
+    error: ChatError | undefined,
+  ): Promise<void> {
+    const { ids, answer } = turn
     const { resources, thoughts } = said
     const usage = usageOf(said.usage, (performance.now() - turn.started) / 1000, app.prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
@@ -151,10 +213,11 @@ export class ChatTurns {
     }
     try {
       const { messageId, conversationId } = ids
-      await this.company.wait()
-      await this.#context.db.write(() =>
-        finishMessage(this.#context.db, who, { id: messageId, conversationId }, outcome),
-      )
+      await this.#ends.wait()
+      if (who !== undefined)
+        await this.#context.db.write(() =>
+          finishMessage(this.#context.db, who, { id: messageId, conversationId }, outcome),
+        )
     } catch (cause) {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
@@ -165,7 +228,7 @@ export class ChatTurns {
   }
 
   /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
-  #earlier({ who, ids }: RunningTurn): SessionTurn[] {
+  #earlier(who: Who, ids: TurnIds): SessionTurn[] {
     const { db } = this.#context
     const [own] = db.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', ids.messageId)
     const turns: SessionTurn[] = []
@@ -180,46 +243,14 @@ export class ChatTurns {
   }
 }
 
-interface Said {
-  resources: RetrieverResource[]
-  usage: GenerationUsage | undefined
-  annotation: AnnotationReply
-  thoughts: AgentThought[]
+/** Why a message that was admitted could not be stored: it went away with its conversation, or the disk is at fault. */
+function notStored(cause: unknown): unknown {
+  return cause instanceof KsError ? new ChatError('service_unavailable', cause.message) : cause
 }
 
-function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
-  if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
-  else if (piece.type === 'annotation') said.annotation = piece.annotation
-  else if (piece.type === 'usage') said.usage = added(said.usage, piece.usage)
-  else if (piece.type === 'thought') {
-    said.thoughts = [...said.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
-    turn.think(piece.thought)
-  } else if (piece.type === 'replace') {
-    // what led to words that are not let through is not kept either
-    said.thoughts = []
-    turn.replace(piece.text)
-  } else if (withResources) said.resources = piece.resources
-}
-
-function aborted(signal: AbortSignal): Promise<'aborted'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve('aborted')
-    else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
-  })
-}
-
-/** What a source yields until the signal aborts, which ends it at once: the source is told, but not waited for. */
-async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
-  const end = aborted(signal)
-  for (;;) {
-    const next = source.next()
-    next.catch(() => {}) // after an abort nobody waits for it
-    const result = await Promise.race([next, end])
-    if (result === 'aborted' || signal.aborted) {
-      source.return(undefined).catch(() => {})
-      return
-    }
-    if (result.done === true) return
-    yield result.value
-  }
+/** What the work on an answer waits for. */
+interface Opening {
+  stored: Promise<Admitted>
+  /** the earlier turns of the conversation */
+  before: Promise<void>
 }

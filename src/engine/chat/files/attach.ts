@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { ChatApp } from '../../../contract/chat/apps.js'
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import type { ChatRequest, InputFile } from '../../../contract/chat/messages.js'
@@ -8,7 +9,8 @@ import type { ChatImage } from '../../models/types.js'
 import { chatModel } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { whoIs } from '../conversations.js'
-import type { RunningTurn } from '../turn.js'
+import type { Who } from '../store.js'
+import type { TurnIds } from '../turn.js'
 import { type Attachment, newestFiles, ownFile } from './store.js'
 import { keepImage } from './upload.js'
 
@@ -102,17 +104,17 @@ function invalid(sentence: string): ChatError {
 /** The images that the model is shown with a turn: its own, or those that were sent a few messages before. */
 export async function imagesOf(
   context: EngineContext,
-  session: Pick<AppSession, 'app'>,
-  turn: RunningTurn,
+  { vision }: ChatApp,
+  who: Who,
+  { messageId, conversationId }: TurnIds,
 ): Promise<ChatImage[]> {
   const { db, objects } = context
-  const { vision } = session.app
   if (!vision.enabled) return []
-  const own = db.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', turn.ids.messageId)
+  const own = db.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', messageId)
   if (own === undefined) return []
   const places = { after: own.place - IMAGE_TURNS, to: own.place }
   const images: ChatImage[] = []
-  for (const row of newestFiles(db, turn.who, turn.ids.conversationId, places)) {
+  for (const row of newestFiles(db, who, conversationId, places)) {
     const bytes = await readFile(objects.path(row.object_key))
     images.push({ mimeType: row.mime_type, base64: bytes.toString('base64'), detail: vision.detail })
   }

@@ -1,0 +1,28 @@
+import type { AgentThought, RetrieverResource } from '../../contract/chat/messages.js'
+import type { GenerationUsage } from '../models/types.js'
+import type { AnnotationReply, AnswerPiece } from './answer.js'
+import type { RunningTurn } from './turn.js'
+import { added } from './usage.js'
+
+/** What a turn has come to, beside its text. */
+export interface Said {
+  resources: RetrieverResource[]
+  usage: GenerationUsage | undefined
+  annotation: AnnotationReply
+  thoughts: AgentThought[]
+}
+
+/** Tells a turn's readers of a piece of its answer, and keeps what is stored with it. */
+export function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
+  if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
+  else if (piece.type === 'annotation') said.annotation = piece.annotation
+  else if (piece.type === 'usage') said.usage = added(said.usage, piece.usage)
+  else if (piece.type === 'thought') {
+    said.thoughts = [...said.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
+    turn.think(piece.thought)
+  } else if (piece.type === 'replace') {
+    // what led to words that are not let through is not kept either
+    said.thoughts = []
+    turn.replace(piece.text)
+  } else if (withResources) said.resources = piece.resources
+}

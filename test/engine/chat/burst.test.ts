@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Company } from '../../../src/engine/chat/company.js'
+import { SingleFile } from '../../../src/engine/chat/single-file.js'
+
+/** Notes the order in which waits end. */
+function noted(waits: Promise<void>[]): number[] {
+  const ended: number[] = []
+  for (const [index, wait] of waits.entries()) void wait.then(() => ended.push(index))
+  return ended
+}
+
+test('whoever comes alone waits for nothing, and those who follow closely go on together, in order', async () => {
+  const company = new Company({ quietMs: 20, mostMs: 500 })
+  const first = company.wait()
+  expect(company.gathering).toBe(false)
+  const others = [company.wait(), company.wait(), company.wait()]
+  const ended = noted([first, ...others])
+  await first
+  expect(company.gathering).toBe(true)
+  await nextTurn()
+  expect(ended).toEqual([0])
+  await Promise.all(others)
+  expect(ended).toEqual([0, 1, 2, 3])
+  expect(company.gathering).toBe(false)
+})
+
+test('a gathering that never falls quiet ends all the same', async () => {
+  const company = new Company({ quietMs: 10_000, mostMs: 30 })
+  await company.wait()
+  await company.wait()
+  expect(company.gathering).toBe(false)
+})
+
+test('those in single file go on in order, one each turn of the event loop', async () => {
+  const line = new SingleFile(() => false, 1000)
+  const ended = noted([line.wait(), line.wait(), line.wait()])
+  const seen: number[] = []
+  while (ended.length < 3) {
+    await nextTurn()
+    seen.push(ended.length)
+  }
+  expect(ended).toEqual([0, 1, 2])
+  expect(seen.every((count, index) => count - (seen[index - 1] ?? 0) <= 1)).toBe(true)
+})
+
+test('nobody in single file goes while it is busy, but its patience ends', async () => {
+  let busy = true
+  const line = new SingleFile(() => busy, 60_000)
+  const ended = noted([line.wait(), line.wait()])
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(ended).toEqual([])
+  busy = false
+  const late = line.wait()
+  await late
+  expect(ended).toEqual([0, 1])
+  const impatient = new SingleFile(() => true, 20)
+  await Promise.all([impatient.wait(), impatient.wait()])
+})
