@@ -27,8 +27,8 @@ export interface Sent {
 }
 
 /**
- * Admits a message: everything that can be refused is refused here, before a byte of an answer. Its stream may open
- * at once; the message is stored as running meanwhile, and only then does the work on its answer begin.
+ * Admits a message: everything that can be refused is refused here, before a byte of an answer. It is stored as running
+ * then, and only when it is does the work on its answer begin. In a burst the stream may open before that.
  *
  * @throws ChatError
  */
@@ -89,6 +89,7 @@ async function begin(
     },
     () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
+  if (!turns.crowded) await turns.stored(app.id)
   return { turn, isNew: known === undefined }
 }
 

@@ -65,6 +65,11 @@ export class ChatTurns {
     return this.#closing
   }
 
+  /** Whether messages come so close together that they are stored together, somewhat later. */
+  get crowded(): boolean {
+    return this.#arrivals.gathering
+  }
+
   /**
    * Begins a turn; it goes on whether or not anybody watches.
    *

@@ -128,7 +128,7 @@ test.each([
 ])('a model that answers %s %s is refused in the words of the service, streamed or not', async (status, body, said) => {
   const token = directAppKey
   const send = async (response_mode: string) => {
-    server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status, body })))
+    server.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status, body })))
     return chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'q', user: 'f', response_mode } })
   }
   const text = await (await send('streaming')).text()
