@@ -121,7 +121,7 @@ export const annotationRoutes = [
     path: '/v1/apps/annotation-reply/{action}/status/{job_id}',
     scope: 'application',
     summary: 'How far the job of a switch is.',
-    params: z.object({ action: z.string(), job_id: z.string() }),
+    params: z.object({ action: z.string(), job_id: z.string().toLowerCase() }),
     ok: { 200: AnnotationJobStatus },
     errors: [400],
   }),

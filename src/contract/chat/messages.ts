@@ -211,7 +211,7 @@ export const MessagesQuery = z.object({
 })
 export type MessagesQuery = z.output<typeof MessagesQuery>
 
-const TaskParams = z.object({ task_id: z.string() })
+const TaskParams = z.object({ task_id: z.string().toLowerCase() })
 const MessageParams = z.object({ message_id: uuid })
 
 export const messagesRoutes = [

@@ -116,5 +116,9 @@ export function checked(schema: z.ZodType, input: object): unknown {
   const field = String(result.error.issues[0]?.path[0] ?? 'body')
   // the one sentence of this kind that clients know
   if (field === 'user' && !('user' in input)) throw invalidParam(field, 'Arg user must be provided.')
-  throw invalidParam(field, refusal(result.error, schema, input, 'the body'))
+  const said = refusal(result.error, schema, input, 'the body')
+  const [issue] = result.error.issues
+  // clients look for the second half to tell that a conversation which they kept is of no use
+  const uuid = issue?.code === 'invalid_format' && issue.format === 'uuid'
+  throw invalidParam(field, uuid ? `${said}, which is not a valid uuid` : said)
 }

@@ -45,6 +45,8 @@ const send = (query: string, more: object = {}, token = talk) =>
   chat.edge.send('POST', '/v1/chat-messages', { token, json: { query, user: 'u', auto_generate_name: false, ...more } })
 
 interface Message {
+  task_id: string
+  message_id: string
   conversation_id: string
   answer: string
   metadata: { retriever_resources: { document_name: string }[] }
@@ -147,5 +149,49 @@ describe('a request', () => {
     expect(await bare.json()).toMatchObject({ status: 400, params: 'user' })
     const named = await chat.edge.send('DELETE', `${path}?user=u`, { token: talk, body: 'null', headers })
     expect(named.status).toBe(204)
+  })
+
+  test('may write ids in capitals', async () => {
+    const { conversation_id, message_id } = await answered(await send('x', { response_mode: 'blocking' }))
+    const more = { response_mode: 'blocking', conversation_id: conversation_id.toUpperCase() }
+    expect((await answered(await send('y', more))).conversation_id).toBe(conversation_id)
+    const path = `/v1/messages/${message_id.toUpperCase()}/feedbacks`
+    const rated = await chat.edge.send('POST', path, { token: talk, json: { user: 'u', rating: 'like' } })
+    expect(rated.status).toBe(200)
+    server.script({ kind: 'stall-after', deltas: 1 })
+    const reader = (await send('z')).body?.getReader()
+    const { value } = (await reader?.read()) ?? {}
+    const { task_id } = JSON.parse(new TextDecoder().decode(value).split('\n')[0]?.slice(6) ?? '') as Message
+    await chat.edge.send('POST', `/v1/chat-messages/${task_id.toUpperCase()}/stop`, {
+      token: talk,
+      json: { user: 'u' },
+    })
+    // ends, although the model says nothing more
+    while (!(await reader?.read())?.done);
+    server.clear()
+  })
+
+  test('with an id that is none is told so in the words that clients look for', async () => {
+    const response = await send('x', { conversation_id: 'session-1' })
+    const body = await bodyOf<{ message: string }>(response)
+    expect(body).toMatchObject({ status: 400, code: 'invalid_param', params: 'conversation_id' })
+    expect(body.message).toContain('is not a valid uuid')
+  })
+
+  test('may be HEAD wherever GET is served', async () => {
+    for (const path of ['/v1/', '/v1/info', '/v1/parameters']) {
+      const [head, get] = await Promise.all(
+        ['HEAD', 'GET'].map((method) => chat.edge.send(method, path, { token: talk })),
+      )
+      expect([path, head?.status, await head?.text()]).toEqual([path, 200, ''])
+      expect(head?.headers.get('content-type')).toBe(get?.headers.get('content-type'))
+    }
+    const { task_id } = await answered(await send('x', { response_mode: 'blocking' }))
+    const replay = await chat.edge.send('HEAD', `/v1/chat-messages/${task_id}/events?user=u`, { token: talk })
+    expect(replay.status).toBe(200)
+    expect(replay.headers.get('content-type')).toContain('text/event-stream')
+    expect((await chat.edge.send('HEAD', '/v1/nothing', { token: talk })).status).toBe(404)
+    expect((await chat.edge.send('HEAD', '/v1/chat-messages', { token: talk })).status).toBe(405)
+    await expect.poll(() => chat.edge.work.count()).toBe(0)
   })
 })
