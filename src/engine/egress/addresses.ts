@@ -35,8 +35,14 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
   return isIP(bare) === 0 || bare.includes('%') ? undefined : ipaddr.process(bare)
 }
 
+/** The rule for places that only the operator names, such as model servers: his own network too, but never these. */
+export const operatorMayDial: AddressRule = (text) => {
+  const address = parseAddress(text)
+  return address !== undefined && !isNever(address)
+}
+
 /** Ranges that not even an address which the operator wrote down himself may be of. */
-export function isNever(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+function isNever(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return NEVER.has(address.range()) || METADATA_SERVICES.has(address.toString())
 }
 

@@ -1,8 +1,7 @@
-import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
-import ipaddr from 'ipaddr.js'
 import type * as Undici from 'undici'
 import { parseRetryAfter } from '../../lib/retry.js'
+import { operatorMayDial } from '../egress/addresses.js'
 import { checkedLookup, codeOf, REFUSED_CODE } from '../egress/connect.js'
 import { ProviderFailure } from './failure.js'
 
@@ -38,24 +37,13 @@ export interface Egress {
   close(): Promise<void>
 }
 
-/**
- * Addresses no model server has, whatever the operator's file says: link-local ones hold the credentials service of
- * every cloud. Loopback and private ones are allowed, since only the operator can name a provider.
- */
-const REFUSED_RANGES = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
-
-export function isRefusedAddress(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '')
-  return isIP(bare) !== 0 && REFUSED_RANGES.has(ipaddr.process(bare).range())
-}
-
 export function createEgress(): Egress {
   // Loading undici takes a tenth of a second, which a daemon without providers never has to spend.
   let pool: Promise<{ agent: Undici.Agent; request: typeof Undici.request }> | undefined
   const open = async () => {
     const { Agent, request } = await import('undici')
     const agent = new Agent({
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup((address) => !isRefusedAddress(address)) },
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup(operatorMayDial) },
       keepAliveTimeout: KEEP_ALIVE_MS,
       // the guard times the whole call; these would be a second, hidden clock
       headersTimeout: 0,

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
 import { Secret } from '../../lib/secret.js'
+import { operatorMayDial } from '../egress/addresses.js'
 import { checkProgram, type ProgramConfig } from './command/program.js'
-import { isRefusedAddress } from './egress-fetch.js'
 import type { EmbeddingModel, GenerationModel, RerankingModel } from './provider.js'
 
 export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'transcription'] as const
@@ -122,8 +122,8 @@ function readBaseUrl(text: string, refuse: Refuse): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('baseUrl must begin with http:// or https://')
   if (url.username || url.password) throw refuse('baseUrl must not hold credentials; use apiKey or apiKeyEnv')
   // names are checked when they are resolved
-  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) && isRefusedAddress(url.hostname)) {
-    throw refuse('baseUrl must not be a link-local, multicast or unspecified address')
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) && !operatorMayDial(url.hostname)) {
+    throw refuse('baseUrl must not be a link-local, multicast, unspecified or metadata-service address')
   }
   url.hash = ''
   return url

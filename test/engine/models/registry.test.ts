@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
-import { isRefusedAddress } from '../../../src/engine/models/egress-fetch.js'
+import { operatorMayDial } from '../../../src/engine/egress/addresses.js'
 import type { ProviderConfig } from '../../../src/engine/models/provider-config.js'
 import {
   BUILTIN_ANSWER,
@@ -131,13 +131,35 @@ test('one provider cannot be configured twice', () => {
   expect(() => make([acme, acme])).toThrow(/configured twice/)
 })
 
-test('loopback and private addresses are the operator’s choice; link-local and multicast are nobody’s', () => {
-  for (const allowed of ['127.0.0.1', '::1', '10.0.0.8', '192.168.1.9', '8.8.8.8', 'localhost', 'models.example']) {
-    expect(isRefusedAddress(allowed)).toBe(false)
-  }
-  for (const refused of ['169.254.1.1', 'fe80::1', '224.0.0.1', '0.0.0.0', '255.255.255.255', '::', '[fe80::2]']) {
-    expect(isRefusedAddress(refused)).toBe(true)
-  }
+test('loopback and private addresses are the operator’s choice; link-local and metadata services are nobody’s', () => {
+  const baseUrl = (host: string) => ({ ...acme, baseUrl: `http://${host}/v1` })
+  for (const host of [
+    '127.0.0.1',
+    '[::1]',
+    '10.0.0.8',
+    '192.168.1.9',
+    '[fd00::8]',
+    '8.8.8.8',
+    'localhost',
+    'a.example',
+  ])
+    expect(() => make([baseUrl(host)]), host).not.toThrow()
+  const ranges = ['169.254.1.1', '169.254.169.254', '[fe80::2]', '224.0.0.1', '0.0.0.0', '255.255.255.255', '[::]']
+  const services = ['100.100.100.200', '168.63.129.16', '[fd00:ec2::254]', '[::ffff:169.254.169.254]', '0xa9fea9fe']
+  for (const host of [...ranges, ...services])
+    expect(() => make([baseUrl(host)]), host).toThrow('must not be a link-local, multicast')
+})
+
+test('what a name resolves to is judged by the same list', () => {
+  for (const [address, dialled] of [
+    ['127.0.0.1', true],
+    ['10.0.0.8', true],
+    ['100.100.100.200', false],
+    ['fd00:ec2::254', false],
+    ['fe80::1%lo', false],
+    ['nonsense', false],
+  ] as const)
+    expect([address, operatorMayDial(address)]).toEqual([address, dialled])
 })
 
 test('a name is resolved, checked and reached like an address', async () => {
