@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { isReferenced, retireDocument } from '../documents/delete.js'
+import { removeUnreferenced, retireDocument } from '../documents/delete.js'
 import { advance } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
 import { moveJob } from '../jobs/store.js'
@@ -46,7 +46,7 @@ export async function publishBatch(
   })
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addVectors(context, space, embedded, rows)
-  for (const row of retired) await context.objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+  for (const row of retired) await removeUnreferenced(context, row.object_key)
 }
 
 /**

@@ -7,6 +7,7 @@ import { policiesOf } from '../spaces/manifest.js'
 import { publishNext } from '../spaces/publication.js'
 import { findSpace, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { ObjectStore } from '../storage/objects.js'
 import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
 import { endCommit } from './staged-commits.js'
 import { type DocumentRow, lookupDocument } from './store.js'
@@ -44,7 +45,7 @@ async function removeDocuments(
   documentIds: string[],
   held: Lease[],
 ): Promise<BulkDelete> {
-  const { db, objects } = context
+  const { db } = context
   const outcome = await db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
     const wanted = [...new Set(documentIds)]
@@ -76,8 +77,7 @@ async function removeDocuments(
   const items: BulkDelete['items'] = []
   for (const { id, row } of outcome.rows) {
     const gone = outcome.removed.get(id)
-    const objectDeleted =
-      row === undefined ? false : await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+    const objectDeleted = row === undefined ? false : await removeUnreferenced(context, row.object_key)
     items.push({
       documentId: id,
       status: row === undefined ? 'not_found' : 'deleted',
@@ -145,6 +145,17 @@ function nodeRanges(db: Database, docKey: number): NodeRange[] {
 
 function keysOf({ first, last }: NodeRange): number[] {
   return Array.from({ length: last - first + 1 }, (_, place) => first + place)
+}
+
+/**
+ * Removes bytes that nothing names any more. A key that has no form of one names no bytes: it is told in the log, and
+ * what else is to be removed is removed.
+ * @returns whether the bytes are gone now
+ */
+export async function removeUnreferenced({ db, objects, log }: EngineContext, key: string): Promise<boolean> {
+  if (ObjectStore.isKey(key)) return objects.remove(key, () => isReferenced(db, key))
+  log.error({ key: key.slice(0, 200) }, 'a row named an object by what is no key; nothing was removed for it')
+  return false
 }
 
 /** Whether an object is named by a live document, by a commit that may still become one, by a file of a chat or of an agent. */

@@ -1,4 +1,4 @@
-import { isReferenced } from '../documents/delete.js'
+import { removeUnreferenced } from '../documents/delete.js'
 import { giveUpExpired, moveCommit } from '../documents/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { NOTHING, type Scope, type Slice } from './slice.js'
@@ -48,8 +48,8 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
 }
 
 /** Bytes that nothing else names: those of an upload that ended, and those it would have become. */
-async function removeObjects({ context: { db, objects } }: Scope, row: ExpiredCommit): Promise<void> {
-  if (row.raw_object_key !== null) await objects.discard(row.id)
+async function removeObjects({ context }: Scope, row: ExpiredCommit): Promise<void> {
+  if (row.raw_object_key !== null) await context.objects.discard(row.id)
   const key = row.published_object_key
-  if (key !== null) await objects.remove(key, () => isReferenced(db, key))
+  if (key !== null) await removeUnreferenced(context, key)
 }

@@ -62,6 +62,11 @@ export class ObjectStore {
     return `${ObjectStore.prefix(tenant)}sha256/${sha256.slice(0, 2)}/${sha256}`
   }
 
+  /** Whether a text has the form of an object's key. */
+  static isKey(text: string): boolean {
+    return OBJECT_KEY.test(text)
+  }
+
   /** Whether a text is the key of an object of this tenant. */
   static isKeyOf(tenant: string, text: string): boolean {
     return OBJECT_KEY.test(text) && text.startsWith(ObjectStore.prefix(tenant))
@@ -216,11 +221,8 @@ export class ObjectStore {
     const removal = unlink(path).then(() => syncPath(dirname(path)))
     this.#removing.set(key, removal.catch(ignoreMissing))
     try {
-      await removal
+      await removal.catch(ignoreMissing) // somebody else removed it just now
       return true
-    } catch (error) {
-      ignoreMissing(error)
-      return false
     } finally {
       this.#removing.delete(key)
     }

@@ -1,6 +1,6 @@
 import { takeExpired } from '../chat/files/store.js'
 import type { EngineContext } from '../context.js'
-import { isReferenced } from '../documents/delete.js'
+import { removeUnreferenced } from '../documents/delete.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from '../workspaces/purge.js'
@@ -43,17 +43,18 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
 }
 
 /** A file of a chat that was never sent, or whose messages are gone. */
-async function purgeChatFile({ db, objects, now }: EngineContext): Promise<boolean> {
+async function purgeChatFile(context: EngineContext): Promise<boolean> {
+  const { db, now } = context
   if (db.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', now()) === undefined)
     return false
   const row = await db.write(() => takeExpired(db, now()))
   if (row === undefined) return false
-  await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+  await removeUnreferenced(context, row.object_key)
   return true
 }
 
 async function purgeDocument(context: EngineContext): Promise<boolean> {
-  const { db, objects } = context
+  const { db } = context
   // a query that began before the deletion may still load the passages it found
   const row = db.get<{ key: number; object_key: string; space_key: number }>(
     `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
@@ -68,7 +69,7 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
     db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', row.key)
     return false
   })
-  if (!more) await objects.remove(row.object_key, () => isReferenced(db, row.object_key))
+  if (!more) await removeUnreferenced(context, row.object_key)
   return true
 }
 

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../context.js'
-import { isReferenced } from '../documents/delete.js'
+import { removeUnreferenced } from '../documents/delete.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
 
@@ -74,13 +74,14 @@ export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number
 }
 
 async function forget(
-  { db, objects }: EngineContext,
+  context: EngineContext,
   table: 'workspace_files' | 'snapshot_files',
   rows: readonly { key: number; object_key: string }[],
 ): Promise<void> {
   if (rows.length === 0) return
+  const { db } = context
   await db.write(() => {
     for (const { key } of rows) db.run(`DELETE FROM ${table} WHERE key = ?`, key)
   })
-  for (const key of new Set(rows.map((row) => row.object_key))) await objects.remove(key, () => isReferenced(db, key))
+  for (const key of new Set(rows.map((row) => row.object_key))) await removeUnreferenced(context, key)
 }
