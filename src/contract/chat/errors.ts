@@ -25,6 +25,7 @@ export const CHAT_ERRORS = {
   unsupported_media_type: 415,
   unsupported_file_type: 415,
   unsupported_audio_type: 415,
+  range_not_satisfiable: 416,
   /** more answers of an application at once than it may have */
   too_many_requests: 429,
   /** more requests a minute than a key may make, or than the provider of the model takes */

@@ -107,7 +107,7 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if ('stream' in reply) return streamed(exchange, reply.stream)
   if ('file' in reply) {
     exchange.streaming = true
-    return fileResponse(reply.file, reply.asAttachment, base, exchange.release)
+    return fileResponse(reply.file, { request, asAttachment: reply.asAttachment }, base, exchange.release)
   }
   if ('bytes' in reply) {
     const headers = { 'content-type': reply.mediaType, 'content-length': String(reply.bytes.byteLength) }

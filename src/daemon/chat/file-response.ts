@@ -1,37 +1,61 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
+import { ChatError } from '../../contract/chat/errors.js'
 import type { OpenFile } from '../../engine/chat/files/preview.js'
+import { partOf } from '../http/partial.js'
+import { toResponse } from '../http/reply.js'
+import { chatErrorReply } from './reply.js'
 
 const CACHE_SECONDS = 3600
 
 /**
- * The bytes of a file. Whoever uploaded it chose them, so they are never a page of their own: no sniffing, no scripts.
+ * The bytes of a file, or the part of them that the request asks for. Whoever uploaded it chose them, so they are never
+ * a page of their own: no sniffing, no scripts.
  *
  * @param done called once the bytes went out or nobody reads them any more
  */
 export function fileResponse(
   file: OpenFile,
-  asAttachment: boolean,
+  { request, asAttachment }: { request: Request; asAttachment: boolean },
   base: Readonly<Record<string, string>>,
   done: () => void,
 ): Response {
-  const content = file.handle.createReadStream()
-  content.once('close', done)
-  const name = `filename*=UTF-8''${extendedValue(file.name)}`
+  const etag = `"${file.sha256}"`
+  const part = partOf(request, file.size, etag)
   const headers = {
     ...base,
-    'content-type': asAttachment ? 'application/octet-stream' : file.mimeType,
-    'content-length': String(file.size),
-    'content-disposition': `${asAttachment ? 'attachment' : 'inline'}; ${name}`,
+    etag,
     'cache-control': `public, max-age=${CACHE_SECONDS}`,
     // a shared cache gives the file to nobody who does not show the same key
     vary: 'Authorization',
     'content-security-policy': "default-src 'none'; sandbox",
     'cross-origin-resource-policy': 'cross-origin',
   }
+  if (part.kind === 'unchanged' || part.kind === 'unsatisfiable') {
+    file.handle.close().then(done, done)
+    if (part.kind === 'unchanged') return new Response(null, { status: 304, headers })
+    const refused = new ChatError(
+      'range_not_satisfiable',
+      `the file has ${file.size} bytes; one range of them is served`,
+    )
+    return toResponse(chatErrorReply(refused, { 'content-range': `bytes */${file.size}` }), base)
+  }
+  const { start, end } = part.kind === 'part' ? part : { start: 0, end: file.size - 1 }
+  const content = file.handle.createReadStream(part.kind === 'part' ? { start, end } : {})
+  content.once('close', done)
+  const name = `filename*=UTF-8''${extendedValue(file.name)}`
   // the same class; only the names of its declarations differ
   const body = Readable.toWeb(content) as NodeWebStream<Uint8Array> as ReadableStream<Uint8Array>
-  return new Response(body, { status: 200, headers })
+  return new Response(body, {
+    status: part.kind === 'part' ? 206 : 200,
+    headers: {
+      ...headers,
+      'content-type': asAttachment ? 'application/octet-stream' : file.mimeType,
+      'content-length': String(end - start + 1),
+      'content-disposition': `${asAttachment ? 'attachment' : 'inline'}; ${name}`,
+      ...(part.kind === 'part' ? { 'content-range': `bytes ${start}-${end}/${file.size}` } : {}),
+    },
+  })
 }
 
 /** A parameter value of RFC 8187. */

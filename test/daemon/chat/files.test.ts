@@ -497,6 +497,53 @@ describe('GET /files/{file_id}/preview', () => {
     expect(await refusal(await preview(shown.id, '?as_attachment=perhaps'))).toMatchObject({ code: 'invalid_param' })
   })
 
+  test('one range of the bytes, and nothing where nothing changed', async () => {
+    const { shown } = await sent(local((await upload(PNG, 'u1', 'part.png')).id))
+    const size = PNG.length
+    const ask = (headers: Record<string, string>) =>
+      chat.edge.send('GET', `/v1/files/${shown.id}/preview`, { token: key, headers })
+    const whole = await ask({})
+    const etag = whole.headers.get('etag') ?? ''
+    await whole.body?.cancel()
+    for (const [range, start, end] of [
+      ['bytes=0-0', 0, 0],
+      ['bytes=2-5', 2, 5],
+      [`bytes=${size - 3}-`, size - 3, size - 1],
+      ['bytes=-4', size - 4, size - 1],
+      ['bytes=0-99999999999999', 0, size - 1],
+      ['bytes=0-3,2-9,10-11', 0, 11],
+    ] as const) {
+      const response = await ask({ range })
+      expect([response.status, response.headers.get('content-range')], range).toEqual([
+        206,
+        `bytes ${start}-${end}/${size}`,
+      ])
+      expect(response.headers.get('content-length')).toBe(String(end - start + 1))
+      expect(Buffer.from(await response.arrayBuffer()).equals(PNG.subarray(start, end + 1))).toBe(true)
+    }
+    for (const range of [`bytes=${size}-`, 'bytes=-0', 'bytes=0-1,5-6', 'bytes=9-3']) {
+      const response = await ask({ range })
+      expect(response.headers.get('content-range'), range).toBe(`bytes */${size}`)
+      expect(await refusal(response)).toMatchObject({ status: 416, code: 'range_not_satisfiable' })
+    }
+    for (const headers of <Record<string, string>[]>[
+      { range: 'lines=1-2' },
+      { range: 'nonsense' },
+      { range: 'bytes=0-1', 'if-range': '"another"' },
+      { range: 'bytes=0-1', 'if-range': `W/${etag}` },
+      { 'if-none-match': '"another"' },
+    ]) {
+      const response = await ask(headers)
+      expect([response.status, (await response.arrayBuffer()).byteLength], JSON.stringify(headers)).toEqual([200, size])
+    }
+    expect((await ask({ range: 'bytes=0-1', 'if-range': etag })).status).toBe(206)
+    for (const list of [etag, `"another", W/${etag}`, '*']) {
+      const response = await ask({ 'if-none-match': list })
+      expect([response.status, await response.text()]).toEqual([304, ''])
+    }
+    await expect.poll(() => chat.edge.work.count()).toBe(0)
+  })
+
   test('HEAD tells the headers without reading the file', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', 'head.png')).id))
     const head = await chat.edge.send('HEAD', `/v1/files/${shown.id}/preview`, { token: key })

@@ -9,6 +9,8 @@ export interface OpenFile {
   name: string
   mimeType: string
   size: number
+  /** of the bytes, hexadecimal */
+  sha256: string
   handle: FileHandle
 }
 
@@ -29,7 +31,7 @@ export async function openFile(
   if (row.attached === 0) throw missing('the file is not part of a message yet')
   try {
     const handle = await open(objects.path(row.object_key), 'r')
-    return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, handle }
+    return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, sha256: row.sha256, handle }
   } catch (error) {
     log.error({ error: String(error), file: row.id }, 'the bytes of a chat file cannot be read')
     throw missing()
