@@ -45,6 +45,8 @@ export interface Countdown {
   stop(): void
   /** milliseconds left */
   left(): number
+  /** All of the time is left again; runs on where it ran. */
+  reset(): void
 }
 
 /** A stopped countdown of `ms` that calls `onExpire` once when its running time is used up. */
@@ -65,5 +67,12 @@ export function createCountdown(ms: number, onExpire: () => void): Countdown {
       timer = undefined
     },
     left: remaining,
+    reset: () => {
+      left = ms
+      if (!timer) return
+      clearTimeout(timer)
+      startedAt = performance.now()
+      timer = setTimeout(onExpire, left)
+    },
   }
 }

@@ -18,7 +18,6 @@ export interface ProviderGate {
   readonly provider: string
   readonly timeoutMs: number
   readonly firstTokenTimeoutMs: number
-  readonly slots: Slots
   /** epoch milliseconds before which the provider asked not to be called (`Retry-After`) */
   quietUntil: number
 }
@@ -39,8 +38,8 @@ export interface Guard {
   /** Runs a call with timeout, retries, circuit breaker and concurrency limit. */
   run<T>(call: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<T>
   /**
-   * The same for a stream, which is not tried again once an event was passed on. Time the consumer takes is not
-   * counted.
+   * The same for a stream, which is not tried again once an event was passed on. The timeout begins anew with every
+   * event, and time the consumer takes is not counted.
    *
    * @param meaningOf `alive` = the model is at work, nothing to pass on; `last` = the call has succeeded
    */
@@ -52,12 +51,12 @@ export interface Guard {
   circuit(): CircuitState
 }
 
-/** One guard for one model of a provider. */
-export function createGuard(gate: ProviderGate, clock: GuardClock): Guard {
+/** One guard for one model of a provider. @param slots what it shares with others of the provider */
+export function createGuard(gate: ProviderGate, slots: Slots, clock: GuardClock): Guard {
   const circuit = createCircuit(clock.now)
   return {
     async run(call, options) {
-      const visit = await enter({ gate, clock, circuit, options, streams: false })
+      const visit = await enter({ gate, slots, clock, circuit, options, streams: false })
       try {
         for (let attempt = 1; ; attempt++) {
           try {
@@ -75,14 +74,14 @@ export function createGuard(gate: ProviderGate, clock: GuardClock): Guard {
     },
 
     async *stream(open, meaningOf, options) {
-      const visit = await enter({ gate, clock, circuit, options, streams: true })
+      const visit = await enter({ gate, slots, clock, circuit, options, streams: true })
       let passedOn = false
       try {
         for (let attempt = 1; ; attempt++) {
           try {
             await visit.untilQuietEnds()
             for await (const event of open(visit.signal)) {
-              visit.begun()
+              visit.spoken()
               const meaning = meaningOf(event)
               if (meaning === 'alive') continue
               if (meaning === 'last') visit.succeeded()
@@ -108,6 +107,7 @@ export function createGuard(gate: ProviderGate, clock: GuardClock): Guard {
 
 interface Entry {
   gate: ProviderGate
+  slots: Slots
   clock: GuardClock
   circuit: Circuit
   options: CallOptions
@@ -131,7 +131,7 @@ async function enter(entry: Entry) {
 
   return {
     signal: scope.signal,
-    begun: timers.begun,
+    spoken: timers.spoken,
     pauseClock: timers.pause,
     resumeClock: timers.resume,
     succeeded: call.succeeded,
@@ -189,8 +189,8 @@ function waitBeforeRetry(
 }
 
 async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: () => void; call: CircuitCall }> {
-  const { gate, circuit, options } = entry
-  const release = await gate.slots.acquire(options.urgent, signal).catch(() => {
+  const { gate, slots, circuit, options } = entry
+  const release = await slots.acquire(options.urgent, signal).catch(() => {
     throw whyAborted(entry, signal)
   })
   try {
@@ -213,7 +213,10 @@ function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
   return options.signal?.aborted ? options.signal.reason : toKsError(gate.provider, toFailure(signal.reason))
 }
 
-/** The clocks of one call: over all tries together, and for a stream until the model begins. */
+/**
+ * The clocks of one call: over all tries together, and for a stream until the model begins. A model that speaks is not
+ * cut off, however long it takes: from then on the first clock counts its silence.
+ */
 function startTimers({ gate, streams }: Entry, abort: (reason: ProviderFailure) => void) {
   const countdown = (ms: number) =>
     createCountdown(ms, () => abort(new ProviderFailure('timeout', `no answer within ${ms} ms`)))
@@ -230,9 +233,10 @@ function startTimers({ gate, streams }: Entry, abort: (reason: ProviderFailure) 
       total.start()
       if (waitsForFirst) first?.start()
     },
-    begun() {
+    spoken() {
       waitsForFirst = false
       first?.stop()
+      total.reset()
     },
   }
 }

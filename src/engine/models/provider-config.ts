@@ -30,13 +30,13 @@ export interface ProviderConfig {
     speech?: string[]
     transcription?: string[]
   }
-  /** for a whole call with its retries; 60 s where absent */
+  /** for a whole call with its retries, of a streamed answer for each silence; 60 s where absent */
   timeoutMs?: number
   /** until a streamed answer begins; 30 s where absent */
   firstTokenTimeoutMs?: number
   /** texts in one embedding request; 64 where absent */
   maxBatch?: number
-  /** calls at once; 4 where absent */
+  /** calls at once; where absent 4, and 64 answers of its models beside them */
   maxConcurrency?: number
   /** further request headers; values are kept like the key */
   headers?: Record<string, string>
@@ -64,7 +64,15 @@ export interface ProviderSettings {
   firstTokenTimeoutMs: number
   maxBatch: number
   maxConcurrency: number
+  /** answers at once; absent = they count among the other calls */
+  maxAnswers?: number
 }
+
+/**
+ * An answer takes as long as its model speaks, and somebody waits for it: where the operator says nothing, the server
+ * decides how many it works on.
+ */
+const USUAL_ANSWERS = 64
 
 /** [default, smallest, largest] */
 const LIMITS = {
@@ -106,6 +114,7 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
     firstTokenTimeoutMs: limit('firstTokenTimeoutMs'),
     maxBatch: limit('maxBatch'),
     maxConcurrency: limit('maxConcurrency'),
+    ...(config.maxConcurrency === undefined ? { maxAnswers: USUAL_ANSWERS } : {}),
   }
 }
 

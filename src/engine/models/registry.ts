@@ -165,14 +165,15 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
 type Entry = ReturnType<typeof createEntry>
 
 function createEntry(settings: ProviderSettings, provider: Provider, clock: GuardClock) {
-  const { provider: name, timeoutMs, firstTokenTimeoutMs, maxConcurrency, models } = settings
+  const { provider: name, timeoutMs, firstTokenTimeoutMs, maxConcurrency, maxAnswers, models } = settings
   const gate: ProviderGate = {
     provider: name,
     timeoutMs,
     firstTokenTimeoutMs,
-    slots: createSlots(maxConcurrency),
     quietUntil: 0,
   }
+  const slots = createSlots(maxConcurrency)
+  const answerSlots = maxAnswers === undefined ? slots : createSlots(maxAnswers)
   const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard }>({ max: MAX_MODELS_KEPT })
 
   // kept by name, since an embedder remembers its dimension and a generator what its server understands
@@ -187,7 +188,7 @@ function createEntry(settings: ProviderSettings, provider: Provider, clock: Guar
       const known = byName.get(name)
       if (known) return { ...known, settings }
       const model = listed?.find((candidate) => candidate.name === name) ?? unlisted(name)
-      const guard = createGuard(gate, clock)
+      const guard = createGuard(gate, kind === 'generation' ? answerSlots : slots, clock)
       guards.set(`${kind} ${name}`, { kind, model: name, guard })
       const fresh = { raw: make(model), guard, model }
       byName.set(name, fresh)

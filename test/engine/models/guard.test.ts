@@ -154,6 +154,23 @@ test('a stream that stalls fails at the timeout, and a slow consumer does not us
   expect(error.message).toBe('provider "acme" gave no answer within 300 ms')
 })
 
+test('a model that goes on speaking may take longer than the timeout', async () => {
+  const { registry } = await setUp({ timeoutMs: 300, firstTokenTimeoutMs: 300 }, {}, { deltaMs: 80 })
+  const words = Array.from({ length: 8 }, (_, at) => `w${at}`).join(' ')
+  expect(await read(registry.generator(named('chat')), words)).toBe(`You said: ${words}`)
+})
+
+test('without a limit of the operator, answers do not wait for four others', async () => {
+  const { fake, registry } = await setUp({}, {}, { deltaMs: 60 })
+  const answers = Array.from({ length: 12 }, (_, at) => read(registry.generator(named('chat')), `q${at}`))
+  expect(await Promise.all(answers)).toEqual(answers.map((_, at) => `You said: q${at}`))
+  expect(fake.peak()).toBe(12)
+
+  const limited = await setUp({ maxConcurrency: 2 }, {}, { deltaMs: 20 })
+  await Promise.all(answers.map(() => read(limited.registry.generator(named('chat')), 'q')))
+  expect(limited.fake.peak()).toBe(2)
+})
+
 test('after five failed calls a model is left alone for 15 s, then one call tries', async () => {
   let now = Date.UTC(2030, 0, 1)
   const { fake, registry } = await setUp({}, { now: () => now })
