@@ -183,7 +183,8 @@ function streamed(exchange: Exchange, turn: ChatTurn): Response {
   )
   controls.forget = options.work.track(open)
   exchange.streaming = true
-  return eventsReply(open.body, base, { 'cache-control': 'no-cache' })
+  // clients of this service take the end of the connection for the end of the answer
+  return eventsReply(open.body, base, { 'cache-control': 'no-cache', connection: 'close' })
 }
 
 async function* framesOf(turn: ChatTurn): AsyncGenerator<Frame> {

@@ -43,6 +43,8 @@ export type AnswerPiece =
   /** a step of an agent: sent anew whenever more of it is known */
   | { type: 'thought'; thought: AgentThought }
   | { type: 'annotation'; annotation: AnnotationReply }
+  /** what follows is not made by a model */
+  | { type: 'settled' }
   | { type: 'usage'; usage: GenerationUsage }
 
 const MAX_ANSWER_TOKENS = 1024

@@ -38,6 +38,9 @@ import { failOrphans, findMessage } from './store.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 
+/** a long answer does not hold up the name of its conversation */
+const NAMED_AFTER_MS = 1000
+
 /** What `Engine.chat` can do. Operations of the service fail with `ChatError`, those on applications with `KsError`. */
 export interface ChatOperations {
   apps: {
@@ -116,9 +119,11 @@ export function createChat(
   const nameLater = (session: apps.AppSession, { turn, isNew }: Sent, request: ChatRequest) => {
     if (!isNew || !request.auto_generate_name) return
     const conversation = { id: turn.ids.conversationId, query: request.query }
-    const work = turn
-      .ended()
-      .then(() => nameInBackground(context, session, request.user, conversation, ending.signal))
+    const soon = new Promise<void>((resolve) => setTimeout(resolve, NAMED_AFTER_MS).unref())
+    const work = Promise.race([turn.ended(), soon])
+      .then(async () => {
+        if (!turn.settled) await nameInBackground(context, session, request.user, conversation, ending.signal)
+      })
       .catch((error: unknown) => log.warn({ error: String(error) }, 'a conversation could not be named'))
       .finally(() => naming.delete(work))
     naming.add(work)

@@ -18,11 +18,15 @@ export async function* answerPieces(
 ): AsyncGenerator<AnswerPiece> {
   const { app, caller, query } = asked
   const refused = refusedInput(app, query, asked.inputs)
-  if (refused !== undefined) return yield { type: 'delta', text: refused }
+  if (refused !== undefined) {
+    yield { type: 'settled' }
+    return yield { type: 'delta', text: refused }
+  }
   const annotation = await shared.matcher.match({ tenant: caller.tenant, app }, query, signal)
   if (annotation !== undefined) {
     await countHit(context.db, app.id, annotation.id)
     const account = { id: v5(caller.subject, app.id), name: caller.subject }
+    yield { type: 'settled' }
     yield { type: 'annotation', annotation: { id: annotation.id, account } }
     return yield { type: 'delta', text: annotation.answer }
   }

@@ -15,6 +15,7 @@ export interface Said {
 /** Tells a turn's readers of a piece of its answer, and keeps what is stored with it. */
 export function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
   if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
+  else if (piece.type === 'settled') turn.settled = true
   else if (piece.type === 'annotation') said.annotation = piece.annotation
   else if (piece.type === 'usage') said.usage = added(said.usage, piece.usage)
   else if (piece.type === 'thought') {

@@ -59,7 +59,7 @@ export async function modelQuestions(
 
 function readQuestions(reply: string | undefined): string[] {
   const list = reply === undefined ? null : /\[[\s\S]*\]/.exec(reply)
-  if (list === null) return []
+  if (list === null) return questionLines(reply ?? '')
   try {
     const parsed: unknown = JSON.parse(list[0])
     if (!Array.isArray(parsed)) return []
@@ -71,6 +71,15 @@ function readQuestions(reply: string | undefined): string[] {
   } catch {
     return []
   }
+}
+
+/** Models that do not keep to JSON write a line for each question, often numbered. */
+function questionLines(reply: string): string[] {
+  return reply
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)])\s*/, '').trim())
+    .filter((line) => /[?？؟]$/.test(line) && line.length <= QUESTION_CHARACTERS)
+    .slice(0, QUESTIONS)
 }
 
 async function complete(

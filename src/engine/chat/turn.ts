@@ -41,6 +41,8 @@ export class RunningTurn implements ChatTurn {
   readonly sender: Sender
   readonly ids: TurnIds
   readonly started = performance.now()
+  /** what was said was settled before; no model is asked for anything */
+  settled = false
   readonly #abort = new AbortController()
   #frames: ChatFrame[] = []
   #readers = 0

@@ -57,12 +57,14 @@ describe('words that are not let through', () => {
     const form = [{ 'text-input': { label: 'City', variable: 'city', required: false } }]
     const token = await appOf({ sensitiveWords: words, userInputForm: form })
     const before = server.requests.length
-    const events = await eventsOf(await ask(token, { query: 'How do bombs work?', auto_generate_name: false }))
+    const events = await eventsOf(await ask(token, { query: 'How do bombs work?' }))
     expect(events.map(({ event }) => event)).toEqual(['ping', 'message', 'message_end'])
     expect(events[1]).toMatchObject({ answer: 'We do not talk about that.' })
-    const varied = await blocking(token, { query: 'hi', inputs: { city: 'BOMBAY' }, auto_generate_name: false })
+    const varied = await blocking(token, { query: 'hi', inputs: { city: 'BOMBAY' } })
     expect(varied.answer).toBe('We do not talk about that.')
     expect(varied.metadata.usage).toMatchObject({ total_tokens: 0 })
+    // nor does a model name the conversation
+    await new Promise((resolve) => setTimeout(resolve, 100))
     expect(server.requests).toHaveLength(before)
     const parameters = await chat.edge.send('GET', '/v1/parameters', { token })
     expect(await parameters.json()).toMatchObject({ sensitive_word_avoidance: { enabled: true } })

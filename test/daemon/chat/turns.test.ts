@@ -15,7 +15,7 @@ let chat: ChatEdge
 let directAppKey: string
 
 beforeAll(async () => {
-  server = await startFakeOpenAi({ deltaMs: 20, answer: (messages) => reply(messages.at(-1)?.content ?? '') })
+  server = await startFakeOpenAi({ deltaMs: 20, answer: (messages) => reply(messages) })
   running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })
   chat = await startChat({ suggestedQuestionsAfterAnswer: true }, { engine: running.engine })
   directAppKey = await appWithout(chat)
@@ -26,8 +26,11 @@ afterAll(async () => {
   await server.close()
 })
 
-function reply(question: string): string {
+function reply(messages: { content: string }[]): string {
+  const question = messages.at(-1)?.content ?? ''
+  if (question === 'longer' && messages[0]?.content.startsWith('Write a title')) return 'A long story'
   if (question.startsWith('long')) return Array.from({ length: WORDS }, (_, n) => `word${n}`).join(' ')
+  if (question.includes('in lines')) return 'Perhaps:\n1. When?\n2) Where?\n- Why?\n* Who?'
   if (question.includes('"user"')) return 'Sure: ["When?", "Where?", "Why?", "Who?"]'
   return `<think>hm</think>short ${question.slice(0, 20)}`
 }
@@ -93,6 +96,32 @@ test('the model sees earlier turns, its tokens are counted, and it names and con
   expect(await suggested.json()).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
 })
 
+test('questions that a model writes in lines are suggested too', async () => {
+  const token = directAppKey
+  const json = { query: 'in lines', user: 'l', response_mode: 'blocking' }
+  const sent = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
+  const { message_id } = await bodyOf<{ message_id: string }>(sent)
+  const suggested = await chat.edge.send('GET', `/v1/messages/${message_id}/suggested?user=l`, { token })
+  expect(await suggested.json()).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
+})
+
+test('a conversation has its name before a long answer is over', async () => {
+  const token = directAppKey
+  const response = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'longer', user: 'n' } })
+  const reader = response.body?.getReader()
+  const [first] = new TextDecoder().decode((await reader?.read())?.value).split('\n\n')
+  const { task_id, conversation_id } = JSON.parse(first?.slice(6) ?? '')
+  const named = async () => {
+    const list = await chat.edge.send('GET', '/v1/conversations?user=n', { token })
+    return (await bodyOf<{ data: { name: string }[] }>(list)).data[0]?.name
+  }
+  await expect.poll(named, { timeout: 10_000 }).toBe('A long story')
+  const page = await chat.edge.send('GET', `/v1/messages?user=n&conversation_id=${conversation_id}`, { token })
+  expect(await page.json()).toMatchObject({ data: [{ answer: '' }] })
+  await chat.edge.send('POST', `/v1/chat-messages/${task_id}/stop`, { token, json: { user: 'n' } })
+  await reader?.cancel()
+})
+
 test('a model that fails is an error event whose message stays in history, out of the next context', async () => {
   const token = directAppKey
   server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 400 })))
@@ -129,7 +158,10 @@ test.each([
   const token = directAppKey
   const send = async (response_mode: string) => {
     server.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status, body })))
-    return chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'q', user: 'f', response_mode } })
+    return chat.edge.send('POST', '/v1/chat-messages', {
+      token,
+      json: { query: 'q', user: 'f', response_mode, auto_generate_name: false },
+    })
   }
   const text = await (await send('streaming')).text()
   server.clear()
