@@ -31,6 +31,9 @@ export const CHAT_LIMITS = {
   imagesPerMessage: 10,
   messageImageBytes: 20 * 1024 * 1024,
   imageUrl: 2048,
+  /** uploads that no message has, of one end user of an application, and their bytes of all its end users */
+  unusedFilesPerUser: 100,
+  unusedBytesPerApp: 1024 * 1024 * 1024,
   /** longer names are cut */
   filename: 200,
   audioBytes: 15 * 1024 * 1024,

@@ -3,6 +3,7 @@ import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -606,6 +607,39 @@ describe('bytes live as long as somebody has them', () => {
     expect((await preview(kept.shown.id)).status).toBe(404)
     await until(async () => (await preview(kept.shown.upload_file_id ?? '')).status === 404)
     await until(async () => (await problems()).length === 0)
+  })
+
+  test('uploads that no message has are bounded, for an end user and for an application', async () => {
+    const many = await appWith({ vision: { enabled: true } })
+    const more = (user: string) =>
+      post(
+        form([
+          ['file', PNG],
+          ['user', user],
+        ]),
+        many.key,
+      )
+    const ids: string[] = []
+    for (let count = 0; count < 100; count++) ids.push((await bodyOf<Uploaded>(await more('u1'))).id)
+    const refused = await refusal(await more('u1'))
+    expect(refused).toMatchObject({ status: 400, code: 'too_many_files' })
+    expect(refused.message).toContain('100 uploads')
+    expect((await more('u2')).status).toBe(200)
+    // a message makes room for one, and time for all
+    expect((await send([local(ids[0]!)], { user: 'u1' }, many.key)).status).toBe(200)
+    expect((await more('u1')).status).toBe(200)
+    expect((await more('u1')).status).toBe(400)
+    const db = new Sqlite(join(running.dataDir, 'db', 'main.sqlite'))
+    const grow = db.prepare('UPDATE chat_files SET size_bytes = ? WHERE app_id = ? AND expires_at IS NOT NULL')
+    grow.run(10 * MB, many.appId)
+    expect((await more('u2')).status).toBe(200)
+    grow.run(11 * MB, many.appId)
+    db.close()
+    const full = await refusal(await more('u2'))
+    expect(full).toMatchObject({ status: 400, code: 'too_many_files' })
+    expect(full.message).toContain(`${1024 * MB} bytes`)
+    clock += day + 60_000
+    expect((await more('u1')).status).toBe(200)
   })
 
   test('fsck names an image whose bytes are gone', async () => {

@@ -58,6 +58,16 @@ export function ownFile(db: Database, who: Who, id: string, now: number): FileRo
   )
 }
 
+/** What was uploaded, has not expired and is of no message: files of the end user, and bytes of the whole application. */
+export function unusedUploads(db: Database, who: Who, now: number): { files: number; bytes: number } {
+  const found = db.get<{ files: number; bytes: number }>(
+    `SELECT count(*) FILTER (WHERE end_user_id = ?) files, coalesce(sum(size_bytes), 0) bytes FROM chat_files
+     WHERE app_id = ? AND expires_at > ?`,
+    ...[who.userId, who.appId, now],
+  )
+  return found ?? { files: 0, bytes: 0 }
+}
+
 /** Binds files to a message, inside the caller's transaction. @returns the file that has expired meanwhile */
 export function attachFiles(
   db: Database,

@@ -5,11 +5,12 @@ import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import type { EngineContext } from '../../context.js'
+import type { Database } from '../../storage/database.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
 import type { AppSession } from '../apps.js'
 import { ensureUser } from '../store.js'
 import { type ImageType, imageTypeOf, withHead } from './image-type.js'
-import { type FileRow, insertFile, readyFile } from './store.js'
+import { type FileRow, insertFile, readyFile, unusedUploads } from './store.js'
 
 /** what was uploaded and never sent is kept this long */
 const UNUSED_MS = 24 * 60 * 60 * 1000
@@ -25,7 +26,7 @@ export interface ReceivedFile {
 export interface ChatUpload {
   /** @throws ChatError */
   receive(file: ReceivedFile): Promise<void>
-  /** @throws ChatError `no_file_uploaded`, `storage_…` */
+  /** @throws ChatError `no_file_uploaded`, `too_many_files`, `storage_…` */
   commit(user: string): Promise<FileUpload>
   /** Lets go of what was received. */
   abort(): Promise<void>
@@ -52,7 +53,7 @@ export function beginUpload(context: EngineContext, session: AppSession): ChatUp
     async commit(user) {
       if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
       const { staged, name, type } = received
-      const row = await stored(() => keepFile(context, session, user, { staged, name, type }))
+      const row = await stored(() => keepFile(context, session, user, { staged, name, type }, assertRoom))
       return {
         id: row.id,
         name: row.name,
@@ -98,6 +99,7 @@ async function keepFile(
   { app, tenant }: AppSession,
   user: string,
   { staged, name, type }: Staged,
+  check: (db: Database, row: FileRow, now: number) => void = () => {},
 ): Promise<FileRow> {
   await objects.syncStaged([staged])
   const key = ObjectStore.key(tenant, staged.sha256)
@@ -116,12 +118,34 @@ async function keepFile(
       object_key: key,
       created_at: createdAt,
     }
+    check(db, made, now())
     insertFile(db, made, now() + UNREADY_MS)
     return made
   })
   await objects.publish([{ staged, key }])
   await db.write(() => readyFile(db, row.id, now() + UNUSED_MS))
   return row
+}
+
+/** Uploads that no message takes are bounded: they cost nobody but the disk. @throws ChatError `too_many_files` */
+function assertRoom(db: Database, row: FileRow, now: number): void {
+  const { files, bytes } = unusedUploads(db, { appId: row.app_id, userId: row.end_user_id }, now)
+  const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
+  const hint = 'an upload that no message has is gone after 24 hours'
+  if (files >= unusedFilesPerUser)
+    throw new ChatError(
+      'too_many_files',
+      `An end user has at most ${unusedFilesPerUser} uploads that no message has.`,
+      {
+        hint,
+      },
+    )
+  if (bytes + row.size_bytes > unusedBytesPerApp)
+    throw new ChatError(
+      'too_many_files',
+      `The uploads of an application that no message has are at most ${unusedBytesPerApp} bytes.`,
+      { hint },
+    )
 }
 
 /** @throws ChatError `filename_not_exists_error`, `invalid_param` */
