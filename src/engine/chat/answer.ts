@@ -6,8 +6,9 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { ProviderFailure } from '../models/failure.js'
+import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
-import type { ChatImage, ChatMessage, GenerationUsage, ModelReference } from '../models/types.js'
+import type { ChatImage, ChatMessage, ModelReference } from '../models/types.js'
 import type { QueryGate } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
@@ -29,6 +30,7 @@ export interface Asked {
   turns: SessionTurn[]
   /** what the model is shown with the question */
   images: ChatImage[]
+  meter: TokenMeter
 }
 
 export type ChatShared = QueryShared & { gate: QueryGate }
@@ -45,7 +47,6 @@ export type AnswerPiece =
   | { type: 'annotation'; annotation: AnnotationReply }
   /** what follows is not made by a model */
   | { type: 'settled' }
-  | { type: 'usage'; usage: GenerationUsage }
 
 const MAX_ANSWER_TOKENS = 1024
 const LINE_CHARACTERS = 1000
@@ -83,10 +84,7 @@ export async function* answerTurn(
     profile: model === undefined ? profile : { ...profile, reasoningModel: model },
   }
   const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, styleOf(asked))
-  for await (const part of parts) {
-    if (part.type === 'delta') yield part
-    else if (part.type === 'end') yield { type: 'usage', usage: usageIn(part.metadata.providerMetadata) }
-  }
+  for await (const part of parts) if (part.type === 'delta') yield part
 }
 
 /** Searches beside the queries of the gateway, as many at once as the daemon allows; models have queues of their own. */
@@ -104,10 +102,8 @@ async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSig
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(model)
-  for await (const event of generator.generate(promptOf(asked), { ...settingsOf(asked), signal })) {
+  for await (const event of generator.generate(promptOf(asked), { ...settingsOf(asked), signal }))
     if (event.type === 'delta') yield { type: 'delta', text: event.text }
-    else if (event.usage !== undefined) yield { type: 'usage', usage: event.usage }
-  }
 }
 
 /** Where gateways write a whole conversation into one message, its last line is what was asked. */
@@ -129,28 +125,13 @@ export function promptOf(asked: Asked, rules = ''): ChatMessage[] {
   ]
 }
 
-export function settingsOf({ app }: Asked): { maxTokens: number; temperature?: number } {
+export function settingsOf({ app, meter }: Asked): { maxTokens: number; temperature?: number; meter: TokenMeter } {
   const { maxTokens = MAX_ANSWER_TOKENS, temperature } = app.modelSettings
-  return { maxTokens, ...(temperature === undefined ? {} : { temperature }) }
+  return { maxTokens, meter, ...(temperature === undefined ? {} : { temperature }) }
 }
 
 function styleOf(asked: Asked): AnswerStyle {
   return { ...settingsOf(asked), instructions: filled(asked.app.instructions, asked.inputs), images: asked.images }
-}
-
-function usageIn(metadata: unknown): GenerationUsage {
-  if (typeof metadata !== 'object' || metadata === null || !('usage' in metadata)) return {}
-  const { usage } = metadata
-  if (typeof usage !== 'object' || usage === null) return {}
-  const tokens = (name: string) => {
-    const value: unknown = Object.entries(usage).find(([key]) => key === name)?.[1]
-    return typeof value === 'number' ? value : undefined
-  }
-  const [inputTokens, outputTokens] = [tokens('inputTokens'), tokens('outputTokens')]
-  return {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
-  }
 }
 
 /** A refusal of the provider under the code that says whose turn it is to do something. */

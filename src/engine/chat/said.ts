@@ -1,13 +1,12 @@
 import type { AgentThought, RetrieverResource } from '../../contract/chat/messages.js'
-import type { GenerationUsage } from '../models/types.js'
+import type { TokenMeter } from '../models/meter.js'
 import type { AnnotationReply, AnswerPiece } from './answer.js'
 import type { RunningTurn } from './turn.js'
-import { added } from './usage.js'
 
 /** What a turn has come to, beside its text. */
 export interface Said {
   resources: RetrieverResource[]
-  usage: GenerationUsage | undefined
+  meter: TokenMeter
   annotation: AnnotationReply
   thoughts: AgentThought[]
 }
@@ -17,7 +16,6 @@ export function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withReso
   if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
   else if (piece.type === 'settled') turn.settled = true
   else if (piece.type === 'annotation') said.annotation = piece.annotation
-  else if (piece.type === 'usage') said.usage = added(said.usage, piece.usage)
   else if (piece.type === 'thought') {
     said.thoughts = [...said.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]
     turn.think(piece.thought)

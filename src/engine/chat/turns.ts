@@ -2,6 +2,7 @@ import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
+import { TokenMeter } from '../models/meter.js'
 import type { SessionTurn } from '../query/sessions.js'
 import { type Asked, asChatError } from './answer.js'
 import { Company } from './company.js'
@@ -16,7 +17,7 @@ import { RunningTurn, type Sender, type TurnIds } from './turn.js'
 import { aborted, untilAborted } from './until-aborted.js'
 import { usageOf } from './usage.js'
 
-export type TurnRequest = Omit<Asked, 'turns' | 'images' | 'inputs'> & { aloud: boolean }
+export type TurnRequest = Omit<Asked, 'turns' | 'images' | 'inputs' | 'meter'> & { aloud: boolean }
 
 /** A message that is stored as running. */
 export interface Admitted {
@@ -163,7 +164,7 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
     const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
     limit.unref()
-    const said: Said = { resources: [], usage: undefined, annotation: null, thoughts: [] }
+    const said: Said = { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [] }
     let admitted: Admitted | undefined
     let error: ChatError | undefined
     try {
@@ -195,7 +196,7 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request.app, who, turn.ids)
-    const asked = { ...request, images, turns: this.#earlier(who, turn.ids) }
+    const asked = { ...request, images, meter: said.meter, turns: this.#earlier(who, turn.ids) }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }
@@ -210,7 +211,7 @@ export class ChatTurns {
   ): Promise<void> {
     const { ids, answer } = turn
     const { resources, thoughts } = said
-    const usage = usageOf(said.usage, (performance.now() - turn.started) / 1000, app.prices)
+    const usage = usageOf(said.meter.total(), (performance.now() - turn.started) / 1000, app.prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
       ...{ answer, status, resources, usage, thoughts },

@@ -6,14 +6,13 @@ import type { GenerationUsage } from '../models/types.js'
 const PLACES = 7
 
 /**
- * Tokens as the provider counted them and what they cost: none where no model was asked, or the answer was stopped
- * before the count.
+ * Tokens as they were counted and what they cost.
  *
  * @param prices null where the application names none; then every price is 0
  */
-export function usageOf(counted: GenerationUsage | undefined, seconds: number, prices: ChatPrices | null): ChatUsage {
-  const prompt = counted?.inputTokens ?? 0
-  const completion = counted?.outputTokens ?? 0
+export function usageOf(counted: GenerationUsage, seconds: number, prices: ChatPrices | null): ChatUsage {
+  const prompt = counted.inputTokens ?? 0
+  const completion = counted.outputTokens ?? 0
   const { promptUnitPrice = '0', completionUnitPrice = '0', priceUnit = '0', currency = 'USD' } = prices ?? {}
   const promptPrice = priceOf(prompt, promptUnitPrice, priceUnit)
   const completionPrice = priceOf(completion, completionUnitPrice, priceUnit)
@@ -50,12 +49,4 @@ function digitsOf(decimal: string): { digits: bigint; places: number } {
 function decimalOf(steps: bigint): string {
   const text = steps.toString().padStart(PLACES + 1, '0')
   return `${text.slice(0, -PLACES)}.${text.slice(-PLACES)}`
-}
-
-/** Counts of several calls of a model as one. */
-export function added(a: GenerationUsage | undefined, b: GenerationUsage): GenerationUsage {
-  return {
-    inputTokens: (a?.inputTokens ?? 0) + (b.inputTokens ?? 0),
-    outputTokens: (a?.outputTokens ?? 0) + (b.outputTokens ?? 0),
-  }
 }

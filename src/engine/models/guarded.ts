@@ -64,23 +64,35 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
 export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
   return {
     reference: model.reference,
-    async *generate(messages, { signal, ...options }) {
+    async *generate(messages, { signal, meter, ...options }) {
       const asked = messages.reduce(
         (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
         0,
       )
       const reserved = model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
+      const metered = meter?.call(asked)
       let answered = 0
       try {
-        const open = (inner: AbortSignal) => model.raw.generate(messages, options, inner)
+        const open = (inner: AbortSignal) => {
+          metered?.begin()
+          return model.raw.generate(messages, options, inner)
+        }
         for await (const event of model.guard.stream(open, meaningOf, { signal, urgent: true })) {
           if (event.type === 'alive') continue
-          if (event.type === 'delta') answered += estimateTokens(event.text)
-          else reserved.settle((event.usage?.inputTokens ?? asked) + (event.usage?.outputTokens ?? answered))
+          if (event.type === 'delta') {
+            answered += estimateTokens(event.text)
+            metered?.said(event.text)
+          } else {
+            reserved.settle((event.usage?.inputTokens ?? asked) + (event.usage?.outputTokens ?? answered))
+            metered?.counted(event.usage)
+          }
           yield event
         }
       } catch (error) {
-        if (answered === 0 && wasRefused(error)) reserved.settle(0)
+        if (answered === 0 && wasRefused(error)) {
+          reserved.settle(0)
+          metered?.forgive()
+        }
         throw error
       } finally {
         // without effect where the end came with a count

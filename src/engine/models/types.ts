@@ -1,5 +1,7 @@
 /** What a model does for the engine. Each interface is one method plus facts. */
 
+import type { TokenMeter } from './meter.js'
+
 /** Names a model: the only reference to a model that crosses the API. */
 export interface ModelReference {
   pluginId: string
@@ -78,7 +80,7 @@ export interface Generator {
   /** Streams an answer; ends with exactly one `end`. Stops when the signal aborts. */
   generate(
     messages: ChatMessage[],
-    options: GenerationOptions & { signal?: AbortSignal },
+    options: GenerationOptions & { signal?: AbortSignal; meter?: TokenMeter },
   ): AsyncIterable<GenerationEvent>
 }
 

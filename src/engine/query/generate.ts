@@ -1,4 +1,5 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
+import type { TokenMeter } from '../models/meter.js'
 import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../models/types.js'
 import type { SessionTurn } from './sessions.js'
 
@@ -16,6 +17,8 @@ export interface AnswerStyle {
   maxTokens?: number
   temperature?: number
   images?: ChatImage[]
+  /** counts the tokens, also of an answer that is stopped */
+  meter?: TokenMeter
 }
 
 /** The prompt: instructions, earlier turns, then the passages as one JSON value, so that no text can pose as instruction. */
@@ -54,8 +57,12 @@ export function generateAnswer(
   signal: AbortSignal,
   style: AnswerStyle = {},
 ): AsyncIterable<GenerationEvent> {
-  const { maxTokens = MAX_ANSWER_TOKENS, temperature } = style
-  const options = { maxTokens, signal, ...(temperature === undefined ? {} : { temperature }) }
+  const { maxTokens = MAX_ANSWER_TOKENS, temperature, meter } = style
+  const options = {
+    ...{ maxTokens, signal },
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(meter === undefined ? {} : { meter }),
+  }
   return generator.generate(buildMessages(query, items, turns, style), options)
 }
 

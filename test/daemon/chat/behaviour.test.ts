@@ -80,6 +80,7 @@ describe('words that are not let through', () => {
     expect(JSON.stringify(events)).not.toContain('cret')
     const done = await blocking(token, { query: 'hello' })
     expect(done.answer).toBe('Taken back.')
+    expect(done.metadata.usage.completion_tokens).toBeGreaterThan(0)
     const page = await chat.edge.send('GET', `/v1/messages?user=u&conversation_id=${done.conversation_id}`, { token })
     expect(await page.json()).toMatchObject({ data: [{ answer: 'Taken back.', status: 'normal' }] })
   })

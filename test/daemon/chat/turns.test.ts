@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { estimateTokens } from '../../../src/engine/models/budget.js'
 import { bodyOf, startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { testTokens } from '../../helpers/tokens.js'
+import { until } from '../../helpers/until.js'
 import { type ChatEdge, startChat } from './helpers.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
@@ -65,6 +67,11 @@ test('stop ends a running answer, aborts the model, and keeps what was said', as
   expect(events.at(-1)?.event).toBe('message_end')
   const said = events.flatMap(({ event, answer }) => (event === 'message' ? [answer] : [])).join('')
   expect(said.split(' ').length).toBeLessThan(WORDS)
+  // the provider has not counted: tokens are estimated, of one more piece perhaps that was on its way
+  const { usage } = Object(events.at(-1)?.metadata)
+  expect(usage).toMatchObject({ prompt_tokens: estimateTokens('long') })
+  expect(usage.completion_tokens).toBeGreaterThanOrEqual(estimateTokens(said))
+  expect(usage.completion_tokens).toBeLessThanOrEqual(estimateTokens(`${said} word0000`))
   const page = await bodyOf<{ data: { answer: string; status: string }[] }>(
     await chat.edge.send('GET', `/v1/messages?user=u&conversation_id=${conversation_id}`, { token }),
   )
@@ -72,6 +79,30 @@ test('stop ends a running answer, aborts the model, and keeps what was said', as
   await expect
     .poll(() => server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'long')?.aborted)
     .toBe(true)
+})
+
+test('an answer that is stopped before its first word costs its question', async () => {
+  const token = directAppKey
+  const stopped = async (query: string, isAsked: () => boolean) => {
+    const response = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query, user: 'n' } })
+    const reader = response.body?.getReader()
+    const first = new TextDecoder().decode((await reader?.read())?.value)
+    const { task_id } = JSON.parse(first.split('\n\n')[0]?.slice(6) ?? '')
+    await until(isAsked)
+    await chat.edge.send('POST', `/v1/chat-messages/${task_id}/stop`, { token, json: { user: 'n' } })
+    let text = ''
+    for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read())
+      text += new TextDecoder().decode(chunk.value)
+    const end = JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')
+    return end.metadata.usage
+  }
+  server.script({ kind: 'hang' })
+  const asked = () => server.requests.at(-1)?.body.messages?.at(-1)?.content === 'to nobody'
+  expect(await stopped('to nobody', asked)).toMatchObject({
+    prompt_tokens: estimateTokens('to nobody'),
+    completion_tokens: 0,
+  })
+  server.clear()
 })
 
 test('the model sees earlier turns, its tokens are counted, and it names and continues the conversation', async () => {

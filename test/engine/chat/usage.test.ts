@@ -19,7 +19,7 @@ test('prices are tokens × unit price × price unit, with seven places', () => {
     currency: 'EUR',
     latency: 0.41,
   })
-  expect(usageOf(undefined, 1, PRICES)).toMatchObject({ total_tokens: 0, total_price: '0.0000000' })
+  expect(usageOf({}, 1, PRICES)).toMatchObject({ total_tokens: 0, total_price: '0.0000000' })
   expect(usageOf({ inputTokens: 5 }, 1, null)).toMatchObject({ prompt_tokens: 5, prompt_price: '0', currency: 'USD' })
 })
 

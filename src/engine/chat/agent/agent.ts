@@ -75,7 +75,6 @@ async function* say(
       text += event.text
       yield { type: 'delta', text: event.text, agent: true }
     } else {
-      if (event.usage !== undefined) yield { type: 'usage', usage: event.usage }
       // some servers call tools that were not offered
       if (offered.length > 0) calls = event.toolCalls ?? []
     }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { estimateTokens } from '../../../src/engine/models/budget.js'
+import { TokenMeter } from '../../../src/engine/models/meter.js'
+
+test('a meter counts what went out and what came back, by estimate until the provider has counted', () => {
+  const meter = new TokenMeter()
+  expect(meter.total()).toEqual({ inputTokens: 0, outputTokens: 0 })
+  const call = meter.call(12)
+  expect(meter.total()).toEqual({ inputTokens: 0, outputTokens: 0 })
+  call.begin()
+  expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 0 })
+  // pieces are one text: nothing is rounded up for each of them
+  for (const piece of ['The ', 'shop ', 'opens.']) call.said(piece)
+  expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: estimateTokens('The shop opens.') })
+  call.counted(undefined)
+  expect(meter.total().outputTokens).toBe(estimateTokens('The shop opens.'))
+  call.counted({ outputTokens: 3 })
+  expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 3 })
+  const second = meter.call(5)
+  second.begin()
+  expect(meter.total()).toEqual({ inputTokens: 17, outputTokens: 3 })
+  second.forgive()
+  expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 3 })
+})
