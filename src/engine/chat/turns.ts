@@ -32,10 +32,10 @@ const REPLAY_MS = 600_000
 const MAX_REPLAYS = 500
 const CONTEXT_TURNS = 20
 /** how long a message, or an answer, waits for others to be stored with; a stream is open long before its message is */
-const ARRIVALS = { quietMs: 10, mostMs: 200 }
+const ARRIVALS = { quietMs: 10, mostMs: 400 }
 const ENDS = { quietMs: 25, mostMs: 25 }
 /** the longest that the work on an answer waits for a burst of messages to end */
-const START_PATIENCE_MS = 250
+const START_PATIENCE_MS = 500
 /** what earlier turns may fill of a prompt, in characters: about a third of an 8k-token context */
 const CONTEXT_CHARACTERS = 10_000
 
