@@ -50,8 +50,13 @@ async function bodyOf(
   const value = sent === null && route.method === 'DELETE' ? {} : sent
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw noJson('the body must be a JSON object')
-  const fields = withoutBlanks(value)
+  const fields = withTextUser(withoutBlanks(value))
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
+}
+
+/** Messengers give their users numbers, and bots send them as they are. */
+function withTextUser(fields: Record<string, unknown>): Record<string, unknown> {
+  return Number.isSafeInteger(fields.user) ? { ...fields, user: String(fields.user) } : fields
 }
 
 /** JSON is UTF-8 whatever its type says beside that. */

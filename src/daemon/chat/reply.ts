@@ -56,7 +56,8 @@ export function chatErrorOf(error: unknown): ChatError | undefined {
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
-const REQUEST_HEADERS = 'Content-Type, Authorization, X-App-Code'
+/** any, and by name those that any does not hold, or that old browsers need to be told of */
+const REQUEST_HEADERS = 'Content-Type, Authorization, X-App-Code, *'
 const RESPONSE_HEADERS = 'X-Version, X-Env, X-Trace-Id'
 
 /** Pages of any site may call: the key is in a header that no browser adds by itself. */

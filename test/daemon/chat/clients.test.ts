@@ -171,6 +171,25 @@ describe('a request', () => {
     server.clear()
   })
 
+  test('may name its user by a number', async () => {
+    const { conversation_id } = await answered(await send('x', { response_mode: 'blocking', user: 4711 }))
+    const path = `/v1/messages?user=4711&conversation_id=${conversation_id}`
+    expect((await chat.edge.send('GET', path, { token: talk })).status).toBe(200)
+    for (const user of [1.5, true, ['u'], {}])
+      expect(await (await send('x', { user })).json()).toMatchObject({ status: 400, params: 'user' })
+  })
+
+  test('of a page may carry headers of its own', async () => {
+    const headers = {
+      origin: 'http://page.test',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,cache-control,x-requested-with',
+    }
+    const preflight = await chat.edge.send('OPTIONS', '/v1/chat-messages', { headers })
+    const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ')
+    expect(allowed).toEqual(expect.arrayContaining(['Authorization', 'Content-Type', '*']))
+  })
+
   test('with an id that is none is told so in the words that clients look for', async () => {
     const response = await send('x', { conversation_id: 'session-1' })
     const body = await bodyOf<{ message: string }>(response)
