@@ -61,13 +61,19 @@ module.exports = {
     ),
     never(
       'contract-as-types',
-      'Only errors.ts and limits.ts of the contract are free of zod. Take the rest as types (`import type`).',
+      'Only errors.ts, limits.ts and values.ts of the contract are free of zod. Take the rest as types (`import type`).',
       { path: '^src/(engine|client|cli|commands|kchat|local)/' },
       {
         path: '^src/contract/',
-        pathNot: '^src/contract/(chat/)?(errors|limits)\\.ts$',
+        pathNot: '^src/contract/(chat/)?(errors|limits|values)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
+    ),
+    never(
+      'plain-contract-files',
+      'These files are loaded by every command: what they import must be as free of zod as they are.',
+      { path: '^src/contract/(chat/)?(errors|limits|values)\\.ts$' },
+      { path: 'node_modules/zod(/|$)', reachable: true },
     ),
     never(
       'daemon-to-engine-surface',

@@ -82,12 +82,3 @@ function revisionOf(review: unknown): number {
     ? review.revision
     : 0
 }
-
-export const FAILED_STATUSES = [
-  'pending-triage',
-  'triaged',
-  'pending-annotation',
-  'annotated',
-  'dismissed',
-  'promoted',
-] as const

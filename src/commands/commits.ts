@@ -3,14 +3,8 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { listFlags, spaceFlag } from '../cli/common-flags.js'
 import { paginate } from '../client/pages.js'
-import type { StagedCommitStatus } from '../contract/gateway/integrity.js'
 import { LIMITS } from '../contract/limits.js'
-
-const STATUSES: StagedCommitStatus[] = [
-  ...(['received', 'object-staged', 'object-verified', 'metadata-prepared', 'artifacts-built', 'nodes-built'] as const),
-  ...(['projections-built', 'published', 'failed-retryable', 'failed-terminal', 'canceled', 'gc-pending'] as const),
-  'gc-complete',
-]
+import { STAGED_COMMIT_STATUSES } from '../contract/values.js'
 
 export default class Commits extends BaseCommand {
   static override summary = 'list the staged commits of a space: what uploads and reindexes did, step by step'
@@ -20,14 +14,14 @@ export default class Commits extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    status: Flags.string({ options: STATUSES, description: 'only commits of this status' }),
+    status: Flags.string({ options: STAGED_COMMIT_STATUSES, description: 'only commits of this status' }),
   }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Commits)
     const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
     const client = await this.client()
-    const status = STATUSES.find((one) => one === flags.status)
+    const status = STAGED_COMMIT_STATUSES.find((one) => one === flags.status)
     const commits = paginate(
       (query) =>
         client.request('GET /knowledge-spaces/{id}/staged-commits', {

@@ -12,8 +12,7 @@ import { resolveDocument, resolveId } from '../cli/resolve.js'
 import { textOrStdin } from '../cli/stdin.js'
 import { ttyLine } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
-
-const MODES = ['fast', 'deep', 'research', 'auto'] as const
+import { QUERY_MODES } from '../contract/values.js'
 
 export default class Query extends BaseCommand {
   static override summary = 'ask a space and stream the answer with its citations'
@@ -24,7 +23,11 @@ export default class Query extends BaseCommand {
   static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
   static override flags = {
     ...spaceFlag,
-    mode: Flags.option({ char: 'm', options: MODES, description: "how hard to look (default: the space's own)" })(),
+    mode: Flags.option({
+      char: 'm',
+      options: QUERY_MODES,
+      description: "how hard to look (default: the space's own)",
+    })(),
     doc: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
@@ -54,7 +57,7 @@ export default class Query extends BaseCommand {
     if (query === '') throw usageError('the question is empty')
     const { id } = await this.space()
     const question: Question = { knowledgeSpaceId: id, query }
-    const mode = MODES.find((known) => known === this.settings.mode?.value)
+    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     if (mode !== undefined) question.mode = mode
     if (flags.doc !== undefined) question.activeDocumentIds = await this.documents(id, flags.doc)
     if (flags.entity !== undefined) question.activeEntityIds = flags.entity

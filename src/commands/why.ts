@@ -6,8 +6,8 @@ import { spaceFlag } from '../cli/common-flags.js'
 import { resolveDocument, resolveId } from '../cli/resolve.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { ExplainBody } from '../contract/gateway/explain.js'
+import { QUERY_MODES } from '../contract/values.js'
 
-const MODES = ['fast', 'deep', 'research', 'auto'] as const
 /** a uuid, or `#` and the last digits of one; everything else is a path */
 const ID = /^(?:#[0-9a-f]{8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
@@ -25,7 +25,11 @@ export default class Why extends BaseCommand {
   }
   static override flags = {
     ...spaceFlag,
-    mode: Flags.option({ char: 'm', options: MODES, description: "mode of the question (default: the space's own)" })(),
+    mode: Flags.option({
+      char: 'm',
+      options: QUERY_MODES,
+      description: "mode of the question (default: the space's own)",
+    })(),
     trace: Flags.string({ helpValue: 'id', description: 'explain this recorded query instead of a new one' }),
     doc: Flags.string({
       multiple: true,
@@ -52,7 +56,7 @@ export default class Why extends BaseCommand {
     else body.query = await this.question(question ?? '')
     if (ID.test(target)) body.documentId = await resolveDocument(client, id, target, this.dirs.cache)
     else body.path = target
-    const mode = MODES.find((known) => known === this.settings.mode?.value)
+    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     if (mode !== undefined && trace === undefined) body.mode = mode
     if (flags.quote !== undefined) body.quote = flags.quote
     if (flags.doc !== undefined) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LIMITS } from './limits.js'
+import { CONCRETE_MODES, QUERY_MODES } from './values.js'
 
 /** Building blocks that all routes share. */
 
@@ -53,8 +54,8 @@ export const ModelReference = z
   })
   .meta({ id: 'ModelReference' })
 
-export const QueryMode = z.enum(['fast', 'deep', 'research', 'auto'])
-export const ConcreteMode = z.enum(['fast', 'deep', 'research'])
+export const QueryMode = z.enum(QUERY_MODES)
+export const ConcreteMode = z.enum(CONCRETE_MODES)
 export const ConsistencyClass = z.enum([
   'path-consistent',
   'snapshot-consistent',

@@ -1,12 +1,12 @@
 import * as Flags from '@oclif/core/flags'
 import type { CreateResearchBody } from '../../contract/gateway/research.js'
+import { QUERY_MODES } from '../../contract/values.js'
 import { usageError } from '../cli-error.js'
 import { parseSpan } from '../units.js'
-import { MODES } from './view.js'
 
 /** Flags of what a task is asked. */
 export const askFlags = {
-  mode: Flags.option({ char: 'm', options: MODES, description: "how to look (default: the space's own)" })(),
+  mode: Flags.option({ char: 'm', options: QUERY_MODES, description: "how to look (default: the space's own)" })(),
   'top-k': Flags.integer({ min: 1, max: 50, helpValue: 'n', description: 'passages of one retrieval' }),
   budget: Flags.string({ helpValue: 'usd', description: 'most US dollars that calls of models may cost' }),
 }
@@ -27,7 +27,7 @@ interface Asked {
 
 /** The parts of a body that the flags say. @throws CliError exit 2 */
 export function askedOf(flags: Asked): Partial<Pick<CreateResearchBody, 'mode' | 'topK' | 'budgetUsd'>> {
-  const mode = MODES.find((known) => known === flags.mode)
+  const mode = QUERY_MODES.find((known) => known === flags.mode)
   return {
     ...(mode === undefined ? {} : { mode }),
     ...(flags['top-k'] === undefined ? {} : { topK: flags['top-k'] }),

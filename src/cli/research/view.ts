@@ -2,19 +2,6 @@ import type { ResearchTaskDryRunPlan } from '../../contract/gateway/research.js'
 import type { Column } from '../columns.js'
 import { duration } from '../units.js'
 
-export const RESEARCH_STAGES = [
-  'queued',
-  'planning',
-  'retrieving',
-  'analyzing',
-  'generating',
-  'completed',
-  'failed',
-  'canceled',
-] as const
-
-export const MODES = ['fast', 'deep', 'research', 'auto'] as const
-
 export const TASK_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
   { field: 'stage', kind: 'state' },

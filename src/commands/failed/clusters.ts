@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { FAILED_STATUSES } from '../../cli/quality.js'
+import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
 export default class FailedClusters extends BaseCommand {
   static override summary = 'group failed queries that ask with the same terms, most frequent first'
@@ -9,7 +9,7 @@ export default class FailedClusters extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     limit: Flags.integer({ min: 1, max: 1000, helpValue: 'n', description: 'most clusters to list (default 200)' }),
-    status: Flags.option({ options: FAILED_STATUSES, description: 'where the queries stand' })(),
+    status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'where the queries stand' })(),
   }
 
   async run(): Promise<void> {

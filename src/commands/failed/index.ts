@@ -1,8 +1,9 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { FAILED_COLUMNS, FAILED_FIELDS, FAILED_STATUSES } from '../../cli/quality.js'
+import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
 import { paginate } from '../../client/pages.js'
+import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
 export default class Failed extends BaseCommand {
   static override summary = 'list queries that found no good answer, newest first'
@@ -14,7 +15,7 @@ export default class Failed extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    status: Flags.option({ options: FAILED_STATUSES, description: 'where it stands' })(),
+    status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'where it stands' })(),
   }
 
   async run(): Promise<void> {

@@ -5,8 +5,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-
-const VERDICTS = ['retrieval-miss', 'coverage-gap', 'irrelevant'] as const
+import { FAILED_QUERY_VERDICTS } from '../../contract/values.js'
 
 export default class FailedVerdict extends BaseCommand {
   static override summary = 'say why a query failed; retrieval-miss makes a golden question of it'
@@ -16,7 +15,7 @@ export default class FailedVerdict extends BaseCommand {
   ]
   static override args = {
     id: Args.string({ required: true, description: 'id of the failed query' }),
-    verdict: Args.string({ required: true, description: VERDICTS.join(', ') }),
+    verdict: Args.string({ required: true, description: FAILED_QUERY_VERDICTS.join(', ') }),
   }
   static override flags = {
     ...spaceFlag,
@@ -29,9 +28,11 @@ export default class FailedVerdict extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FailedVerdict)
-    const verdict = VERDICTS.find((known) => known === args.verdict)
+    const verdict = FAILED_QUERY_VERDICTS.find((known) => known === args.verdict)
     if (verdict === undefined) {
-      throw usageError(`verdict must be one of ${VERDICTS.join(', ')}, received ${JSON.stringify(args.verdict)}`)
+      throw usageError(
+        `verdict must be one of ${FAILED_QUERY_VERDICTS.join(', ')}, received ${JSON.stringify(args.verdict)}`,
+      )
     }
     const { id } = await this.space()
     const failedQueryId = resolveId('failed query', args.id, this.dirs.cache)

@@ -6,8 +6,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { virtualPath } from '../../cli/fs-path.js'
 import { pathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
-
-const TYPES = ['source', 'document', 'node', 'artifact', 'evidence', 'workspace'] as const
+import { RESOURCE_TYPES } from '../../contract/values.js'
 
 export default class FsFind extends BaseCommand {
   static override summary = 'find files of a space by name, type or metadata'
@@ -20,7 +19,7 @@ export default class FsFind extends BaseCommand {
     ...spaceFlag,
     ...listFlags,
     name: Flags.string({ helpValue: 'text', description: 'the name contains this' }),
-    type: Flags.option({ options: TYPES, description: 'type of resource' })(),
+    type: Flags.option({ options: RESOURCE_TYPES, description: 'type of resource' })(),
     meta: Flags.string({ helpValue: 'key=value', description: 'metadata the entry has' }),
   }
 

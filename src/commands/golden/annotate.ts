@@ -4,8 +4,8 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
+import { ANSWER_CORRECTNESS } from '../../contract/values.js'
 
-const ANSWERS = ['correct', 'incorrect', 'not-answerable', 'partially-correct'] as const
 const several = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenAnnotate extends BaseCommand {
@@ -16,7 +16,7 @@ export default class GoldenAnnotate extends BaseCommand {
   static override args = { id: Args.string({ required: true, description: 'id of the golden question' }) }
   static override flags = {
     ...spaceFlag,
-    answer: Flags.option({ options: ANSWERS, required: true, description: 'how right the answer is' })(),
+    answer: Flags.option({ options: ANSWER_CORRECTNESS, required: true, description: 'how right the answer is' })(),
     relevant: Flags.string({ ...several, helpValue: 'id', description: 'passage that answers; may be given again' }),
     irrelevant: Flags.string({ ...several, helpValue: 'id', description: 'passage that does not; may be given again' }),
     note: Flags.string({ helpValue: 'text', description: 'remark' }),

@@ -8,8 +8,8 @@ import type { GoldenReport } from '../../cli/golden/report.js'
 import { writeJson } from '../../cli/json-file.js'
 import { EXIT } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
+import { QUERY_MODES } from '../../contract/values.js'
 
-const MODES = ['fast', 'deep', 'research', 'auto'] as const
 const CONCURRENCY = 4
 
 export default class GoldenRun extends BaseCommand {
@@ -31,7 +31,7 @@ export default class GoldenRun extends BaseCommand {
     stored: Flags.boolean({ description: 'the questions of the space too, beside those of --file' }),
     mode: Flags.option({
       char: 'm',
-      options: MODES,
+      options: QUERY_MODES,
       description: "mode of the questions (default: the space's own)",
     })(),
     tag: Flags.string({
@@ -73,7 +73,7 @@ export default class GoldenRun extends BaseCommand {
     const { baselineOf, checkMinimums, compare, readBaseline } = await import('../../cli/golden/gate.js')
     const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline)
     const cases = this.chosen(await this.cases(flags), flags)
-    const mode = MODES.find((known) => known === this.settings.mode?.value)
+    const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     const run = { mode: mode ?? 'default', k: flags.k ?? LIMITS.topK }
     const results = await this.ask(cases, { ...run, mode, concurrency: flags.concurrency ?? CONCURRENCY })
     const { isComplete, makeReport } = await import('../../cli/golden/report.js')
@@ -126,7 +126,7 @@ export default class GoldenRun extends BaseCommand {
 
   private async ask(
     cases: GoldenCase[],
-    run: { mode: (typeof MODES)[number] | undefined; k: number; concurrency: number },
+    run: { mode: (typeof QUERY_MODES)[number] | undefined; k: number; concurrency: number },
   ) {
     const { runCases } = await import('../../cli/golden/run.js')
     const { Progress } = await import('../../cli/progress.js')

@@ -3,8 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { ENTITY_COLUMNS, ENTITY_FIELDS } from '../../cli/graph.js'
 import { paginate } from '../../client/pages.js'
-
-const TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
+import { ENTITY_TYPES } from '../../contract/values.js'
 
 export default class GraphEntities extends BaseCommand {
   static override summary = 'list entities of the graph'
@@ -12,7 +11,7 @@ export default class GraphEntities extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    type: Flags.option({ options: TYPES, description: 'only of this type' })(),
+    type: Flags.option({ options: ENTITY_TYPES, description: 'only of this type' })(),
     match: Flags.string({ helpValue: 'text', description: 'only those whose name holds this' }),
   }
 

@@ -4,8 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { RELATION_COLUMNS, RELATION_FIELDS, resolveEntity } from '../../cli/graph.js'
 import { paginate } from '../../client/pages.js'
-
-const TYPES = ['contradicts', 'defines', 'depends_on', 'mentions', 'references', 'supersedes'] as const
+import { RELATION_TYPES } from '../../contract/values.js'
 
 export default class GraphRelations extends BaseCommand {
   static override summary = 'list relations of the graph, of all entities or of one'
@@ -17,7 +16,7 @@ export default class GraphRelations extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     ...listFlags,
-    type: Flags.option({ options: TYPES, description: 'only of this type' })(),
+    type: Flags.option({ options: RELATION_TYPES, description: 'only of this type' })(),
   }
 
   async run(): Promise<void> {

@@ -1,8 +1,9 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { RESEARCH_STAGES, TASK_COLUMNS, TASK_FIELDS } from '../../cli/research/view.js'
+import { TASK_COLUMNS, TASK_FIELDS } from '../../cli/research/view.js'
 import { paginate } from '../../client/pages.js'
+import { RESEARCH_STAGES } from '../../contract/values.js'
 
 export default class Research extends BaseCommand {
   static override summary = 'list your research tasks, newest first'

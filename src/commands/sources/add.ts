@@ -5,8 +5,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { metadataFlags } from '../../cli/source-flags.js'
 import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
-
-const TYPES = ['web', 'upload', 'object-storage', 'connector'] as const
+import { SOURCE_TYPES } from '../../contract/values.js'
 
 export default class SourcesAdd extends BaseCommand {
   static override summary = 'register a place that documents come from'
@@ -21,7 +20,7 @@ export default class SourcesAdd extends BaseCommand {
     ...spaceFlag,
     ...metadataFlags,
     uri: Flags.string({ required: true, helpValue: 'uri', description: 'where the documents are' }),
-    type: Flags.option({ options: TYPES, description: 'kind of the source (default web)' })(),
+    type: Flags.option({ options: SOURCE_TYPES, description: 'kind of the source (default web)' })(),
   }
 
   async run(): Promise<void> {

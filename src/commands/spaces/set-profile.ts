@@ -4,8 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { modelReference } from '../../cli/resources.js'
 import type { RetrievalProfileBody } from '../../contract/gateway/spaces.js'
-
-const MODES = ['fast', 'deep', 'research'] as const
+import { CONCRETE_MODES } from '../../contract/values.js'
 
 export default class SpacesSetProfile extends BaseCommand {
   static override summary = 'change how a space is searched; what is not named stays'
@@ -15,7 +14,7 @@ export default class SpacesSetProfile extends BaseCommand {
   ]
   static override args = { space: Args.string({ required: true, description: 'slug or id' }) }
   static override flags = {
-    'default-mode': Flags.option({ options: MODES, description: 'mode of queries that name none' })(),
+    'default-mode': Flags.option({ options: CONCRETE_MODES, description: 'mode of queries that name none' })(),
     modes: Flags.string({ helpValue: 'fast,deep', description: 'modes that may be asked for' }),
     'top-k': Flags.integer({ helpValue: 'n', description: 'passages an answer may use' }),
     'score-threshold': Flags.string({ helpValue: '0..1', description: 'least score of a passage' }),
@@ -51,8 +50,9 @@ export default class SpacesSetProfile extends BaseCommand {
 
 function modesOf(list: string): RetrievalProfileBody['modes'] {
   return list.split(',').map((name) => {
-    const mode = MODES.find((known) => known === name.trim())
-    if (mode === undefined) throw usageError(`--modes may hold ${MODES.join(', ')}, received ${JSON.stringify(name)}`)
+    const mode = CONCRETE_MODES.find((known) => known === name.trim())
+    if (mode === undefined)
+      throw usageError(`--modes may hold ${CONCRETE_MODES.join(', ')}, received ${JSON.stringify(name)}`)
     return mode
   })
 }

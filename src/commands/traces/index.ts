@@ -4,8 +4,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { QUALITY_TRACE_COLUMNS, QUALITY_TRACE_FIELDS } from '../../cli/quality.js'
 import { parseTime } from '../../cli/times.js'
 import { paginate } from '../../client/pages.js'
-
-const MODES = ['fast', 'deep', 'research', 'auto'] as const
+import { QUERY_MODES } from '../../contract/values.js'
 
 export default class Traces extends BaseCommand {
   static override summary = 'list your own queries in a space, newest first'
@@ -19,7 +18,7 @@ export default class Traces extends BaseCommand {
     ...listFlags,
     from: Flags.string({ helpValue: 'time', description: 'asked at this time or later: a date, or a span such as 7d' }),
     to: Flags.string({ helpValue: 'time', description: 'asked before this time' }),
-    mode: Flags.option({ char: 'm', options: MODES, description: 'mode it was answered in' })(),
+    mode: Flags.option({ char: 'm', options: QUERY_MODES, description: 'mode it was answered in' })(),
     status: Flags.option({ options: ['completed', 'failed'] as const, description: 'how it ended' })(),
     query: Flags.string({ helpValue: 'text', description: 'text that occurs in the query' }),
   }

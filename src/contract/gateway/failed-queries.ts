@@ -13,22 +13,16 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { FAILED_QUERY_STATUSES, FAILED_QUERY_VERDICTS } from '../values.js'
 
-export const FailedQueryStatus = z.enum([
-  'pending-triage',
-  'triaged',
-  'pending-annotation',
-  'annotated',
-  'dismissed',
-  'promoted',
-])
+export const FailedQueryStatus = z.enum(FAILED_QUERY_STATUSES)
 export type FailedQueryStatus = z.output<typeof FailedQueryStatus>
 
 export const FailedQueryTrigger = z.enum(['no-retrieval-evidence', 'low-confidence', 'abstained'])
 export type FailedQueryTrigger = z.output<typeof FailedQueryTrigger>
 
 /** What a person decides. */
-export const FailedQueryVerdict = z.enum(['retrieval-miss', 'coverage-gap', 'irrelevant'])
+export const FailedQueryVerdict = z.enum(FAILED_QUERY_VERDICTS)
 export type FailedQueryVerdict = z.output<typeof FailedQueryVerdict>
 
 export const FailedQuery = z

@@ -11,8 +11,9 @@ import {
   SpaceParams,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { RESOURCE_TYPES } from '../values.js'
 
-export const ResourceType = z.enum(['source', 'document', 'node', 'artifact', 'evidence', 'workspace'])
+export const ResourceType = z.enum(RESOURCE_TYPES)
 export type ResourceType = z.output<typeof ResourceType>
 
 export const VirtualItem = z

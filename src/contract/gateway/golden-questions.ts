@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../limits.js'
 import { isoDateTime, metadata, opaqueCursor, openLimit, page, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
+import { ANSWER_CORRECTNESS } from '../values.js'
 
 export const GoldenQuestion = z
   .strictObject({
@@ -39,7 +40,7 @@ export type UpdateGoldenQuestionBody = z.output<typeof UpdateGoldenQuestionBody>
 const note = z.string().min(1).max(LIMITS.annotationNote)
 
 export const AnnotationBody = z.strictObject({
-  answerCorrectness: z.enum(['correct', 'incorrect', 'not-answerable', 'partially-correct']),
+  answerCorrectness: z.enum(ANSWER_CORRECTNESS),
   evidenceRelevance: z
     .array(z.strictObject({ evidenceId: uuid, relevant: z.boolean(), note: note.optional() }))
     .max(LIMITS.evidenceRelevance)

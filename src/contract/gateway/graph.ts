@@ -13,11 +13,12 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { ENTITY_TYPES, RELATION_TYPES } from '../values.js'
 
-export const EntityType = z.enum(['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'])
+export const EntityType = z.enum(ENTITY_TYPES)
 export type EntityType = z.output<typeof EntityType>
 
-export const RelationType = z.enum(['contradicts', 'defines', 'depends_on', 'mentions', 'references', 'supersedes'])
+export const RelationType = z.enum(RELATION_TYPES)
 export type RelationType = z.output<typeof RelationType>
 
 const confidence = z.number().min(0).max(1)

@@ -12,6 +12,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { STAGED_COMMIT_STATUSES } from '../values.js'
 
 export const FsckCheck = z.enum(['raw-objects', 'artifact-segments', 'references'])
 export type FsckCheck = z.output<typeof FsckCheck>
@@ -171,21 +172,7 @@ export const GcExecuted = z
   .meta({ id: 'GcExecuted' })
 export type GcExecuted = z.output<typeof GcExecuted>
 
-export const StagedCommitStatus = z.enum([
-  'received',
-  'object-staged',
-  'object-verified',
-  'metadata-prepared',
-  'artifacts-built',
-  'nodes-built',
-  'projections-built',
-  'published',
-  'failed-retryable',
-  'failed-terminal',
-  'canceled',
-  'gc-pending',
-  'gc-complete',
-])
+export const StagedCommitStatus = z.enum(STAGED_COMMIT_STATUSES)
 export type StagedCommitStatus = z.output<typeof StagedCommitStatus>
 
 export const StagedCommit = z

@@ -14,18 +14,10 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { RESEARCH_STAGES } from '../values.js'
 import { Citation, EvidenceBundle, EvidenceState, RetrievalPlan } from './queries.js'
 
-export const ResearchStage = z.enum([
-  'queued',
-  'planning',
-  'retrieving',
-  'analyzing',
-  'generating',
-  'completed',
-  'failed',
-  'canceled',
-])
+export const ResearchStage = z.enum(RESEARCH_STAGES)
 export type ResearchStage = z.output<typeof ResearchStage>
 
 const money = z.number().min(0)

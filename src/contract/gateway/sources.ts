@@ -12,8 +12,9 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { SOURCE_TYPES } from '../values.js'
 
-const SourceType = z.enum(['upload', 'object-storage', 'connector', 'web'])
+const SourceType = z.enum(SOURCE_TYPES)
 
 export const Source = z
   .strictObject({

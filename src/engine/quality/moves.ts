@@ -1,4 +1,5 @@
 import type { FailedQueryStatus, FailedQueryVerdict } from '../../contract/gateway/failed-queries.js'
+import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
 /** What triage says of a failed query. */
 export type TriageVerdict = FailedQueryVerdict | 'uncertain'
@@ -34,12 +35,3 @@ export function movesOf(event: FailedQueryEvent): { from: FailedQueryStatus; to:
     return to === undefined ? [] : [{ from, to }]
   })
 }
-
-export const FAILED_QUERY_STATUSES = [
-  'pending-triage',
-  'triaged',
-  'pending-annotation',
-  'annotated',
-  'dismissed',
-  'promoted',
-] as const

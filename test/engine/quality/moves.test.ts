@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FailedQueryStatus } from '../../../src/contract/gateway/failed-queries.js'
+import { FAILED_QUERY_STATUSES } from '../../../src/contract/values.js'
 import { clusterKey, queryKey, triggerOf } from '../../../src/engine/quality/capture.js'
-import {
-  FAILED_QUERY_MOVES,
-  FAILED_QUERY_STATUSES,
-  type FailedQueryEvent,
-  movesOf,
-} from '../../../src/engine/quality/moves.js'
+import { FAILED_QUERY_MOVES, type FailedQueryEvent, movesOf } from '../../../src/engine/quality/moves.js'
 import { judgeTerms } from '../../../src/engine/quality/triage.js'
 
 const EVENTS: FailedQueryEvent[] = [

@@ -1,0 +1,53 @@
+/** Lists of values that the contract, the engine and the options of the command line share. Free of zod. */
+
+export const QUERY_MODES = ['fast', 'deep', 'research', 'auto'] as const
+/** what `auto` resolves to */
+export const CONCRETE_MODES = ['fast', 'deep', 'research'] as const
+
+export const FAILED_QUERY_STATUSES = [
+  'pending-triage',
+  'triaged',
+  'pending-annotation',
+  'annotated',
+  'dismissed',
+  'promoted',
+] as const
+/** what a person decides */
+export const FAILED_QUERY_VERDICTS = ['retrieval-miss', 'coverage-gap', 'irrelevant'] as const
+
+export const RESEARCH_STAGES = [
+  'queued',
+  'planning',
+  'retrieving',
+  'analyzing',
+  'generating',
+  'completed',
+  'failed',
+  'canceled',
+] as const
+
+export const STAGED_COMMIT_STATUSES = [
+  'received',
+  'object-staged',
+  'object-verified',
+  'metadata-prepared',
+  'artifacts-built',
+  'nodes-built',
+  'projections-built',
+  'published',
+  'failed-retryable',
+  'failed-terminal',
+  'canceled',
+  'gc-pending',
+  'gc-complete',
+] as const
+
+export const ANSWER_CORRECTNESS = ['correct', 'incorrect', 'not-answerable', 'partially-correct'] as const
+
+export const SOURCE_TYPES = ['upload', 'object-storage', 'connector', 'web'] as const
+
+export const ENTITY_TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
+export const RELATION_TYPES = ['contradicts', 'defines', 'depends_on', 'mentions', 'references', 'supersedes'] as const
+
+/** what an entry of the virtual file system stands for */
+export const RESOURCE_TYPES = ['source', 'document', 'node', 'artifact', 'evidence', 'workspace'] as const
