@@ -82,12 +82,13 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   options.guard.checkHost(request.headers, incoming?.url ?? '/', context.env?.listener)
   if (request.method === 'OPTIONS') return toResponse(chatPreflight(), base)
   if (options.work.stopping()) throw new ChatError('service_unavailable', 'the service is stopping')
-  if (path === undefined) throw new ChatError('not_found', 'The requested URL was not found.')
   const method = operationMethod(request)
   if (path === 'root') return toResponse(method === 'GET' ? WELCOME : wrongMethod(['GET']), base)
-  const operation = path.get(method)
+  const operation = path?.get(method)
+  // who has no key is not told what is there
+  const session = sessionOf(exchange, operation?.route, context.req.param('file_id'))
+  if (path === undefined) throw new ChatError('not_found', 'The requested URL was not found.')
   if (operation === undefined) return toResponse(wrongMethod(path.keys()), base)
-  const session = sessionOf(exchange, operation.route, context.req.param('file_id'))
   // a stream opens before its message is stored; whoever asks about that message finds it
   if (!AT_ONCE.has(operation.route.id)) await options.deps.engine.chat.stored(session)
   const { multipart } = operation.route as RouteDefinition
@@ -123,9 +124,13 @@ function wrongMethod(methods: Iterable<string>): Reply {
 }
 
 /** The application whose key the request carries. @throws ChatError `unauthorized`, `forbidden`, `too_many_requests` */
-function sessionOf({ options, request }: Exchange, route: ChatRoute, fileId: string | undefined): AppSession {
+function sessionOf(
+  { options, request }: Exchange,
+  route: ChatRoute | undefined,
+  fileId: string | undefined,
+): AppSession {
   const header = request.headers.get('authorization')
-  if (header === null && route.id === 'previewChatFile' && fileId !== undefined) {
+  if (header === null && route?.id === 'previewChatFile' && fileId !== undefined) {
     const signed = sessionOfLink(options, request, fileId)
     if (signed !== undefined) return admitted(options, signed)
   }

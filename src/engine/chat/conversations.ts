@@ -81,15 +81,17 @@ export async function renameConversation(
   signal: AbortSignal,
 ): Promise<ChatConversation> {
   const { db } = context
-  requireConversation(db, session, user, id)
+  const before = requireConversation(db, session, user, id).row
   const wanted = auto_generate ? await generatedName(context, session.app, id, signal) : name?.trim()
   if (wanted === undefined || wanted === '')
     throw auto_generate
       ? invalidParam('auto_generate', 'the conversation has no message that a name could be made of')
       : invalidParam('name', 'name is required when auto_generate is false')
   return db.write(() => {
-    const { who } = requireConversation(db, session, user, id)
-    renameRow(db, who, id, wanted, auto_generate ? 'model' : 'user')
+    const { who, row } = requireConversation(db, session, user, id)
+    // a name that was given by hand while the model thought stays
+    const meanwhile = row.named_by === 'user' && (before.named_by !== 'user' || before.name !== row.name)
+    if (!auto_generate || !meanwhile) renameRow(db, who, id, wanted, auto_generate ? 'model' : 'user')
     return toConversation(session.app, requireConversation(db, session, user, id).row)
   })
 }

@@ -376,6 +376,15 @@ describe('the application', () => {
     expect(await refused('POST', '/workflows/run', {})).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('GET', '/apps/nothing')).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('PUT', '/info', {})).toMatchObject({ code: 'method_not_allowed', status: 405 })
+    // who has no key is not told what is there
+    for (const [method, path] of [
+      ['POST', '/v1/workflows/run'],
+      ['PUT', '/v1/info'],
+      ['GET', '/v1/info'],
+    ] as const) {
+      const response = await chat.edge.send(method, path)
+      expect([response.status, await response.json()]).toMatchObject([401, { code: 'unauthorized', status: 401 }])
+    }
     const broken = await chat.chat('POST', '/chat-messages', {
       body: '{"query":',
       headers: { 'content-type': 'application/json' },

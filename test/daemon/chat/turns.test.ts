@@ -153,6 +153,25 @@ test('a conversation has its name before a long answer is over', async () => {
   await reader?.cancel()
 })
 
+test('a name that is given by hand while a model thinks of one stays', async () => {
+  const token = directAppKey
+  const json = { query: 'q', user: 'r', response_mode: 'blocking', auto_generate_name: false }
+  const sent = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
+  const { conversation_id } = await bodyOf<{ conversation_id: string }>(sent)
+  const rename = async (how: object) => {
+    const path = `/v1/conversations/${conversation_id}/name`
+    const renamed = await chat.edge.send('POST', path, { token, json: { user: 'r', ...how } })
+    return (await bodyOf<{ name: string }>(renamed)).name
+  }
+  const before = server.requests.length
+  server.script({ kind: 'slow', ms: 300 })
+  const generated = rename({ auto_generate: true })
+  await until(() => server.requests.length > before)
+  expect(await rename({ name: 'By hand' })).toBe('By hand')
+  expect(await generated).toBe('By hand')
+  expect(await rename({ auto_generate: true })).toBe('short q')
+})
+
 test('a model that fails is an error event whose message stays in history, out of the next context', async () => {
   const token = directAppKey
   server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 400 })))
