@@ -1,6 +1,7 @@
 /**
- * Builds `dist`: TypeScript and the oclif manifest; by hand also `docs/openapi.json` and the tables of `docs/cli.md`. A
- * stamp of the sources makes a second build free; a lock file lets several test runs share one checkout.
+ * Builds `dist`: TypeScript, the oclif manifest and the bundle of `kchat`; by hand also `docs/openapi.json` and the tables
+ * of `docs/cli.md`. A stamp of the sources makes a second build free; a lock file lets several test runs share one
+ * checkout.
  *
  * Plain JavaScript on Node built-ins alone: `scripts/ensure.js` loads it before anything is installed.
  */
@@ -18,7 +19,8 @@ const LOCK = join(DIST, '.building')
 /** A build of this project takes well under a minute; a lock this old belongs to a process that is gone. */
 const STALE_LOCK_MS = 180_000
 const LOCK_POLL_MS = 100
-const MANIFEST_SCRIPT = 'scripts/oclif-manifest.js'
+/** what is made of the output of the compiler */
+const STEPS = ['scripts/oclif-manifest.js', 'scripts/bundle.js']
 
 /**
  * Builds when the sources are not those of the last build.
@@ -40,8 +42,10 @@ function build({ tolerant = false } = {}) {
   rmSync(STAMP, { force: true })
   const typesHold = runNode(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'], { tolerant })
   removeOrphans()
-  const manifestHolds = !existsSync(join(ROOT, MANIFEST_SCRIPT)) || runNode([MANIFEST_SCRIPT], { tolerant })
-  if (typesHold && manifestHolds) writeFileSync(STAMP, fingerprint)
+  const steps = STEPS.filter((script) => existsSync(join(ROOT, script))).map((script) =>
+    runNode([script], { tolerant }),
+  )
+  if (typesHold && steps.every(Boolean)) writeFileSync(STAMP, fingerprint)
 }
 
 function isBuilt() {
@@ -59,7 +63,7 @@ function sourcesFingerprint() {
   return hash.digest('hex')
 }
 
-/** tsc leaves the output of deleted sources behind; a stale command file would still be found by oclif. */
+/** tsc leaves the output of deleted sources behind; a stale command file would still be found by oclif. Bundles go too. */
 function removeOrphans() {
   for (const path of filesOf(DIST)) {
     const match = /^(.*)\.js(\.map)?$/.exec(relative(DIST, path))

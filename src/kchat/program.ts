@@ -5,7 +5,7 @@ import { ENVIRONMENT } from '../cli/environment.js'
 import { isObject } from '../cli/json-file.js'
 import { addApps } from './app-commands.js'
 import { addCommon, chatCommand, collect, countOf, listOptions, numberOf } from './command.js'
-import { leavesOf } from './completion.js'
+import { completion, leavesOf } from './completion.js'
 import { EXAMPLES } from './examples.js'
 
 // Every command loads what it needs when it runs, so that none waits for another's.
@@ -31,8 +31,8 @@ export function program(): Command {
     .command('completion')
     .description('Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(SHELLS))
-    .action(async (shell) => {
-      process.stdout.write((await import('./completion.js')).completion(shell, root))
+    .action((shell) => {
+      process.stdout.write(completion(shell, root))
     })
   for (const { words, command } of leavesOf(root)) {
     addCommon(command)
