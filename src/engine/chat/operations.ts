@@ -136,7 +136,7 @@ export function createChat(
       get: (caller, id) => apps.findApp(db, caller.tenant, id),
       update: (caller, id, body) => apps.updateApp(context, caller, id, body),
       delete: async (caller, id) => {
-        await turns.stored(id)
+        await turns.arrivals.stored(id)
         await apps.deleteApp(db, caller, id)
         turns.cut((turn) => turn.sender.appId === id)
         context.wake()
@@ -151,7 +151,7 @@ export function createChat(
     parameters: (session) => describeParameters(context, session),
     meta: describeMeta,
     site: describeSite,
-    stored: (session) => turns.stored(session.app.id),
+    stored: (session) => turns.arrivals.stored(session.app.id),
     send: async (session, request) => {
       const sent = await sendMessage(context, turns, fetcher, session, request)
       nameLater(session, sent, request)

@@ -69,7 +69,7 @@ async function begin(
 ): Promise<Sent> {
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  if (request.conversation_id !== undefined) await turns.stored(app.id)
+  if (request.conversation_id !== undefined) await turns.arrivals.stored(app.id)
   const now = Date.now()
   const { known } = knownTo(context.db, session, request)
   const conversationId = known?.id ?? newId()
@@ -89,7 +89,7 @@ async function begin(
     },
     () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
-  if (!turns.crowded) await turns.stored(app.id)
+  if (!turns.arrivals.crowded) await turns.arrivals.stored(app.id)
   return { turn, isNew: known === undefined }
 }
 

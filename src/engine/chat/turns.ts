@@ -1,10 +1,13 @@
+import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { TokenMeter } from '../models/meter.js'
+import { configuredPrice } from '../models/prices.js'
 import type { SessionTurn } from '../query/sessions.js'
 import { type Asked, asChatError } from './answer.js'
+import { Arrivals } from './arrivals.js'
 import { Company } from './company.js'
 import { imagesOf } from './files/attach.js'
 import type { Inputs } from './form.js'
@@ -15,7 +18,7 @@ import { giveVoice } from './speech/auto-play.js'
 import { finishMessage, messagesBefore, type Outcome, type Who } from './store.js'
 import { RunningTurn, type Sender, type TurnIds } from './turn.js'
 import { aborted, untilAborted } from './until-aborted.js'
-import { usageOf } from './usage.js'
+import { chatPricesOf, usageOf } from './usage.js'
 
 export type TurnRequest = Omit<Asked, 'turns' | 'images' | 'inputs' | 'meter'> & { aloud: boolean }
 
@@ -31,8 +34,7 @@ const LONGEST_MS = 1200_000
 const REPLAY_MS = 600_000
 const MAX_REPLAYS = 500
 const CONTEXT_TURNS = 20
-/** how long a message, or an answer, waits for others to be stored with; a stream is open long before its message is */
-const ARRIVALS = { quietMs: 10, mostMs: 400 }
+/** how long an answer waits for others to be stored with */
 const ENDS = { quietMs: 25, mostMs: 25 }
 /** the longest that the work on an answer waits for a burst of messages to end */
 const START_PATIENCE_MS = 500
@@ -48,27 +50,21 @@ export class ChatTurns {
   readonly #tails = new Map<string, { turn: RunningTurn; done: Promise<void> }>()
   /** messages that are being admitted, by application */
   readonly #entering = new Map<string, number>()
-  /** messages that are being stored, by application */
-  readonly #unstored = new Map<string, Set<Promise<unknown>>>()
-  /** messages, and answers, that come in bursts are stored together */
-  readonly #arrivals = new Company(ARRIVALS)
+  readonly arrivals: Arrivals
+  /** answers that end together are stored together */
   readonly #ends = new Company(ENDS)
   /** a burst of messages is admitted, and told so, before the work on their answers begins */
-  readonly #starts = new SingleFile(() => this.#arrivals.gathering, START_PATIENCE_MS)
+  readonly #starts = new SingleFile(() => this.arrivals.crowded, START_PATIENCE_MS)
   #closing = false
 
   constructor(context: EngineContext, shared: TurnShared) {
     this.#context = context
     this.#shared = shared
+    this.arrivals = new Arrivals(context.db)
   }
 
   get closing(): boolean {
     return this.#closing
-  }
-
-  /** Whether messages come so close together that they are stored together, somewhat later. */
-  get crowded(): boolean {
-    return this.#arrivals.gathering
   }
 
   /**
@@ -81,7 +77,7 @@ export class ChatTurns {
     if (request.aloud) giveVoice(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
     const before = this.#tails.get(ids.conversationId)?.done ?? Promise.resolve()
-    const stored = this.#admit(sender.appId, store)
+    const stored = this.arrivals.store(sender.appId, store)
     this.#tails.set(ids.conversationId, { turn, done: this.#inOrder(turn, request, { stored, before }) })
     return turn
   }
@@ -117,11 +113,6 @@ export class ChatTurns {
     return turn?.sender.appId === appId && turn.sender.user === user ? turn : undefined
   }
 
-  /** Resolves when the messages of an application whose turns have begun are stored, or have failed to be. */
-  async stored(appId: string): Promise<void> {
-    await Promise.allSettled(this.#unstored.get(appId) ?? [])
-  }
-
   /** Cuts the running turns that `which` chooses. */
   cut(which: (turn: RunningTurn) => boolean): void {
     for (const turn of this.#turns.values()) if (!turn.over && which(turn)) turn.cut('stopped')
@@ -132,19 +123,6 @@ export class ChatTurns {
     this.#closing = true
     for (const turn of this.#turns.values()) if (!turn.over) turn.cut('closing')
     await Promise.all([...this.#tails.values()].map(({ done }) => done))
-  }
-
-  /** Stores a message; several that come together share a commit, in the order they came. */
-  #admit(appId: string, store: () => Admitted): Promise<Admitted> {
-    const stored = this.#arrivals.wait().then(() => this.#context.db.write(store))
-    const unstored = this.#unstored.get(appId) ?? new Set()
-    this.#unstored.set(appId, unstored.add(stored))
-    const forget = () => {
-      unstored.delete(stored)
-      if (unstored.size === 0) this.#unstored.delete(appId)
-    }
-    stored.then(forget, forget)
-    return stored
   }
 
   async #inOrder(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
@@ -211,7 +189,8 @@ export class ChatTurns {
   ): Promise<void> {
     const { ids, answer } = turn
     const { resources, thoughts } = said
-    const usage = usageOf(said.meter.total(), (performance.now() - turn.started) / 1000, app.prices)
+    const prices = app.prices ?? this.#configuredPrices(said.meter)
+    const usage = usageOf(said.meter.total(), (performance.now() - turn.started) / 1000, prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
       ...{ answer, status, resources, usage, thoughts },
@@ -231,6 +210,13 @@ export class ChatTurns {
     const metadata: AnswerMetadata = { usage, retriever_resources: resources, annotation_reply: said.annotation }
     if (error === undefined) turn.finish(metadata)
     else turn.fail(error, CHAT_ERRORS[error.code])
+  }
+
+  /** What the provider of the model that answered has in its configuration. */
+  #configuredPrices(meter: TokenMeter): ChatPrices | null {
+    const model = meter.model()
+    const price = model === undefined ? undefined : configuredPrice(this.#context.options.providers, model)
+    return price === undefined ? null : chatPricesOf(price)
   }
 
   /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */

@@ -1,5 +1,6 @@
 import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import type { ChatUsage } from '../../contract/chat/messages.js'
+import type { Price } from '../models/prices.js'
 import type { GenerationUsage } from '../models/types.js'
 
 /** places behind the point that a price is rounded to */
@@ -8,7 +9,7 @@ const PLACES = 7
 /**
  * Tokens as they were counted and what they cost.
  *
- * @param prices null where the application names none; then every price is 0
+ * @param prices null where nobody names any; then every price is 0
  */
 export function usageOf(counted: GenerationUsage, seconds: number, prices: ChatPrices | null): ChatUsage {
   const prompt = counted.inputTokens ?? 0
@@ -31,6 +32,21 @@ export function usageOf(counted: GenerationUsage, seconds: number, prices: ChatP
     currency,
     latency: Math.round(seconds * 1000) / 1000,
   }
+}
+
+/** Dollars for a million tokens in the words of the service. */
+export function chatPricesOf({ inputUsdPerMillion, outputUsdPerMillion }: Price): ChatPrices {
+  return {
+    promptUnitPrice: plainDecimal(inputUsdPerMillion),
+    completionUnitPrice: plainDecimal(outputUsdPerMillion),
+    priceUnit: '0.000001',
+    currency: 'USD',
+  }
+}
+
+/** A number of at least 0 without exponent, to a billionth. */
+function plainDecimal(value: number): string {
+  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 9 })
 }
 
 /** Tokens × unit price × price unit in steps of 10^-7, half of a step rounded up; exact, since nothing is a float. */

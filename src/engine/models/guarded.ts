@@ -70,7 +70,7 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
         0,
       )
       const reserved = model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
-      const metered = meter?.call(asked)
+      const metered = meter?.call(model.reference, asked)
       let answered = 0
       try {
         const open = (inner: AbortSignal) => {

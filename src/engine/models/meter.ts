@@ -1,5 +1,5 @@
 import { estimateTokens } from './budget.js'
-import type { GenerationUsage } from './types.js'
+import type { GenerationUsage, ModelReference } from './types.js'
 
 /** One call of a model, as far as it has come. */
 export interface MeteredCall {
@@ -17,11 +17,11 @@ export interface MeteredCall {
  * most count at the end of an answer only, which a stopped one has not.
  */
 export class TokenMeter {
-  readonly #calls: { begun: boolean; asked: number; said: string; usage: GenerationUsage }[] = []
+  readonly #calls: { model: ModelReference; begun: boolean; asked: number; said: string; usage: GenerationUsage }[] = []
 
   /** @param asked tokens of the request, by estimate */
-  call(asked: number): MeteredCall {
-    const call = { begun: false, asked, said: '', usage: {} }
+  call(model: ModelReference, asked: number): MeteredCall {
+    const call = { model, begun: false, asked, said: '', usage: {} }
     this.#calls.push(call)
     return {
       begin: () => {
@@ -37,6 +37,11 @@ export class TokenMeter {
         call.begun = false
       },
     }
+  }
+
+  /** The model that was called last; undefined where none was. */
+  model(): ModelReference | undefined {
+    return this.#calls.findLast(({ begun }) => begun)?.model
   }
 
   /** 0 where no model was called. */

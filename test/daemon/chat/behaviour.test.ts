@@ -13,7 +13,14 @@ let chat: ChatEdge
 
 beforeAll(async () => {
   server = await startFakeOpenAi({ answer: () => 'The se cret is forty crowns.' })
-  running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1` }], defaultGenerator: MODEL })
+  const prices = { '*': { inputUsdPerMillion: 0.5, outputUsdPerMillion: 100_000 } }
+  running = await startEngine({
+    providers: [
+      { ...PROVIDER, baseUrl: `${server.url}/v1` },
+      { ...PROVIDER, provider: 'dear', baseUrl: `${server.url}/v1`, prices },
+    ],
+    defaultGenerator: MODEL,
+  })
   chat = await startChat({}, { engine: running.engine })
 })
 afterAll(async () => {
@@ -120,6 +127,24 @@ describe('what an application asks of its model', () => {
       completion_price_unit: '0.001',
       completion_price: '0.0060000',
       prompt_price: (Number(prompt_tokens) * 0.0005).toFixed(7),
+      currency: 'USD',
+    })
+  })
+
+  test.each([
+    ['alone', []],
+    ['over a space', ['space']],
+  ])('without prices of its own, those of the configured model count: %s', async (_, spaces) => {
+    const model = { ...PROVIDER, provider: 'dear', model: 'talker' }
+    const knowledgeSpaceIds = spaces.map(() => chat.spaceId)
+    const token = await appOf({ model, modelSettings: { maxTokens: 3 }, knowledgeSpaceIds })
+    const done = await blocking(token, { query: 'How much is a blue kettle?', auto_generate_name: false })
+    expect(done.metadata.usage).toMatchObject({
+      prompt_unit_price: '0.5',
+      completion_tokens: 3,
+      completion_unit_price: '100000',
+      completion_price_unit: '0.000001',
+      completion_price: '0.3000000',
       currency: 'USD',
     })
   })

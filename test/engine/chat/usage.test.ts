@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { usageOf } from '../../../src/engine/chat/usage.js'
+import { chatPricesOf, usageOf } from '../../../src/engine/chat/usage.js'
 
 const PRICES = { promptUnitPrice: '0.001', completionUnitPrice: '0.002', priceUnit: '0.001', currency: 'EUR' }
 
@@ -42,4 +42,19 @@ test('a total is the sum of its parts', () => {
       expect(usage.total_price).toMatch(/^\d+\.\d{7}$/)
     }),
   )
+})
+
+test('dollars for a million tokens are priced exactly', () => {
+  const prices = chatPricesOf({ inputUsdPerMillion: 0.15, outputUsdPerMillion: 0.0000000006 })
+  expect(prices).toMatchObject({ promptUnitPrice: '0.15', completionUnitPrice: '0.000000001' })
+  expect(usageOf({ inputTokens: 2_000_000, outputTokens: 1000 }, 0, prices)).toMatchObject({
+    prompt_price: '0.3000000',
+    completion_price: '0.0000000',
+    total_price: '0.3000000',
+    currency: 'USD',
+  })
+  expect(chatPricesOf({ inputUsdPerMillion: 0, outputUsdPerMillion: 1200 })).toMatchObject({
+    promptUnitPrice: '0',
+    completionUnitPrice: '1200',
+  })
 })

@@ -2,10 +2,13 @@ import { expect, test } from 'vitest'
 import { estimateTokens } from '../../../src/engine/models/budget.js'
 import { TokenMeter } from '../../../src/engine/models/meter.js'
 
+const MODEL = { pluginId: 'p', provider: 'q', model: 'm' }
+
 test('a meter counts what went out and what came back, by estimate until the provider has counted', () => {
   const meter = new TokenMeter()
   expect(meter.total()).toEqual({ inputTokens: 0, outputTokens: 0 })
-  const call = meter.call(12)
+  expect(meter.model()).toBeUndefined()
+  const call = meter.call(MODEL, 12)
   expect(meter.total()).toEqual({ inputTokens: 0, outputTokens: 0 })
   call.begin()
   expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 0 })
@@ -16,9 +19,11 @@ test('a meter counts what went out and what came back, by estimate until the pro
   expect(meter.total().outputTokens).toBe(estimateTokens('The shop opens.'))
   call.counted({ outputTokens: 3 })
   expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 3 })
-  const second = meter.call(5)
+  const second = meter.call({ ...MODEL, model: 'n' }, 5)
   second.begin()
+  expect(meter.model()?.model).toBe('n')
   expect(meter.total()).toEqual({ inputTokens: 17, outputTokens: 3 })
   second.forgive()
+  expect(meter.model()?.model).toBe('m')
   expect(meter.total()).toEqual({ inputTokens: 12, outputTokens: 3 })
 })

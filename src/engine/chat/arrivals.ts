@@ -1,0 +1,40 @@
+import type { Database } from '../storage/database.js'
+import { Company } from './company.js'
+
+/** how long a message waits for others to be stored with; in a burst its stream is open long before */
+const PATIENCE = { quietMs: 10, mostMs: 400 }
+
+/** Messages on their way to the disk. Those that come in a burst share a commit, in the order they came. */
+export class Arrivals {
+  readonly #db: Database
+  readonly #company = new Company(PATIENCE)
+  /** by application */
+  readonly #unstored = new Map<string, Set<Promise<unknown>>>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Whether messages come so close together that they are stored together, somewhat later. */
+  get crowded(): boolean {
+    return this.#company.gathering
+  }
+
+  /** @param work stores a message, inside a transaction */
+  store<T>(appId: string, work: () => T): Promise<T> {
+    const stored = this.#company.wait().then(() => this.#db.write(work))
+    const unstored = this.#unstored.get(appId) ?? new Set()
+    this.#unstored.set(appId, unstored.add(stored))
+    const forget = () => {
+      unstored.delete(stored)
+      if (unstored.size === 0) this.#unstored.delete(appId)
+    }
+    stored.then(forget, forget)
+    return stored
+  }
+
+  /** Resolves when the messages of an application that have come so far are stored, or have failed to be. */
+  async stored(appId: string): Promise<void> {
+    await Promise.allSettled(this.#unstored.get(appId) ?? [])
+  }
+}
