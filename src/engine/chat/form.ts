@@ -22,15 +22,20 @@ export function readInputs(app: ChatApp, sent: Record<string, unknown>, kept: In
   const inputs: Inputs = {}
   for (const form of app.userInputForm) {
     const control = controlOf(form)
-    const value = sent[control.variable]
-    const stored = kept?.[control.variable]
+    const value = own(sent, control.variable)
+    const stored = kept && own(kept, control.variable)
     if (value === undefined || value === null || value === '') {
-      if (kept === undefined && control.required && control.fallback === '')
+      if (kept === undefined && control.required)
         throw invalidParam('inputs', `${control.variable} is required in input form`)
       inputs[control.variable] = stored ?? control.fallback
     } else inputs[control.variable] = checked(control, value)
   }
   return inputs
+}
+
+/** A value of the object itself: a variable may have the name of something that every object has. */
+function own<T>(values: Record<string, T>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined
 }
 
 /** The opening words with `{{variable}}` replaced by its value. */
@@ -45,8 +50,7 @@ export function filled(text: string, inputs: Inputs): string {
   )
 }
 
-function checked({ variable, maxLength, options }: Control, value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : value
+function checked({ variable, maxLength, options }: Control, text: unknown): string {
   if (typeof text !== 'string') throw invalidParam('inputs', `${variable} in input form must be a string`)
   if (options !== undefined && !options.includes(text))
     throw invalidParam('inputs', `${variable} in input form must be one of the following: ${options.join(', ')}`)

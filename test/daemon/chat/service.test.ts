@@ -119,6 +119,8 @@ describe('sending', () => {
     [{ query: 'q', user: 'u1' }, 'invalid_param', 'city is required in input form'],
     [{ query: 'q', user: 'u1', inputs: { city: 'x'.repeat(11) } }, 'invalid_param', '10 characters'],
     [{ query: 'q', user: 'u1', inputs: { city: 'Oslo', tone: 'rude' } }, 'invalid_param', 'one of the following'],
+    [{ query: 'q', user: 'u1', inputs: { city: 42 } }, 'invalid_param', 'city in input form must be a string'],
+    [{ query: 'q', user: 'u1', inputs: { city: ['Oslo'] } }, 'invalid_param', 'city in input form must be a string'],
     [{ query: 'q', user: 'u1', inputs, conversation_id: 'nonsense' }, 'invalid_param', 'conversation_id'],
     [{ query: 'q', user: 'u1', inputs, conversation_id: UNKNOWN }, 'not_found', 'Conversation Not Exists.'],
     [{ query: 'q', user: 'u1', inputs, response_mode: 'loud' }, 'invalid_param', 'response_mode'],
@@ -136,6 +138,20 @@ describe('sending', () => {
   test('what clients send beside the document is taken: blanks, nulls, unknown keys', async () => {
     const done = await say('When does the shop in Oslo open?', { conversation_id: '', files: null, trace_id: 'x' })
     expect(done.conversation_id).toMatch(UUID)
+  })
+
+  test('what is required is asked for although it has a default, and may be named like anything', async () => {
+    const { edge, token } = chat
+    const control = { label: 'Name', variable: 'constructor', required: true, default: 'Bob' }
+    const json = { name: 'Strict', userInputForm: [{ 'text-input': control }], knowledgeSpaceIds: [chat.spaceId] }
+    const { id } = await bodyOf<{ id: string }>(await edge.send('POST', '/chat-apps', { token, json }))
+    const { key } = await bodyOf<{ key: string }>(await edge.send('POST', `/chat-apps/${id}/keys`, { token }))
+    const send = async (inputs: object) => {
+      const body = { query: 'q', user: 'u', response_mode: 'blocking', inputs }
+      return bodyOf<Record<string, unknown>>(await edge.send('POST', '/v1/chat-messages', { token: key, json: body }))
+    }
+    expect(await send({})).toMatchObject({ message: 'constructor is required in input form' })
+    expect(await send({ constructor: 'Ada' })).toMatchObject({ event: 'message' })
   })
 
   test('a length counts characters, not the code units that some of them take', async () => {
