@@ -7,17 +7,23 @@ const ENCODER = new TextEncoder()
 const RETRY_SECONDS = 1
 
 const BEYOND_ASCII = /[\u007f-\uffff]/g
+/** what ends a line for some of those that read line by line */
+const LINE_ENDS = /[\u0085\u2028\u2029]/g
+/** escapes are up to three times as long as what they stand for, and lines of 64 KB are more than some clients read */
+const ESCAPED_CHARACTERS = 8000
 
 /**
  * One event of a streamed answer: a single line, with the space that clients look for. What is not ASCII is escaped:
- * many clients decode each piece of the network by itself, which would break characters, or end lines at U+2028.
+ * many clients decode each piece of the network by itself, which would break characters. An event as long as those
+ * that hold passages stays shorter without.
  */
 export function encodeChatFrame(data: unknown): Uint8Array {
-  const json = JSON.stringify(data).replace(
-    BEYOND_ASCII,
+  const json = JSON.stringify(data)
+  const escaped = json.replace(
+    json.length > ESCAPED_CHARACTERS ? LINE_ENDS : BEYOND_ASCII,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-  return ENCODER.encode(`data: ${json}\n\n`)
+  return ENCODER.encode(`data: ${escaped}\n\n`)
 }
 
 /** The body of a refusal holds code, message and status, always. */

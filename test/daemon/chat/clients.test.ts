@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeChatFrame } from '../../../src/daemon/chat/reply.js'
 import { bodyOf } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
@@ -58,12 +59,21 @@ async function answered(response: Response): Promise<Message> {
 }
 
 describe('a stream', () => {
-  test('holds ASCII only, so that it may be cut and decoded anywhere', async () => {
+  test('holds ASCII only while its events are short, so that it may be cut and decoded anywhere', async () => {
     const text = await (await send('odd')).clone().text()
     expect(text).toMatch(/^[\n -~]*$/)
     const events = await eventsOf(new Response(text))
     const said = events.flatMap(({ event, answer }) => (event === 'message' ? [answer] : [])).join('')
     expect(said).toBe(ODD)
+  })
+
+  test('keeps an event that holds many passages below the longest line that clients read', () => {
+    const passages = Array.from({ length: 15 }, () => `${'早上九点开门。'.repeat(170)}\u2028\u2029\u0085`)
+    const bytes = encodeChatFrame({ event: 'message_end', passages })
+    expect(bytes.length).toBeLessThan(65_536)
+    const text = Buffer.from(bytes).toString('utf8')
+    expect(text).toMatch(/^data: [^\n\u0085\u2028\u2029]+\n\n$/)
+    expect(JSON.parse(text.slice(6))).toEqual({ event: 'message_end', passages })
   })
 
   test('brings a long piece of a model in short events, with no character torn apart', async () => {
