@@ -8,6 +8,7 @@ import type { Lease } from '../leases.js'
 import { quotasOf } from '../spaces/quota.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
+import { createTurns } from '../turns.js'
 import { recoverClaims } from './recovery.js'
 import type { JobRow } from './store.js'
 
@@ -22,7 +23,6 @@ const FIRST_RETRY_MILLISECONDS = 1000
 const MAX_RETRY_MILLISECONDS = 5 * 60_000
 /** jobs that were running this often when the process died are run alone */
 const ALONE_AFTER_UNCLEAN_ENDS = 2
-const IDLE_POLL_MILLISECONDS = 5000
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
 
@@ -33,6 +33,7 @@ const QUIET_MILLISECONDS = 3000
 export class JobRunner {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
+  readonly #turns = createTurns(() => this.#turn())
   readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number }>()
   readonly #trainingOf = new Map<number, Promise<void>>()
   readonly #lastBatch = new Map<number, number>()
@@ -40,9 +41,7 @@ export class JobRunner {
   readonly #failedTraining = new Map<number, number>()
   readonly #settled = new Map<string, Set<() => void>>()
   #lastSpace = 0
-  #timer: NodeJS.Timeout | undefined
   #quietTimer: NodeJS.Timeout | undefined
-  #turning = false
   #purging: Promise<void> | undefined
 
   constructor(context: EngineContext) {
@@ -59,12 +58,7 @@ export class JobRunner {
 
   /** Looks for work soon. */
   wake(): void {
-    if (this.#turning || this.#stop.signal.aborted) return
-    this.#turning = true
-    setImmediate(() => {
-      this.#turning = false
-      this.#turn()
-    })
+    this.#turns.wake()
   }
 
   activity(): { activeJobs: number; waitingJobs: number; training: number } {
@@ -86,14 +80,12 @@ export class JobRunner {
   /** Takes no new work and waits until what runs has stopped at a durable step. */
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    clearTimeout(this.#timer)
+    this.#turns.stop()
     clearTimeout(this.#quietTimer)
     await Promise.allSettled([...this.#running.keys(), ...this.#trainingOf.values(), this.#purging])
   }
 
   #turn(): void {
-    if (this.#stop.signal.aborted) return
-    clearTimeout(this.#timer)
     this.#tellSettled([...this.#settled.keys()])
     while (this.#running.size < BATCHES_AT_ONCE) {
       const claimed = this.#claim()
@@ -101,8 +93,6 @@ export class JobRunner {
       this.#launch(claimed.spaceKey, claimed.work)
     }
     if (this.#running.size === 0) this.#purge()
-    this.#timer = setTimeout(() => this.wake(), IDLE_POLL_MILLISECONDS)
-    this.#timer.unref()
   }
 
   #launch(spaceKey: number, work: Work[]): void {

@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
+import { createTurns } from '../turns.js'
 import { advance } from './advance.js'
 import { frozenOf, moveTask, type TaskRow, taskById } from './store.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
@@ -13,7 +14,6 @@ const FIRST_RETRY_MS = 1000
 const MAX_RETRY_MS = 5 * 60_000
 /** a task that was at work at this many deaths of the process is given up */
 const MAX_UNCLEAN_ENDS = 5
-const IDLE_POLL_MS = 5000
 
 interface Running {
   ended: Promise<void>
@@ -25,11 +25,10 @@ export class ResearchRunner {
   readonly #context: EngineContext
   readonly #shared: QueryShared
   readonly #stop = new AbortController()
+  readonly #turns = createTurns(() => this.#turn())
   readonly #running = new Map<string, Running>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
-  #timer: NodeJS.Timeout | undefined
-  #turning = false
 
   constructor(context: EngineContext, shared: QueryShared) {
     this.#context = context
@@ -44,12 +43,7 @@ export class ResearchRunner {
 
   /** Looks for work soon. */
   wake(): void {
-    if (this.#turning || this.#stop.signal.aborted) return
-    this.#turning = true
-    setImmediate(() => {
-      this.#turning = false
-      this.#turn()
-    })
+    this.#turns.wake()
   }
 
   activity(): { active: number; waiting: number } {
@@ -82,7 +76,7 @@ export class ResearchRunner {
   /** Takes no new work and waits until what runs has let go; it goes on behind its last step. */
   async close(): Promise<void> {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    clearTimeout(this.#timer)
+    this.#turns.stop()
     await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended))
   }
 
@@ -103,15 +97,11 @@ export class ResearchRunner {
   }
 
   #turn(): void {
-    if (this.#stop.signal.aborted) return
-    clearTimeout(this.#timer)
     while (this.#running.size < TASKS_AT_ONCE) {
       const task = this.#claim()
       if (task === undefined) break
       this.#launch(task)
     }
-    this.#timer = setTimeout(() => this.wake(), IDLE_POLL_MS)
-    this.#timer.unref()
   }
 
   /** The oldest task that is due, of the space whose turn it is. */

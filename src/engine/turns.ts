@@ -1,0 +1,35 @@
+/** when nobody wakes a runner: work may have become due, or be left by others */
+const IDLE_POLL_MS = 5000
+
+/** The moments in which a runner looks for work. */
+export interface Turns {
+  /** Takes a turn soon; once, however often it is asked before that. */
+  wake(): void
+  /** No turn is taken any more. */
+  stop(): void
+}
+
+/** @param turn looks for work, and holds the event loop for no longer than that */
+export function createTurns(turn: () => void): Turns {
+  let waiting = false
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const wake = () => {
+    if (waiting || stopped) return
+    waiting = true
+    setImmediate(() => {
+      waiting = false
+      if (stopped) return
+      clearTimeout(timer)
+      turn()
+      timer = setTimeout(wake, IDLE_POLL_MS).unref()
+    })
+  }
+  return {
+    wake,
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}

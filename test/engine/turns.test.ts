@@ -1,0 +1,32 @@
+import { setTimeout as sleep, setImmediate as soon } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createTurns } from '../../src/engine/turns.js'
+
+test('many wakes before a turn are one turn, and a wake within it is the next', async () => {
+  let turns = 0
+  const runner = createTurns(() => {
+    turns++
+    if (turns === 1) runner.wake()
+  })
+  for (let times = 0; times < 5; times++) runner.wake()
+  expect(turns).toBe(0)
+  await soon()
+  await sleep(20)
+  expect(turns).toBe(2)
+  runner.wake()
+  await sleep(20)
+  expect(turns).toBe(3)
+  runner.stop()
+})
+
+test('no turn is taken after the end, also not one that was waited for', async () => {
+  let turns = 0
+  const runner = createTurns(() => {
+    turns++
+  })
+  runner.wake()
+  runner.stop()
+  runner.wake()
+  await sleep(20)
+  expect(turns).toBe(0)
+})
