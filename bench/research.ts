@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Client } from '../src/client/client.js'
-import type { DocumentOutline } from '../src/contract/gateway/documents.js'
+import type { DocumentOutline } from '../src/contract/gateway/document-parts.js'
 import type { EvidenceBundle } from '../src/contract/gateway/queries.js'
 import { ask } from './lib/ask.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'

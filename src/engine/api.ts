@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { DocumentMultimodalManifest, DocumentOutline, ParseArtifact } from '../contract/gateway/document-parts.js'
 import type {
   AcceptedDocument,
   BulkDelete,
@@ -7,9 +8,6 @@ import type {
   CheckDocumentsBody,
   CheckedDocuments,
   DocumentAsset,
-  DocumentMultimodalManifest,
-  DocumentOutline,
-  ParseArtifact,
 } from '../contract/gateway/documents.js'
 import type { ExplainBody, Explanation } from '../contract/gateway/explain.js'
 import type {
@@ -39,16 +37,14 @@ import type {
   TraceListing,
 } from '../contract/gateway/queries.js'
 import type { RetentionPolicy, RetentionPolicyBody } from '../contract/gateway/retention.js'
+import type { RetrievalProfile, RetrievalProfileBody } from '../contract/gateway/retrieval-profile.js'
+import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../contract/gateway/space-status.js'
 import type {
   CreateSpaceBody,
   EmbeddingProfile,
   KnowledgeSpace,
   KnowledgeSpaceManifest,
-  KnowledgeSpaceStats,
-  KnowledgeSpaceStatus,
   QuotaPolicy,
-  RetrievalProfile,
-  RetrievalProfileBody,
   UpdateSpaceBody,
 } from '../contract/gateway/spaces.js'
 import type { Health } from '../contract/gateway/system.js'

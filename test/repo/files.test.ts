@@ -2,11 +2,6 @@ import { expect, test } from 'vitest'
 import { filesBelow, readFile } from './tree.js'
 
 const MAX_LINES = 350
-/** Files that are long for a reason: path → the reason. */
-const LONG_FOR_A_REASON: Record<string, string> = {
-  'src/contract/gateway/documents.ts': 'a section of the API document as data: schemas and routes, no logic',
-  'src/contract/gateway/spaces.ts': 'a section of the API document as data: schemas and routes, no logic',
-}
 
 const code = [...filesBelow('src'), ...filesBelow('bin'), ...filesBelow('scripts')]
 const everything = filesBelow('.').filter((path) => !/\.(lock|png|jpe?g|pdf|docx|xlsx|zip|gz)$/.test(path))
@@ -14,15 +9,8 @@ const everything = filesBelow('.').filter((path) => !/\.(lock|png|jpe?g|pdf|docx
 test(`no source file is longer than ${MAX_LINES} lines`, () => {
   const long = code
     .map((path) => ({ path, lines: readFile(path).split('\n').length - 1 }))
-    .filter(({ path, lines }) => lines > MAX_LINES && LONG_FOR_A_REASON[path] === undefined)
+    .filter(({ path, lines }) => lines > MAX_LINES)
   expect(long).toEqual([])
-})
-
-test('the list of long files names none that is gone or short again', () => {
-  const stale = Object.keys(LONG_FOR_A_REASON).filter(
-    (path) => !code.includes(path) || readFile(path).split('\n').length - 1 <= MAX_LINES,
-  )
-  expect(stale).toEqual([])
 })
 
 test('source files are named in kebab-case', () => {

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
-import type { OutlineNode } from '../../contract/gateway/documents.js'
+import type { OutlineNode } from '../../contract/gateway/document-parts.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 import { type Letters, lettersOf, overlap, placesOf, type Range } from './place.js'
 import type { Anchor } from './question.js'

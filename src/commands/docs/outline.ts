@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { drawTree } from '../../cli/tree.js'
-import type { OutlineNode } from '../../contract/gateway/documents.js'
+import type { OutlineNode } from '../../contract/gateway/document-parts.js'
 
 export default class DocsOutline extends BaseCommand {
   static override summary = 'show the sections of a document'

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { modelReference } from '../../cli/resources.js'
-import type { RetrievalProfileBody } from '../../contract/gateway/spaces.js'
+import type { RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import { CONCRETE_MODES } from '../../contract/values.js'
 
 export default class SpacesSetProfile extends BaseCommand {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import type { KnowledgeSpaceStatus } from '../../contract/gateway/spaces.js'
+import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 
 const REFRESH_MS = 2000
 

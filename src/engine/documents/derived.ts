@@ -5,7 +5,7 @@ import type {
   MultimodalItem,
   OutlineNode,
   ParseArtifact,
-} from '../../contract/gateway/documents.js'
+} from '../../contract/gateway/document-parts.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, ItemAsset } from '../api.js'
 import type { CompiledElement, CompiledItem, CompiledOutlineNode } from '../compile/compiled.js'

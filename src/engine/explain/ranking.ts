@@ -1,4 +1,4 @@
-import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
+import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import { type FastRecord, LEG_CANDIDATES } from '../query/fast.js'
 import { fuse } from '../query/fuse.js'
 import { type Compared, RANK_WEIGHTS, type Ranked, type RankWeights, RERANK_LIMIT } from '../query/rank.js'

@@ -1,6 +1,6 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
-import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
+import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../api.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'

@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
-import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
+import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'

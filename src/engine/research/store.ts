@@ -6,7 +6,7 @@ import type {
   ResearchStage,
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
-import type { RetrievalProfile } from '../../contract/gateway/spaces.js'
+import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { Snapshot } from '../query/admission.js'

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gateway/spaces.js'
+import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'

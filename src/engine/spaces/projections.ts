@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { KnowledgeSpaceStatus, ProjectionSummary } from '../../contract/gateway/spaces.js'
+import type { KnowledgeSpaceStatus, ProjectionSummary } from '../../contract/gateway/space-status.js'
 import { trainingDue } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'

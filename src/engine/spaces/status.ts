@@ -1,4 +1,4 @@
-import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/spaces.js'
+import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'

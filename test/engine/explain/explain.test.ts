@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ExplainBody } from '../../../src/contract/gateway/explain.js'
-import type { RetrievalProfileBody } from '../../../src/contract/gateway/spaces.js'
+import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.js'
-import type { RetrievalProfileBody } from '../../../src/contract/gateway/spaces.js'
+import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import type { Engine } from '../../../src/engine/index.js'
 import { ADA } from '../../helpers/engine.js'
 

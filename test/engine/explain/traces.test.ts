@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ExplainBody } from '../../../src/contract/gateway/explain.js'
-import type { RetrievalProfileBody } from '../../../src/contract/gateway/spaces.js'
+import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { culprit, documentIdIn, explainIn, makeSpace, PROFILE, SMALL, stageOf, withProfileIn } from './planted.js'
 
