@@ -129,6 +129,9 @@ describe('answers have the documented shape', () => {
     await call('getKnowledgeSpaceStats', id, { query: { windowMinutes: '5' } })
     const { revision, ...profile } = await call('getRetrievalProfile', id)
     expect((await call('setRetrievalProfile', id, { json: profile })).revision).toBe(revision + 1)
+    // as the decisions give it: what is left out is as it was in the beginning
+    const least = { defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 }
+    expect(await call('setRetrievalProfile', id, { json: least })).toEqual({ ...profile, revision: revision + 2 })
   })
 
   test('of documents and jobs', async () => {

@@ -10,7 +10,8 @@ export const RetrievalProfileBody = z
     topK: z.int().min(1).max(LIMITS.topK),
     scoreThreshold: z.number().min(0).max(1),
     reasoningModel: ModelReference.optional(),
-    rerank: z.strictObject({ enabled: z.boolean(), model: ModelReference.optional() }),
+    /** left out: as a space starts with */
+    rerank: z.strictObject({ enabled: z.boolean(), model: ModelReference.optional() }).default({ enabled: true }),
   })
   .meta({ id: 'RetrievalProfileRequest' })
 export type RetrievalProfileBody = z.output<typeof RetrievalProfileBody>
