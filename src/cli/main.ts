@@ -3,6 +3,7 @@ import { run } from '@oclif/core/run'
 import { settings } from '@oclif/core/settings'
 import { asksForJson } from './asks-for-json.js'
 import { ExitWith } from './cli-error.js'
+import { guardOutput } from './guard-output.js'
 import { errorReport, renderReport } from './report-error.js'
 
 /**
@@ -11,10 +12,7 @@ import { errorReport, renderReport } from './report-error.js'
  * @param root folder of package.json
  */
 export async function main(argv: string[], root: string): Promise<void> {
-  // `ks … | head` closes our stdout: whoever reads has read enough.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-  })
+  guardOutput('ks')
   // Commands run compiled, whatever NODE_ENV says.
   settings.enableAutoTranspile = false
   let config: Config | undefined

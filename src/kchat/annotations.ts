@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../cli/cli-error.js'
+import type { Column } from '../cli/columns.js'
 import { isObject, textOf } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
 import { withChat } from './conversations.js'
+import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
 import { printDone, printOne } from './output.js'
 import { type NumberedRange, numbered, printNumbered } from './pages.js'
 
-const COLUMNS = [{ field: 'id' }, { field: 'question' }, { field: 'answer' }, { field: 'hit_count', title: 'HITS' }]
+const COLUMNS: Column[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'question' },
+  { field: 'answer' },
+  { field: 'hit_count', title: 'HITS' },
+]
 const POLL_MS = 300
 const LIST_DEFAULT = 20
 
@@ -38,13 +45,14 @@ export async function addAnnotation(options: Common & Fields): Promise<void> {
 
 export async function updateAnnotation(id: string, options: Common & Fields): Promise<void> {
   const { question, answer } = options
-  const path = `/apps/annotations/${encodeURIComponent(id)}`
+  const path = `/apps/annotations/${inPath('annotation', id)}`
   await withChat(options, async (chat) =>
     printOne(await chat.call('PUT', path, { question, answer }), options, COLUMNS),
   )
 }
 
-export async function deleteAnnotation(id: string, options: Common): Promise<void> {
+export async function deleteAnnotation(word: string, options: Common): Promise<void> {
+  const id = idOf('annotation', word)
   await withChat(options, (chat) => chat.call('DELETE', `/apps/annotations/${encodeURIComponent(id)}`))
   printDone(options, { id, deleted: true }, 'Deleted.')
 }

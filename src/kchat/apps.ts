@@ -1,18 +1,21 @@
 import { CliError, usageError } from '../cli/cli-error.js'
+import type { Column } from '../cli/columns.js'
 import { nearest } from '../cli/nearest.js'
 import { askSecret, confirm } from '../cli/prompt.js'
+import { endsIn } from '../cli/recent-ids.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
 import { EXIT } from '../contract/errors.js'
 import { isUuid } from '../lib/ids.js'
 import { type AppOptions, appFields } from './app-fields.js'
+import { idOf, isTail } from './ids.js'
 import { chooseKey, readKeys, saveKey } from './keys.js'
 import type { Common, ManageOptions } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
 import { mayAsk, serviceOf } from './settings.js'
 
-const APP_COLUMNS = [{ field: 'id' }, { field: 'name' }]
+const APP_COLUMNS: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
 
 async function withGateway(common: Common, work: (client: Client) => Promise<void>): Promise<void> {
   const client = await openGateway(common)
@@ -103,7 +106,7 @@ export async function listKeys(word: string, options: Common): Promise<void> {
     const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
     await printList(items, options, {
       columns: [
-        { field: 'id' },
+        { field: 'id', kind: 'id' },
         { field: 'hint' },
         { field: 'createdAt', title: 'MADE', kind: 'time' },
         { field: 'revokedAt', title: 'REVOKED', kind: 'time' },
@@ -113,7 +116,8 @@ export async function listKeys(word: string, options: Common): Promise<void> {
   })
 }
 
-export async function revokeKey(word: string, keyId: string, options: Common): Promise<void> {
+export async function revokeKey(word: string, key: string, options: Common): Promise<void> {
+  const keyId = idOf('key', key)
   await withGateway(options, async (client) => {
     await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', {
       path: { ...(await pathOf(client, word)), keyId },
@@ -122,13 +126,14 @@ export async function revokeKey(word: string, keyId: string, options: Common): P
   })
 }
 
-/** The application that an id or a name means. @throws CliError exit 5, or 2 where several have the name */
+/** The application that an id, the end of one, or a name means. @throws CliError exit 5, or 2 where several have the name */
 async function pathOf(client: Client, word: string): Promise<{ appId: string }> {
   if (isUuid(word)) return { appId: word }
   const { items } = await client.request('GET /chat-apps', {})
-  const [only, other] = items.filter(({ name }) => name === word)
+  const tail = isTail(word) ? word.replace('#', '').toLowerCase() : undefined
+  const [only, other] = items.filter(({ id, name }) => name === word || (tail !== undefined && endsIn(id, tail)))
   if (only !== undefined && other === undefined) return { appId: only.id }
-  if (only !== undefined) throw usageError(`several applications are named ${JSON.stringify(word)}`, 'give the id')
+  if (only !== undefined) throw usageError(`${JSON.stringify(word)} means several applications`, 'give the id')
   const names = items.map(({ name }) => name)
   const close = nearest(word, names)
   throw new CliError(`no application ${JSON.stringify(word)} here`, {

@@ -5,6 +5,7 @@ import { textOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import { withChat } from './conversations.js'
 import { saveBytes, sendFile } from './files.js'
+import { idOf } from './ids.js'
 import type { Common } from './options.js'
 import { outputOf } from './output.js'
 import { assertPlayer, play } from './player.js'
@@ -31,7 +32,9 @@ export async function speak(
   const isHeard = options.output === undefined && process.stdout.isTTY === true
   if (isHeard) assertPlayer()
   const body = {
-    ...(text === undefined ? { message_id: message } : { text: await textOrStdin(text, 'the text') }),
+    ...(text === undefined
+      ? { message_id: idOf('message', message ?? '') }
+      : { text: await textOrStdin(text, 'the text') }),
     ...(voice === undefined ? {} : { voice }),
   }
   await withChat(options, (chat) => {

@@ -1,5 +1,6 @@
 import type { Column } from '../cli/columns.js'
 import { isObject, textOf } from '../cli/json-file.js'
+import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
 import { dataOf, type Item, limitOf, listed, numbered, PAGE, printNumbered, type Range, tapped } from './pages.js'
@@ -23,7 +24,7 @@ export async function conversations(options: Common & Range & { sort?: string; c
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
   await withChat(options, async (chat, user) => {
     const items = listed((size, last) => {
-      const after = textOf(last?.id) ?? options.cursor ?? ''
+      const after = textOf(last?.id) ?? (options.cursor === undefined ? '' : idOf('conversation', options.cursor))
       return chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${encodeURIComponent(after)}${sort}`)
     }, limit)
     let next: unknown
@@ -33,7 +34,11 @@ export async function conversations(options: Common & Range & { sort?: string; c
       }),
       options,
       {
-        columns: [{ field: 'id' }, { field: 'name' }, { field: 'updated_at', title: 'UPDATED', kind: 'seconds' }],
+        columns: [
+          { field: 'id', kind: 'id' },
+          { field: 'name' },
+          { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
+        ],
         empty: 'No conversations yet.',
         hint: '`kchat send TEXT` begins one',
       },
@@ -49,15 +54,16 @@ export async function rename(
 ): Promise<void> {
   await withChat(options, async (chat) => {
     const body = options.auto === true ? { auto_generate: true } : { name }
-    const path = `/conversations/${encodeURIComponent(id)}/name`
+    const path = `/conversations/${inPath('conversation', id)}/name`
     const item = await chat.call('POST', path, { ...body, user: chat.user })
     const out = outputOf(options)
     if (out.isJson) out.json(item)
-    else await printList([item], options, { columns: [{ field: 'id' }, { field: 'name' }], empty: '' })
+    else await printList([item], options, { columns: [{ field: 'id', kind: 'id' }, { field: 'name' }], empty: '' })
   })
 }
 
-export async function remove(id: string, options: Common): Promise<void> {
+export async function remove(word: string, options: Common): Promise<void> {
+  const id = idOf('conversation', word)
   await withChat(options, (chat) =>
     chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user }),
   )
@@ -67,7 +73,7 @@ export async function remove(id: string, options: Common): Promise<void> {
 export async function variables(id: string, options: Common & { name?: string }): Promise<void> {
   await withChat(options, async (chat, user) => {
     const name = options.name === undefined ? '' : `&variable_name=${encodeURIComponent(options.name)}`
-    const path = `/conversations/${encodeURIComponent(id)}/variables?user=${user}${name}`
+    const path = `/conversations/${inPath('conversation', id)}/variables?user=${user}${name}`
     const items = listed((size, last) => {
       return chat.call('GET', `${path}&limit=${size}&last_id=${encodeURIComponent(textOf(last?.id) ?? '')}`)
     }, undefined)
@@ -98,11 +104,11 @@ export async function messagesOf(chat: ChatService, conversation: string, limit:
 export async function history(id: string, options: Common & Range): Promise<void> {
   const limit = limitOf(options, PAGE)
   await withChat(options, async (chat) => {
-    const messages = await messagesOf(chat, id, limit)
+    const messages = await messagesOf(chat, idOf('conversation', id), limit)
     const out = outputOf(options)
     if (out.isJson || options.format !== undefined || options.fields !== undefined) {
       const columns: Column[] = [
-        { field: 'id' },
+        { field: 'id', kind: 'id' },
         { field: 'created_at', title: 'SENT', kind: 'seconds' },
         { field: 'query' },
         { field: 'answer' },
@@ -125,7 +131,7 @@ export async function stop(task: string, options: Common): Promise<void> {
 
 export async function suggest(message: string, options: Common): Promise<void> {
   await withChat(options, async (chat, user) => {
-    const reply = await chat.call('GET', `/messages/${encodeURIComponent(message)}/suggested?user=${user}`)
+    const reply = await chat.call('GET', `/messages/${inPath('message', message)}/suggested?user=${user}`)
     const data: unknown[] = isObject(reply) && Array.isArray(reply.data) ? reply.data : []
     const out = outputOf(options)
     if (out.isJson) out.json(data)
@@ -138,7 +144,7 @@ export async function feedback(message: string, rating: string, options: Common 
     rating: rating === 'none' ? null : rating,
     ...(options.note === undefined ? {} : { content: options.note }),
   }
-  const path = `/messages/${encodeURIComponent(message)}/feedbacks`
+  const path = `/messages/${inPath('message', message)}/feedbacks`
   const done = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
   printDone(options, isObject(done) ? done : {}, rating === 'none' ? 'Took the rating back.' : `Rated: ${rating}.`)
 }
@@ -149,7 +155,7 @@ export async function feedbacks(options: Common & Range & { page?: number }): Pr
     const items = numbered((query) => chat.call('GET', `/app/feedbacks?${query}`), options, LIST_DEFAULT)
     await printNumbered(items, options, {
       columns: [
-        { field: 'message_id', title: 'MESSAGE' },
+        { field: 'message_id', title: 'MESSAGE', kind: 'id' },
         { field: 'rating' },
         { field: 'content', title: 'NOTE' },
         { field: 'updated_at', title: 'UPDATED', kind: 'time' },

@@ -1,4 +1,5 @@
 import { ExitWith } from '../cli/cli-error.js'
+import { guardOutput } from '../cli/guard-output.js'
 import { EXIT } from '../contract/errors.js'
 import { quickSend } from './quick.js'
 // not lazily: it is what most calls are for, and one more turn of the loader takes time
@@ -6,9 +7,7 @@ import { send } from './send.js'
 
 /** `kchat`, the terminal client of the chat service. */
 export async function main(argv: readonly string[]): Promise<void> {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-  })
+  guardOutput('kchat')
   try {
     const quick = quickSend(argv)
     if (quick === undefined) {

@@ -1,6 +1,8 @@
 import { usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { FORMATS, type Format, Output } from '../cli/output.js'
+import { rememberIds } from '../cli/recent-ids.js'
+import { localDirs } from '../local/dirs.js'
 import type { Common } from './options.js'
 import { settingsOf } from './settings.js'
 
@@ -47,7 +49,9 @@ export async function printList(
   options: Common,
   how: { columns: Column[]; empty: string; hint?: string },
 ): Promise<void> {
-  await outputOf(options).list(items, how)
+  const out = outputOf(options)
+  await out.list(items, how)
+  if (out.shortened.size > 0) rememberIds(localDirs().cache, out.shortened)
 }
 
 /** Prints one thing: JSON, or a line for each of its fields. */

@@ -126,7 +126,7 @@ export function citedBy(answer: string, sources: readonly Source[]): Source[] {
 /** The conversation that `new` (also when absent), `last` or an id names. @throws CliError exit 5 when there is none */
 export async function conversationNamed(chat: ChatService, word: string | undefined): Promise<string | undefined> {
   if (word === undefined || word === 'new') return undefined
-  if (word !== 'last') return word
+  if (word !== 'last') return (await import('./ids.js')).idOf('conversation', word)
   const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
   const [first]: unknown[] = isObject(page) && Array.isArray(page.data) ? page.data : []
   const id = isObject(first) ? textOf(first.id) : undefined

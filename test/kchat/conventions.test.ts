@@ -1,6 +1,10 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cliHome, testServer } from '../helpers/cli.js'
+import { cliHome, KS, plainEnv, testServer } from '../helpers/cli.js'
+
+const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 
 const home = cliHome()
 let app = ''
@@ -45,6 +49,30 @@ describe('lists of kchat', () => {
     expect((await kchat('history', id)).stdout).toMatch(/^> When does shop three open\?\nThe shop .*\n\n> And on/)
     expect((await kchat('history', id, '--limit', '1', '--fields', 'query')).stdout).toBe('And on Sundays?\n')
     expect(await json('history', id, '--limit', '1')).toMatchObject([{ query: 'And on Sundays?' }])
+  })
+})
+
+describe('ids of kchat', () => {
+  const shown = async (...words: string[]) =>
+    /#[0-9a-f]{8}/.exec((await kchat(...words, '--format', 'table')).stdout)![0]
+
+  it('are known by the end that a table shows', async () => {
+    const conversation = await shown('conversations')
+    expect((await kchat('history', conversation)).stdout).toMatch(/^> /)
+    expect((await kchat('conversations', 'rename', conversation, 'Renamed')).code).toBe(0)
+    const turn = await json('send', 'And on Sundays?', '--conversation', conversation)
+    expect(turn.conversation_id.replaceAll('-', '').endsWith(conversation.slice(1))).toBe(true)
+    await kchat('feedback', turn.message_id, 'like')
+    const message = await shown('feedbacks')
+    expect((await kchat('feedback', message.slice(1), 'dislike')).code).toBe(0)
+    await kchat('annotations', 'add', '--question', 'x', '--answer', 'y')
+    expect((await kchat('annotations', 'delete', await shown('annotations'))).code).toBe(0)
+    expect((await json('apps', 'show', await shown('apps'))).id).toBe(app)
+    const { id } = await json('apps', 'keys', 'create', 'Handbook')
+    expect(await shown('apps', 'keys', 'list', app)).toMatch(/^#/)
+    const revoked = await json('apps', 'keys', 'revoke', app, `#${id.slice(-8)}`)
+    expect(revoked).toEqual({ id, revoked: true })
+    expect(await kchat('history', '#00000000')).toMatchObject({ code: 5, stdout: '' })
   })
 })
 
@@ -117,6 +145,17 @@ describe('a failure of kchat', () => {
     const refused = await home.kchat(['app'], { env: { KCHAT_API_KEY: 'app-wrong' } })
     expect(refused).toMatchObject({ code: 4, stdout: '' })
     expect(refused.stderr).toMatch(/hint: `kchat use` lists the stored keys/)
+  })
+
+  it.skipIf(!existsSync('/dev/full'))('says that its output is lost', () => {
+    const env = { ...plainEnv(), ...home.env }
+    for (const program of [`'${KCHAT}' conversations`, `'${KCHAT}' send hello`, `'${KS}' spaces`]) {
+      const run = spawnSync('sh', ['-c', `'${process.execPath}' ${program} > /dev/full`], { env, encoding: 'utf8' })
+      expect([run.status, run.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^k(s|chat): stdout cannot be written: ENOSPC/),
+      ])
+    }
   })
 
   it('does not send a key of the environment where a project file points', async () => {

@@ -2,6 +2,7 @@ import { isObject, textOf } from '../../cli/json-file.js'
 import { errorReport } from '../../cli/report-error.js'
 import { saveBody } from '../../cli/save-body.js'
 import { messagesOf } from '../conversations.js'
+import { idOf } from '../ids.js'
 import { dataOf, PAGE } from '../pages.js'
 import type { ChatService } from '../service.js'
 import { citedBy, type Source, sourcesOf, Turn } from '../turn.js'
@@ -141,7 +142,7 @@ export class Conversation {
   /** Lists the latest conversations, or opens one of them by its number or id. */
   async open(word: string | undefined): Promise<void> {
     if (word !== undefined) {
-      const id = this.#listed[Number(word) - 1] ?? word
+      const id = this.#listed[Number(word) - 1] ?? idOf('conversation', word)
       this.reset()
       await this.#load(id)
       return
