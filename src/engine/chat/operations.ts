@@ -122,7 +122,9 @@ export function createChat(
     const soon = new Promise<void>((resolve) => setTimeout(resolve, NAMED_AFTER_MS).unref())
     const work = Promise.race([turn.ended(), soon])
       .then(async () => {
-        if (!turn.settled) await nameInBackground(context, session, request.user, conversation, ending.signal)
+        // the model that just failed would be asked in vain
+        if (!turn.settled && !turn.failed)
+          await nameInBackground(context, session, request.user, conversation, ending.signal)
       })
       .catch((error: unknown) => log.warn({ error: String(error) }, 'a conversation could not be named'))
       .finally(() => naming.delete(work))

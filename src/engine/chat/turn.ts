@@ -76,6 +76,10 @@ export class RunningTurn implements ChatTurn {
     return this.#over
   }
 
+  get failed(): boolean {
+    return this.#error !== undefined
+  }
+
   cut(reason: 'stopped' | 'closing'): void {
     this.#abort.abort(reason)
     this.#voice?.stop()

@@ -1,8 +1,8 @@
 /** Consecutive failed calls after which a model is left alone: two could be chance, ten is a minute of waiting users. */
 const FAILURES_TO_OPEN = 5
 
-/** How long it is left alone before one call may try again. */
-const OPEN_MS = 15_000
+/** How long it is left alone before one call may try again: shortly at first, then twice as long after each try. */
+const OPEN_MS = { first: 1000, longest: 15_000 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
@@ -26,29 +26,35 @@ export interface CircuitCall {
 export function createCircuit(now: () => number): Circuit {
   let failures = 0
   let openUntil = 0
+  let openMs = 0
   let probe: CircuitCall | undefined
   const isOpen = () => failures >= FAILURES_TO_OPEN
 
   return {
     blockedFor() {
       if (!isOpen()) return 0
-      return probe ? OPEN_MS : Math.max(0, openUntil - now())
+      return probe ? openMs : Math.max(0, openUntil - now())
     },
     enter() {
       let ended = false
-      const end = (outcome: () => void) => () => {
+      const end = (outcome: (wasProbe: boolean) => void) => () => {
         if (ended) return
         ended = true
-        if (probe === call) probe = undefined
-        outcome()
+        const wasProbe = probe === call
+        if (wasProbe) probe = undefined
+        outcome(wasProbe)
       }
       const call: CircuitCall = {
         succeeded: end(() => {
           failures = 0
         }),
-        failed: end(() => {
+        failed: end((wasProbe) => {
           failures++
-          if (isOpen()) openUntil = now() + OPEN_MS
+          if (!isOpen()) return
+          // calls that were under way before say nothing of how long it takes
+          if (failures === FAILURES_TO_OPEN) openMs = OPEN_MS.first
+          else if (wasProbe) openMs = Math.min(openMs * 2, OPEN_MS.longest)
+          openUntil = now() + openMs
         }),
         abandoned: end(() => {}),
       }

@@ -174,9 +174,13 @@ test('a name that is given by hand while a model thinks of one stays', async () 
 
 test('a model that fails is an error event whose message stays in history, out of the next context', async () => {
   const token = directAppKey
+  const before = server.requests.length
   server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 400 })))
   const failed = await chat.edge.send('POST', '/v1/chat-messages', { token, json: { query: 'poison', user: 'e' } })
   const text = await failed.text()
+  // it is not asked for a name of the conversation either
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(server.requests).toHaveLength(before + 1)
   server.clear()
   const last = JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')
   expect(last).toMatchObject({ event: 'error', status: expect.any(Number), code: expect.any(String) })

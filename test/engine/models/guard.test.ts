@@ -171,7 +171,7 @@ test('without a limit of the operator, answers do not wait for four others', asy
   expect(limited.fake.peak()).toBe(2)
 })
 
-test('after five failed calls a model is left alone for 15 s, then one call tries', async () => {
+test('after five failed calls a model is left alone, briefly and then for longer, and one call tries', async () => {
   let now = Date.UTC(2030, 0, 1)
   const { fake, registry } = await setUp({}, { now: () => now })
   const embed = () => registry.embedder(named('m')).embed(['x'], 'query')
@@ -181,12 +181,12 @@ test('after five failed calls a model is left alone for 15 s, then one call trie
   expect(state()).toBe('open')
 
   const error = await failureOf(embed())
-  expect(error).toMatchObject({ code: 'provider-failed', retryAfter: 15 })
+  expect(error).toMatchObject({ code: 'provider-failed', retryAfter: 1 })
   expect(error.message).toBe('provider "acme" keeps failing and is left alone for a while')
   expect(fake.requests).toHaveLength(5)
   expect(await registry.reranker(named('rr')).rerank('q', ['d'])).toHaveLength(1)
 
-  now += 15_001
+  now += 1001
   expect(state()).toBe('half-open')
   fake.script({ kind: 'malformed' })
   const [probe, other] = await Promise.all([failureOf(embed()), failureOf(embed())])
@@ -194,6 +194,12 @@ test('after five failed calls a model is left alone for 15 s, then one call trie
   expect(other.message).toMatch(/left alone/)
   expect(state()).toBe('open')
 
+  for (const seconds of [2, 4, 8, 15, 15]) {
+    expect(await failureOf(embed())).toMatchObject({ retryAfter: seconds })
+    now += seconds * 1000 + 1
+    fake.script({ kind: 'malformed' })
+    expect((await failureOf(embed())).message).toMatch(/cannot be used/)
+  }
   now += 15_001
   expect(await embed()).toHaveLength(1)
   expect(state()).toBe('closed')
