@@ -69,7 +69,9 @@ async function begin(
 ): Promise<Sent> {
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  if (request.conversation_id !== undefined) await turns.arrivals.stored(app.id)
+  // its first message may be on its way to the disk
+  if (request.conversation_id !== undefined && conversationOf(context.db, app.id, request) === undefined)
+    await turns.arrivals.stored(app.id)
   const now = Date.now()
   const { known } = knownTo(context.db, session, request)
   const conversationId = known?.id ?? newId()
@@ -93,15 +95,17 @@ async function begin(
   return { turn, isNew: known === undefined }
 }
 
-/** What is known of the sender and the conversation. @throws ChatError `not_found`, `invalid_param` */
+/** The conversation of a message, and the variables of its turn. @throws ChatError `not_found`, `invalid_param` */
 function knownTo(db: Database, { app }: AppSession, request: ChatRequest) {
-  const userId = findUser(db, app.id, request.user)
-  const wanted = request.conversation_id
-  const known =
-    wanted === undefined || userId === undefined ? undefined : findConversation(db, { appId: app.id, userId }, wanted)
-  if (wanted !== undefined && known === undefined) throw conversationMissing()
+  const known = conversationOf(db, app.id, request)
+  if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
   const kept: Inputs | undefined = known === undefined ? undefined : JSON.parse(known.inputs)
   return { known, inputs: readInputs(app, request.inputs, kept) }
+}
+
+function conversationOf(db: Database, appId: string, { conversation_id: id, user }: ChatRequest) {
+  const userId = id === undefined ? undefined : findUser(db, appId, user)
+  return id === undefined || userId === undefined ? undefined : findConversation(db, { appId, userId }, id)
 }
 
 interface Opening {

@@ -50,6 +50,24 @@ test('in a burst, the message of every stream that has begun is found at once, a
   for (const stream of streams) expect(await stream.rest()).toContain('"event":"message_end"')
 })
 
+test('messages that go on with conversations are a burst like any other, each answered in its own conversation', async () => {
+  const begun = await Promise.all(
+    Array.from({ length: MESSAGES }, async (_, n) => {
+      const stream = await opened(`first ${n}`)
+      await stream.rest()
+      return stream
+    }),
+  )
+  await Promise.all(
+    begun.map(async ({ query, first: { conversation_id } }) => {
+      const json = { query: `second of ${query}`, user: query, conversation_id }
+      const text = await (await chat.chat('POST', '/chat-messages', { json })).text()
+      expect(text).toContain('"event":"message_end"')
+      expect(await history(query, conversation_id)).toEqual([query, `second of ${query}`])
+    }),
+  )
+})
+
 test('in a burst, an answer that is stopped at its first event is stored as stopped there', async () => {
   const streams = await Promise.all(
     Array.from({ length: MESSAGES }, async (_, n) => {
