@@ -66,16 +66,17 @@ export async function* answerTurn(
 ): AsyncGenerator<AnswerPiece> {
   if (asked.spaceIds.length === 0) return yield* fromModel(context, asked, signal)
   const { query, conversationId: holder } = asked
-  const question = query.length > LIMITS.queryText ? lastLine(query) : query
+  const isLong = query.length > LIMITS.queryText
+  const question = isLong ? lastLine(query) : query
   const searched = searchedQuery(question, asked.turns)
   const search = (knowledgeSpaceId: string) =>
     evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, searched, holder }, signal)
   const found = merged(await atItsTurn(shared.gate, signal, () => Promise.all(asked.spaceIds.map(search))))
   if (found === undefined) return
   const { best, resources } = found
-  // a picture may answer what no passage does
-  if (asked.images.length > 0 && best.bundle.state === 'not-enough-evidence')
-    return yield* fromModel(context, asked, signal)
+  // a picture may answer what no passage does, and so may what was sent with the question
+  const brings = asked.images.length > 0 || (isLong && chatModel(context, asked.app) !== undefined)
+  if (brings && best.bundle.state === 'not-enough-evidence') return yield* fromModel(context, asked, signal)
   yield { type: 'resources', resources }
   const { profile } = best.admitted
   const model = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)

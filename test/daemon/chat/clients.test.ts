@@ -137,6 +137,11 @@ describe('a request', () => {
     expect((await answered(await send(query, { response_mode: 'blocking' }))).answer).toBe(`You wrote ${query.length}`)
     const { metadata } = await answered(await send(query, { response_mode: 'blocking' }, chat.key))
     expect(metadata.retriever_resources[0]?.document_name).toBe('hours.md')
+    // what no passage answers is left to the model, which was given more than a question
+    const own = `${before}USER: Is it wet outside?`
+    expect((await answered(await send(own, { response_mode: 'blocking' }, chat.key))).answer).toBe(
+      `You wrote ${own.length}`,
+    )
     const longer = await send('x'.repeat(100_001), { response_mode: 'blocking' })
     expect(await longer.json()).toMatchObject({ status: 400, code: 'invalid_param', params: 'query' })
   })
