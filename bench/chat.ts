@@ -1,6 +1,6 @@
 /**
- * Many chat streams at once over a model that takes its time: what is refused, when the first ping comes, and what
- * memory the daemon takes from round to round.
+ * Many chat streams at once over a model that takes its time: what is refused, when the first ping comes, what memory the
+ * daemon takes from round to round, and how soon a stop reaches the model.
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -16,6 +16,8 @@ const WARM = 20
 const PING_BAR_MS = 200
 /** Memory goes up and down with the collector, so the highest of the last rounds stands beside that of the first. */
 const GROWTH_BAR = 1.2
+const STOPS = 20
+const STOP_BAR_MS = 100
 const MIB = 1024
 
 const home = temporaryFolder('bench-chat')
@@ -42,6 +44,8 @@ try {
     memory.push(residentKib(daemon.pid))
   }
   const cpu = cpuSeconds(daemon.pid) - before
+  const stops: number[] = []
+  for (let n = 0; n < STOPS; n++) stops.push(await stopped(key, agent, `stop-${n}`))
   agent.destroy()
   const half = Math.ceil(memory.length / 2)
   const pings = streams.map(({ pingMs }) => pingMs)
@@ -72,6 +76,12 @@ try {
     },
     { name: 'first ping, median', value: percentile(pings, 0.5), unit: 'ms' },
     { name: 'first ping, p95', value: percentile(pings, 0.95), unit: 'ms', bar: { atMost: PING_BAR_MS } },
+    {
+      name: 'stop until the model is let go, p95',
+      value: percentile(stops, 0.95),
+      unit: 'ms',
+      bar: { atMost: STOP_BAR_MS },
+    },
     { name: 'processor time of the daemon for a stream', value: (cpu * 1000) / streams.length, unit: 'ms' },
     ...memory.map((kib, round) => ({ name: `memory after round ${round + 1}`, value: kib / MIB, unit: 'MiB' })),
     {
@@ -92,6 +102,32 @@ interface Stream {
   pingMs: number
   /** it ended with `message_end` and held every word */
   whole: boolean
+}
+
+/** Stops an answer at its first word. @returns milliseconds from sending the stop until the model's connection closes */
+function stopped(key: string, agent: Agent, user: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const post = (path: string) => request(`${daemon.url}/v1/chat-messages${path}`, { method: 'POST', agent, headers })
+  return new Promise((resolve, reject) => {
+    let text = ''
+    let sent = false
+    const stream = post('').on('error', reject)
+    stream.on('response', (response) => {
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+        const task = /"task_id":"([^"]+)"/.exec(text)?.[1]
+        if (sent || task === undefined || !text.includes('"event":"message",')) return
+        sent = true
+        const started = performance.now()
+        model.givenUp().then((time) => resolve(time - started), reject)
+        post(`/${task}/stop`)
+          .on('error', reject)
+          .on('response', (answer) => answer.resume())
+          .end(JSON.stringify({ user }))
+      })
+    })
+    stream.end(JSON.stringify({ query: 'stop me', user, auto_generate_name: false }))
+  })
 }
 
 function oneStream(key: string, agent: Agent, query: string): Promise<Stream> {

@@ -6,6 +6,8 @@ export interface SlowModel {
   url: string
   /** words of each answer */
   tokens: number
+  /** Resolves when the next answer is given up by whoever asked for it, with the time by `performance.now`. */
+  givenUp(): Promise<number>
   close(): Promise<void>
 }
 
@@ -15,7 +17,13 @@ export async function startSlowModel(pace: {
   tokens: number
   tokenMs: number
 }): Promise<SlowModel> {
+  let waiting: ((time: number) => void)[] = []
   const server = createServer((request, response) => {
+    response.on('close', () => {
+      if (response.writableFinished) return
+      for (const resolve of waiting) resolve(performance.now())
+      waiting = []
+    })
     request.resume().on('end', () => {
       speak(response, pace).catch(() => response.destroy())
     })
@@ -25,6 +33,7 @@ export async function startSlowModel(pace: {
   return {
     url: `http://127.0.0.1:${port}/v1`,
     tokens: pace.tokens,
+    givenUp: () => new Promise((resolve) => waiting.push(resolve)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
