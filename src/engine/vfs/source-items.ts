@@ -2,7 +2,7 @@ import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { documentItem } from './document-item.js'
 import { nameAmong } from './names.js'
 import { joinPath } from './paths.js'
-import { documentsInSource, type FileEntry, FOLDER_END, sourceKey } from './store.js'
+import { aboutSource, documentsInSource, type FileEntry, FOLDER_END, sourceKey } from './store.js'
 import type { View } from './view.js'
 
 /** The folder of documents that came without a source. */
@@ -23,6 +23,12 @@ export function folderItem(source: string | null, folder: string): VirtualItem {
     resourceType: 'source',
     ...(source === null ? {} : { targetId: source }),
   }
+}
+
+/** The folder that holds all of a source, with what the source is called. */
+export function sourceItem(view: View, source: string | null): VirtualItem {
+  const item = folderItem(source, '')
+  return source === null ? item : { ...item, metadata: { ...aboutSource(view, source) } }
 }
 
 /**

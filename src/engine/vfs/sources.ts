@@ -18,7 +18,7 @@ import {
 } from './namespace.js'
 import { joinPath } from './paths.js'
 import { listFolder } from './source-folder.js'
-import { fileItem, folderItem, nameOf, UPLOADS } from './source-items.js'
+import { fileItem, folderItem, nameOf, sourceItem, UPLOADS } from './source-items.js'
 import {
   documentsInSource,
   type FileEntry,
@@ -26,6 +26,7 @@ import {
   placeOfDocument,
   type SourceKey,
   sourceAfter,
+  sourcesNamed,
   subtreeOf,
 } from './store.js'
 import { elementAt, type StoredTexts } from './stored-text.js'
@@ -44,8 +45,8 @@ export class Sources {
   async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [first, ...rest] = segments
     if (first === undefined) return this.#root()
-    if (first !== UPLOADS && !isUuid(first)) return undefined
-    const source = first === UPLOADS ? null : first
+    const source = first === UPLOADS ? null : isUuid(first) ? first : await this.#named(first)
+    if (source === undefined) return undefined
     const folder = rest.map((part) => part + FOLDER_END).join('')
     if ((source === null && rest.length === 0) || (await this.#holdsAny(source, folder)))
       return this.#folder(source, folder)
@@ -72,7 +73,7 @@ export class Sources {
     if (last === UPLOADS) return { entries, more: false }
     for (let source = await sourceAfter(this.#view, last); source !== undefined; ) {
       if (entries.length === limit) return { entries, more: true }
-      entries.push({ item: folderItem(source, ''), after: [source] })
+      entries.push({ item: sourceItem(this.#view, source), after: [source] })
       source = await sourceAfter(this.#view, source)
     }
     entries.push({ item: folderItem(null, ''), after: [UPLOADS] })
@@ -80,7 +81,7 @@ export class Sources {
   }
 
   #folder(source: string | null, folder: string): Place {
-    return placeOf(folderItem(source, folder), {
+    return placeOf(folder === '' ? sourceItem(this.#view, source) : folderItem(source, folder), {
       list: (after, limit) => listFolder(this.#view, source, folder, after, limit),
       walk: (after, wanted) => this.#walk(source, folder, after, wanted),
       texts: (after) => this.#textsIn(source, folder, after),
@@ -101,6 +102,12 @@ export class Sources {
     return { text: stored.text, contentType: row.mime_type.startsWith('text/') ? row.mime_type : PLAIN_TEXT }
   }
 
+  /** The oldest source of a name that shows anything: paths are made of ids, people know names. */
+  async #named(name: string): Promise<string | undefined> {
+    for (const id of sourcesNamed(this.#view, name)) if (await this.#holdsAny(id, '')) return id
+    return undefined
+  }
+
   /** Whether a visible document stands in this folder or below. */
   async #holdsAny(source: string | null, folder: string): Promise<boolean> {
     for await (const _ of documentsInSource(this.#view, source, subtreeOf(folder))) return true
@@ -116,7 +123,7 @@ export class Sources {
         source !== undefined;
         source = await sourceAfter(this.#view, source)
       ) {
-        yield { item: folderItem(source, ''), after: [source, '', '', 0] }
+        yield { item: sourceItem(this.#view, source), after: [source, '', '', 0] }
         yield* this.#walk(source, '', undefined, wanted)
       }
       yield { item: folderItem(null, ''), after: [UPLOADS, '', '', 0] }

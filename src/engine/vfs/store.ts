@@ -127,6 +127,24 @@ export async function sourceAfter(view: View, source: string): Promise<string | 
   }
 }
 
+/** Sources of a name, the oldest first. */
+export function sourcesNamed({ db, space }: View, name: string): string[] {
+  return db
+    .all<{ id: string }>(
+      'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
+      ...[space.tenant, space.key, name],
+    )
+    .map(({ id }) => id)
+}
+
+/** What a source is called; nothing for one that was deleted while its documents go. */
+export function aboutSource({ db, space }: View, id: string): { name: string; type: string } | undefined {
+  return db.get(
+    'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
+    ...[space.tenant, space.key, id],
+  )
+}
+
 function isVisible({ preview, denied }: View, row: DocumentEntry): boolean {
   return (preview || row.version_key !== null) && (row.source_id === null || !denied.includes(row.source_id))
 }

@@ -34,6 +34,32 @@ function ls(path: string, more: object = {}) {
   return space.fs.ls(space.caller, space.id, { path, limit: 100, ...more })
 }
 
+describe('the folder of a source', () => {
+  const source = (name: string, scope: string[] = []) => {
+    const id = newId()
+    space.db.run(
+      `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at,
+         updated_at) VALUES (?, 'acme', ?, ?, 'upload', 'u', 'active', ?, '{}', 1, 0, 0)`,
+      ...[id, space.key, name, JSON.stringify(scope)],
+    )
+    return id
+  }
+
+  it('tells the name of the source, which leads to it too', async () => {
+    const [empty, hidden, id, later] = [source('Wiki'), source('Wiki', ['bob']), source('Wiki'), source('Wiki')]
+    for (const [place, sourceId] of [hidden, id, later].entries())
+      await space.add({ filename: `g/${place}.md`, sourceId })
+    const [first, second] = (await ls('/sources')).items
+    expect(first).toMatchObject({ name: id, targetId: id, metadata: { name: 'Wiki', type: 'upload' } })
+    expect(second).toMatchObject({ name: later, metadata: { name: 'Wiki' } })
+    expect((await ls('/sources/Wiki')).items.map(({ path }) => path)).toEqual([`/sources/${id}/g`])
+    expect((await ls('/sources/Wiki/g')).items.map(({ path }) => path)).toEqual([`/sources/${id}/g/1.md`])
+    expect(await names('/sources/Wiki')).toEqual(await names(`/sources/${id}`))
+    for (const path of ['/sources/wiki', '/sources/Wik', `/sources/${empty}`, `/sources/${hidden}`])
+      await expect(ls(path), path).rejects.toMatchObject({ code: 'not-found' })
+  })
+})
+
 describe('the namespaces', () => {
   it('are there in an empty space', async () => {
     expect(await names('/sources')).toEqual(['uploads/'])
