@@ -8,22 +8,33 @@ import { CliError } from '../cli/cli-error.js'
 import { saveBody } from '../cli/save-body.js'
 import { EXIT } from '../contract/errors.js'
 
+/** Endings of files by the type of what the service sends. */
+const ENDINGS = {
+  'audio/wav': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/ogg': 'ogg',
+  'audio/flac': 'flac',
+  'audio/mp4': 'm4a',
+} as const
+type Ending = (typeof ENDINGS)[keyof typeof ENDINGS]
+
 interface Player {
   program: string
   args: string[]
-  /** endings of the files it plays */
-  plays: readonly ('wav' | 'mp3')[]
+  plays: readonly Ending[]
 }
+
+const ALL = Object.values(ENDINGS)
 
 /** Programs that play a file and end with it; the file is their last argument. */
 const PLAYERS: readonly Player[] = [
-  { program: 'afplay', args: [], plays: ['wav', 'mp3'] },
-  { program: 'pw-play', args: [], plays: ['wav'] },
-  { program: 'paplay', args: [], plays: ['wav'] },
+  { program: 'afplay', args: [], plays: ['wav', 'mp3', 'flac', 'm4a'] },
+  { program: 'pw-play', args: [], plays: ['wav', 'ogg', 'flac'] },
+  { program: 'paplay', args: [], plays: ['wav', 'ogg', 'flac'] },
   { program: 'aplay', args: ['-q'], plays: ['wav'] },
   { program: 'mpg123', args: ['-q'], plays: ['mp3'] },
-  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], plays: ['wav', 'mp3'] },
-  { program: 'mpv', args: ['--no-video', '--really-quiet'], plays: ['wav', 'mp3'] },
+  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], plays: ALL },
+  { program: 'mpv', args: ['--no-video', '--really-quiet'], plays: ALL },
   { program: 'play', args: ['-q'], plays: ['wav'] },
 ]
 
@@ -42,7 +53,7 @@ export function assertPlayer(): void {
  * @throws CliError exit 9 where none plays its type, exit 1 when the player fails
  */
 export async function play(body: IncomingMessage, signal?: AbortSignal): Promise<void> {
-  const ending = /wav/i.test(body.headers['content-type'] ?? '') ? 'wav' : 'mp3'
+  const ending = endingOf(body.headers['content-type'] ?? '')
   const player = PLAYERS.find(({ plays, program }) => plays.includes(ending) && pathOf(program) !== undefined)
   if (player === undefined) {
     body.destroy()
@@ -59,6 +70,11 @@ export async function play(body: IncomingMessage, signal?: AbortSignal): Promise
     clean()
     process.off('exit', clean)
   }
+}
+
+function endingOf(contentType: string): Ending {
+  const [, ending] = Object.entries(ENDINGS).find(([type]) => contentType.startsWith(type)) ?? []
+  return ending ?? 'wav'
 }
 
 async function run({ program, args }: Player, file: string, signal: AbortSignal | undefined): Promise<void> {
