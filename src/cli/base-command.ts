@@ -154,7 +154,8 @@ export abstract class BaseCommand extends Command {
     const theirs = client?.serverVersion
     if (theirs !== undefined && minor(theirs) !== minor(this.config.version)) {
       const { warnOfSkew } = await import('./version-skew.js')
-      warnOfSkew({ stateDir: this.dirs.state, ours: this.config.version, theirs, warn: (text) => this.out.warn(text) })
+      const warn = (text: string) => this.out.warn(text)
+      warnOfSkew({ program: 'ks', stateDir: this.dirs.state, ours: this.config.version, theirs, warn })
     }
   }
 

@@ -5,6 +5,7 @@ const DAY_MS = 86_400_000
 
 /** Says once a day that the service and this program are of different minor versions. */
 export function warnOfSkew(options: {
+  program: 'ks' | 'kchat'
   stateDir: string
   ours: string
   theirs: string
@@ -22,5 +23,6 @@ export function warnOfSkew(options: {
   } catch {
     // Without the mark the warning comes again, which is better than never.
   }
-  options.warn(`ks: the daemon is ${options.theirs}, ks is ${options.ours}; \`ks daemon restart\``)
+  const { program, ours, theirs } = options
+  options.warn(`${program}: the daemon is ${theirs}, ${program} is ${ours}; \`ks daemon restart\``)
 }

@@ -14,6 +14,7 @@ import type { Common, ManageOptions } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
 import { mayAsk, serviceOf } from './settings.js'
+import { compareVersions } from './version.js'
 
 const APP_COLUMNS: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
 
@@ -23,6 +24,7 @@ async function withGateway(common: Common, work: (client: Client) => Promise<voi
     await work(client)
   } finally {
     client.close()
+    compareVersions(client.serverVersion)
   }
 }
 

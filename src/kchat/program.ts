@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
 import { SHELLS } from '../cli/completion.js'
 import { ENVIRONMENT } from '../cli/environment.js'
-import { isObject } from '../cli/json-file.js'
 import { addApps } from './app-commands.js'
 import { addCommon, chatCommand, collect, countOf, listOptions, numberOf } from './command.js'
 import { completion, leavesOf } from './completion.js'
 import { EXAMPLES } from './examples.js'
+import { version } from './version.js'
 
 // Every command loads what it needs when it runs, so that none waits for another's.
 const chats = () => import('./conversations.js')
@@ -49,11 +48,6 @@ export function program(): Command {
 function examplesOf(name: string): string {
   const lines = EXAMPLES[name] ?? []
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return isObject(manifest) ? String(manifest.version) : ''
 }
 
 function addChat(root: Command): void {

@@ -12,6 +12,7 @@ import { dataLayout } from '../local/layout.js'
 import { storedKey } from './keys.js'
 import type { Common } from './options.js'
 import { deadlineOf, isDebug, sayWhere, serviceOf, settingsOf, userOf } from './settings.js'
+import { compareVersions } from './version.js'
 
 interface ServiceOptions {
   user: string
@@ -32,6 +33,7 @@ export interface RawBody {
 export class ChatService {
   #transport: Transport
   readonly #options: ServiceOptions
+  #serverVersion: string | undefined
 
   constructor(target: Target, options: ServiceOptions) {
     this.#transport = new Transport(target)
@@ -65,11 +67,13 @@ export class ChatService {
 
   close(): void {
     this.#transport.close()
+    compareVersions(this.#serverVersion)
   }
 
   async #send(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
     const { signal, debug } = this.#options
     const response = await this.#reach({ ...request, signal })
+    this.#serverVersion = textOf(response.headers['x-ks-version'])
     const status = response.statusCode ?? 0
     if (debug === true) {
       const trace = response.headers['x-trace-id'] ?? '-'

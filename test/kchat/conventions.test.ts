@@ -169,6 +169,18 @@ describe('a failure of kchat', () => {
   })
 })
 
+it('kchat says once a day that the service is of another version', async () => {
+  const server = await testServer((_request, response) =>
+    response.writeHead(200, { 'x-ks-version': '9.9.0', 'content-type': 'application/json' }).end('{"name":"Far"}'),
+  )
+  const env = { KCHAT_URL: server.url, KCHAT_API_KEY: 'app-far' }
+  const runs = [await home.kchat(['app', '--json'], { env }), await home.kchat(['app', '--json'], { env })]
+  await server.end()
+  expect(runs.map(({ stdout }) => stdout)).toEqual(['{"name":"Far"}\n', '{"name":"Far"}\n'])
+  expect(runs[0]!.stderr).toMatch(/^kchat: the daemon is 9\.9\.0, kchat is \d+\.\d+\.\d+; `ks daemon restart`\n$/)
+  expect(runs[1]!.stderr).toBe('')
+})
+
 describe('completion of kchat', () => {
   it.skipIf(spawnSync('bash', ['--version']).status !== 0)('offers commands and options in bash', async () => {
     home.file('completion.sh', (await kchat('completion', 'bash')).stdout)

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { isObject } from '../cli/json-file.js'
+import { warnOfSkew } from '../cli/version-skew.js'
+import { localDirs } from '../local/dirs.js'
+
+/** The version of this program, from its package.json. */
+export function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return isObject(manifest) ? String(manifest.version) : ''
+}
+
+/** Says once a day that the service is of another minor version. @param theirs as the service said, if it did */
+export function compareVersions(theirs: string | undefined): void {
+  if (theirs === undefined) return
+  const ours = version()
+  if (minor(ours) === minor(theirs)) return
+  const warn = (text: string) => void process.stderr.write(`${text}\n`)
+  warnOfSkew({ program: 'kchat', stateDir: localDirs().state, ours, theirs, warn })
+}
+
+function minor(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
+}
