@@ -20,6 +20,8 @@ export interface ProviderSetting {
   apiKey?: string
   apiKeyEnv?: string
   timeoutMs?: number
+  /** of a streamed answer, until it begins; `timeoutMs` where that alone is given */
+  firstTokenTimeoutMs?: number
   maxBatch?: number
   maxConcurrency?: number
   headers?: Record<string, string>
@@ -27,7 +29,7 @@ export interface ProviderSetting {
 }
 
 const PROVIDER_TEXTS = ['apiKey', 'apiKeyEnv'] as const
-const PROVIDER_COUNTS = ['timeoutMs', 'maxBatch', 'maxConcurrency'] as const
+const PROVIDER_COUNTS = ['timeoutMs', 'firstTokenTimeoutMs', 'maxBatch', 'maxConcurrency'] as const
 const PROVIDER_KEYS: readonly string[] = [
   'pluginId',
   'provider',

@@ -32,7 +32,7 @@ export interface ProviderConfig {
   }
   /** for a whole call with its retries, of a streamed answer for each silence; 60 s where absent */
   timeoutMs?: number
-  /** until a streamed answer begins; 30 s where absent */
+  /** until a streamed answer begins; where absent `timeoutMs`, or 30 s without that */
   firstTokenTimeoutMs?: number
   /** texts in one embedding request; 64 where absent */
   maxBatch?: number
@@ -111,7 +111,11 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
     headers: readHeaders(config.headers ?? {}, refuse),
     ...(config.models ? { models: readModels(config.models) } : {}),
     timeoutMs: limit('timeoutMs'),
-    firstTokenTimeoutMs: limit('firstTokenTimeoutMs'),
+    // who gives a model more time gives it to the first word as well: loading a model is the longest silence
+    firstTokenTimeoutMs:
+      config.firstTokenTimeoutMs === undefined && config.timeoutMs !== undefined
+        ? limit('timeoutMs')
+        : limit('firstTokenTimeoutMs'),
     maxBatch: limit('maxBatch'),
     maxConcurrency: limit('maxConcurrency'),
     ...(config.maxConcurrency === undefined ? { maxAnswers: USUAL_ANSWERS } : {}),

@@ -2,9 +2,10 @@ import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { estimateTokens, memoryBudgetStore, type ProviderBudgets } from '../../../src/engine/models/budget.js'
-import type { ProviderConfig } from '../../../src/engine/models/provider-config.js'
+import { type ProviderConfig, readProviderConfig } from '../../../src/engine/models/provider-config.js'
 import { createModelRegistry, type ModelRegistry, type RegistryOptions } from '../../../src/engine/models/registry.js'
 import type { Generator } from '../../../src/engine/models/types.js'
+import { providers } from '../../../src/local/provider-setting.js'
 import { type FakeOpenAi, type FakeOptions, type Fault, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
 const opened: { close(): Promise<void> }[] = []
@@ -133,6 +134,20 @@ test('a stream must begin within its own, shorter time; comment lines do not cou
   const error = await failureOf(read(registry.generator(named('chat')), 'hi'))
   expect(error.message).toBe('provider "acme" gave no answer within 150 ms')
   await expect.poll(() => fake.sockets(), { timeout: 500 }).toBe(0)
+})
+
+test.each([
+  [{}, 60_000, 30_000],
+  [{ timeoutMs: 300_000 }, 300_000, 300_000],
+  [{ timeoutMs: 300_000, firstTokenTimeoutMs: 90_000 }, 300_000, 90_000],
+  [{ firstTokenTimeoutMs: 90_000 }, 60_000, 90_000],
+])('an operator who sets %j gives a stream so much time, and so much to begin', (set, whole, first) => {
+  // as a configuration file says it
+  const [entry] = providers([
+    { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'http://127.0.0.1:1', ...set },
+  ])
+  const { timeoutMs, firstTokenTimeoutMs } = readProviderConfig(entry!, {})
+  expect([timeoutMs, firstTokenTimeoutMs]).toEqual([whole, first])
 })
 
 test('a model that thinks before it writes is not given up', async () => {
