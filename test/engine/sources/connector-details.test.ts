@@ -267,6 +267,7 @@ describe('s3', () => {
     })
     expect(await filesOf(id, { bucket: '' })).toHaveLength(2)
     const folder = await add({ ...place, uri: `${place.endpoint}/docs/a/` })
+    expect(await sources().test(ADA, spaceId, folder)).toEqual({ valid: true })
     for (const none of [{}, { prefix: '' }, { bucket: '', prefix: '' }])
       expect((await filesOf(folder, none))[0]?.files.map((file) => file.id)).toEqual([
         'a/b/',

@@ -52,7 +52,10 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
         await asked(placeProblem, () =>
           address.bucket === undefined
             ? client.send(new sdk.ListBucketsCommand({}))
-            : client.send(new sdk.ListObjectsV2Command({ Bucket: address.bucket, Prefix: address.prefix, MaxKeys: 1 })),
+            : // a whole page, as listings are: a server that gives no part of one can be read all the same
+              client.send(
+                new sdk.ListObjectsV2Command({ Bucket: address.bucket, Prefix: address.prefix, Delimiter: '/' }),
+              ),
         )
       },
       bucketOf({ bucket: named }) {
