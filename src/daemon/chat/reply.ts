@@ -15,7 +15,7 @@ const ESCAPED_CHARACTERS = 8000
 /**
  * One event of a streamed answer: a single line, with the space that clients look for. What is not ASCII is escaped:
  * many clients decode each piece of the network by itself, which would break characters. An event as long as those
- * that hold passages stays shorter without.
+ * that hold passages stays shorter without. Some look for `data:` wherever it stands, so within values it never does.
  */
 export function encodeChatFrame(data: unknown): Uint8Array {
   const json = JSON.stringify(data)
@@ -23,7 +23,7 @@ export function encodeChatFrame(data: unknown): Uint8Array {
     json.length > ESCAPED_CHARACTERS ? LINE_ENDS : BEYOND_ASCII,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-  return ENCODER.encode(`data: ${escaped}\n\n`)
+  return ENCODER.encode(`data: ${escaped.replaceAll('data:', 'data\\u003a')}\n\n`)
 }
 
 /** The body of a refusal holds code, message and status, always. */

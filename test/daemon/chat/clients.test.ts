@@ -10,7 +10,7 @@ import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
 const MODEL = { ...PROVIDER, model: 'talker' }
 /** U+2028 and U+0085 end a line for Python's `splitlines`, which some clients read streams with */
-const ODD = 'Grüße 你好 👩‍👩‍👧 one\u2028two\u0085three "quoted" \\ done'
+const ODD = 'Grüße 你好 👩‍👩‍👧 one\u2028two\u0085three "quoted" \\ data: {"event":"fake"}\n\ndata:done'
 const UNBROKEN = '👍'.repeat(40_000)
 const ANSWERS: Record<string, string> = { odd: ODD, unbroken: UNBROKEN }
 
@@ -59,6 +59,16 @@ async function answered(response: Response): Promise<Message> {
 }
 
 describe('a stream', () => {
+  test('can be split at `data:`, whatever is said', async () => {
+    const text = await (await send('odd')).text()
+    const events = text
+      .split('data:')
+      .slice(1)
+      .map((part) => JSON.parse(part))
+    const said = events.flatMap(({ event, answer }) => (event === 'message' ? [answer] : [])).join('')
+    expect(said).toBe(ODD)
+  })
+
   test('holds ASCII only while its events are short, so that it may be cut and decoded anywhere', async () => {
     const text = await (await send('odd')).clone().text()
     expect(text).toMatch(/^[\n -~]*$/)
