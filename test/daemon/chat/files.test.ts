@@ -625,6 +625,11 @@ describe('bytes live as long as somebody has them', () => {
     expect(refused).toMatchObject({ status: 400, code: 'too_many_files' })
     expect(refused.message).toContain('100 uploads')
     expect((await more('u2')).status).toBe(200)
+    // nor can addresses be fetched for messages that are refused then
+    const fetched = await refusal(await send([remote(`${webUrl}/cat.gif`)], { user: 'u1' }, many.key))
+    expect(fetched).toMatchObject({ status: 400, code: 'invalid_param', params: 'files' })
+    expect(fetched.message).toContain('100 uploads')
+    expect(readdirSync(join(running.dataDir, 'objects', 'tmp'))).toEqual([])
     // a message makes room for one, and time for all
     expect((await send([local(ids[0]!)], { user: 'u1' }, many.key)).status).toBe(200)
     expect((await more('u1')).status).toBe(200)

@@ -77,9 +77,9 @@ async function remoteFile(context: EngineContext, fetcher: SafeFetch, session: A
   if (fetched.status !== 200) throw because(`cannot be fetched: status ${fetched.status}`)
   const name = nameIn(fetched.url)
   const row = await keepImage(context, session, user, { name, bytes: fetched.body }).catch((error: unknown) => {
-    throw error instanceof ChatError && error.code === 'unsupported_file_type'
-      ? because('is not a PNG, JPEG, WebP or GIF image')
-      : error
+    if (!(error instanceof ChatError)) throw error
+    if (error.code === 'unsupported_file_type') throw because('is not a PNG, JPEG, WebP or GIF image')
+    throw error.code === 'too_many_files' ? because(`cannot be kept. ${error.message}`) : error
   })
   return { fileId: row.id, size: row.size_bytes, url }
 }

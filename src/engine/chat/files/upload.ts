@@ -53,7 +53,7 @@ export function beginUpload(context: EngineContext, session: AppSession): ChatUp
     async commit(user) {
       if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
       const { staged, name, type } = received
-      const row = await stored(() => keepFile(context, session, user, { staged, name, type }, assertRoom))
+      const row = await stored(() => keepFile(context, session, user, { staged, name, type }))
       return {
         id: row.id,
         name: row.name,
@@ -75,11 +75,16 @@ export async function keepImage(
   context: EngineContext,
   session: AppSession,
   user: string,
-  image: { name: string; bytes: Buffer },
+  { name, bytes }: { name: string; bytes: Buffer },
 ): Promise<FileRow> {
   return stored(async () => {
-    const staged = await stageImage(context, image.name, Readable.from([image.bytes]))
-    return keepFile(context, session, user, staged)
+    const image = await stageImage(context, name, Readable.from([bytes]))
+    try {
+      return await keepFile(context, session, user, image)
+    } catch (error) {
+      await context.objects.discard(image.staged.id)
+      throw error
+    }
   })
 }
 
@@ -99,7 +104,6 @@ async function keepFile(
   { app, tenant }: AppSession,
   user: string,
   { staged, name, type }: Staged,
-  check: (db: Database, row: FileRow, now: number) => void = () => {},
 ): Promise<FileRow> {
   await objects.syncStaged([staged])
   const key = ObjectStore.key(tenant, staged.sha256)
@@ -118,7 +122,7 @@ async function keepFile(
       object_key: key,
       created_at: createdAt,
     }
-    check(db, made, now())
+    assertRoom(db, made, now())
     insertFile(db, made, now() + UNREADY_MS)
     return made
   })
@@ -127,7 +131,12 @@ async function keepFile(
   return row
 }
 
-/** Uploads that no message takes are bounded: they cost nobody but the disk. @throws ChatError `too_many_files` */
+/**
+ * Files that no message takes are bounded: they cost nobody but the disk. One that was fetched for a message counts too,
+ * until the message has it; it may be refused for another reason.
+ *
+ * @throws ChatError `too_many_files`
+ */
 function assertRoom(db: Database, row: FileRow, now: number): void {
   const { files, bytes } = unusedUploads(db, { appId: row.app_id, userId: row.end_user_id }, now)
   const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
