@@ -85,7 +85,11 @@ export async function* answerTurn(
     profile: model === undefined ? profile : { ...profile, reasoningModel: model },
   }
   const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, styleOf(asked))
-  for await (const part of parts) if (part.type === 'delta') yield part
+  for await (const part of parts) {
+    // a query says in its trace that another answered; here nobody would know, and the service has codes for it
+    if (part.type === 'failed-attempt') throw part.error
+    if (part.type === 'delta') yield part
+  }
 }
 
 /** Searches beside the queries of the gateway, as many at once as the daemon allows; models have queues of their own. */

@@ -12,7 +12,8 @@ import type { SessionTurn } from './sessions.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
-  | { type: 'failed-attempt'; metadata: Record<string, unknown> }
+  /** the model failed before its first word; what follows is made of the evidence's own sentences */
+  | { type: 'failed-attempt'; metadata: Record<string, unknown>; error: unknown }
   | { type: 'end'; metadata: Record<string, unknown> }
 
 const NOTHING_FOUND = 'No passage in this space answers the question.'
@@ -86,6 +87,7 @@ async function* modelAnswer(
         provider: model.provider,
         errorClass: error instanceof KsError ? error.code : 'internal',
       },
+      error,
     }
     return 'failed'
   }

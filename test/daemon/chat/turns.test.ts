@@ -227,6 +227,17 @@ test.each([
   expect(blocking.headers.has('retry-after')).toBe(said.status === 429)
 })
 
+test('a model that fails over a space ends the turn too: the passages do not answer in its place', async () => {
+  const json = { query: 'When does the shop in Oslo open?', user: 'f', auto_generate_name: false }
+  server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 401 })))
+  const failed = await (await chat.chat('POST', '/chat-messages', { json })).text()
+  server.clear()
+  const last = JSON.parse(failed.trim().split('\n\n').at(-1)?.slice(6) ?? '')
+  expect(last).toMatchObject({ event: 'error', status: 400, code: 'provider_not_initialize' })
+  const answered = await chat.chat('POST', '/chat-messages', { json: { ...json, response_mode: 'blocking' } })
+  expect(answered.status).toBe(200)
+})
+
 test('an application takes no more answers at once than it may, and says when to come again', async () => {
   const { edge, token } = chat
   const app = await bodyOf<{ id: string }>(
