@@ -18,7 +18,9 @@ const BATCH_FILES = 64
 const BATCH_BYTES = 1024 * 1024
 const SMALL_FILE = 64 * 1024
 /** Formats that are parsed by larger libraries go alone, whatever their size, so that a crash has one cause. */
-const ALONE = new Set(['pdf', 'docx', 'dotx', 'doc', 'xlsx', 'pptx', 'odt', 'epub', 'zip'])
+const ALONE = new Set(
+  'pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip'.split(' '),
+)
 /** A batch of small files that shows no progress for this long holds one that hangs. */
 const BATCH_STALL_MS = 10_000
 /** A child above this share of its memory limit after a batch is replaced before the next. */

@@ -115,7 +115,14 @@ describe('Hostile markup', () => {
 })
 
 describe('Damaged files', () => {
-  it.each(['simple.docx', 'fake-memo.pdf', 'header-test-doc.pdf', 'docx-tables.docx', 'stanley-cups-utf-16.csv'])(
+  it.each([
+    'simple.docx',
+    'fake-memo.pdf',
+    'header-test-doc.pdf',
+    'docx-tables.docx',
+    'stanley-cups-utf-16.csv',
+    'stanley-cups.xlsx',
+  ])(
     '%s cut off or with flipped bits is read or refused, never an accident',
     async (name) => {
       const bytes = readFileSync(fixturePath(name))

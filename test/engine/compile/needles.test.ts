@@ -16,6 +16,8 @@ const READ = new Set([
   'docx',
   'csv',
   'tsv',
+  'xlsx',
+  'pptx',
   'json',
   'ndjson',
   'xml',

@@ -2,6 +2,7 @@ import mammoth from 'mammoth'
 import { readHtml } from './html.js'
 import { ReadError } from './limits.js'
 import { readMarkup } from './markup-events.js'
+import { elementTexts, properTitle } from './office-package.js'
 import type { Block, Parsed, Parser, ParserInput, Picture } from './parsed.js'
 import { openZip, type ZipArchive } from './zip.js'
 
@@ -31,7 +32,7 @@ async function parseDocx(input: ParserInput): Promise<Parsed> {
   if (!blocks.some((block) => block.text !== '')) {
     throw new ReadError('empty', `${input.filename} has no text${pictures.length > 0 ? ', only pictures' : ''}`)
   }
-  const title = coreTitle(zip)
+  const title = properTitle(elementTexts(zip, 'docProps/core.xml', input.filename, ['dc:title']).get('dc:title'))
   return {
     parser: 'unstructured',
     contentType: 'text',
@@ -142,28 +143,4 @@ function paragraphs(xml: string): string[] {
     true,
   )
   return texts
-}
-
-/** The title in the document's properties, where someone set one. */
-function coreTitle(zip: ZipArchive): string | undefined {
-  if (!zip.entries.has('docProps/core.xml')) return undefined
-  let title = ''
-  let inTitle = false
-  readMarkup(
-    zip.read('docProps/core.xml').toString('utf8'),
-    {
-      open(name) {
-        inTitle = name === 'dc:title'
-      },
-      close() {
-        inTitle = false
-      },
-      text(text) {
-        if (inTitle) title += text
-      },
-    },
-    true,
-  )
-  const text = title.trim()
-  return text.length < 3 || /^(?:word document|document\d*|microsoft word)/i.test(text) ? undefined : text
 }

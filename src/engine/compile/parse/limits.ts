@@ -10,6 +10,8 @@ export interface ReadLimits {
   memoryBytes: number
   /** pages of a paged document */
   maxPages: number
+  /** filled cells of a workbook, all sheets together */
+  maxCells: number
   /** bytes of an archive once inflated, all entries together */
   inflatedBytes: number
   /** inflated size over packed size; counts only above `ratioFloorBytes` of inflated size */
@@ -23,6 +25,7 @@ export const DEFAULT_LIMITS: ReadLimits = {
   timeoutMs: 120_000,
   memoryBytes: 768 * MIB,
   maxPages: 5000,
+  maxCells: 1_000_000,
   inflatedBytes: 1024 * MIB,
   inflateRatio: 200,
   ratioFloorBytes: 10 * MIB,

@@ -1,3 +1,5 @@
+import { listParts } from './zip.js'
+
 const OFFICE = 'application/vnd.openxmlformats-officedocument.'
 const OPEN = 'application/vnd.oasis.opendocument.'
 
@@ -41,7 +43,11 @@ const COMPOUND: readonly (readonly [string, string])[] = [
   ['PowerPoint Document', 'application/vnd.ms-powerpoint'],
   ['__properties_version1.0', 'application/vnd.ms-outlook'],
   ['__substg1.0_', 'application/vnd.ms-outlook'],
+  ['Book\0', 'application/vnd.ms-excel'],
 ]
+
+/** Parts of an archive that are looked at to tell what it is. */
+const PARTS_LOOKED_AT = 10_000
 
 /** A PDF may have other bytes before its header, but not many (ISO 32000-1, annex H.3.4.1). */
 const PDF_HEADER_WITHIN = 1024
@@ -76,7 +82,9 @@ function sniffZip(bytes: Buffer, head: string): string {
     const mimetype = /^application\/[\w.+-]+$/.exec(head.slice(38, 38 + declared))?.[0]
     if (mimetype !== undefined) return mimetype
   }
-  const has = (name: string): boolean => bytes.includes(name, 0, 'latin1')
+  const parts = listParts(bytes, PARTS_LOOKED_AT)
+  // Only a file that was cut off has no directory; then the names at its parts must do.
+  const has = (name: string): boolean => (parts.size > 0 ? parts.has(name) : bytes.includes(name, 0, 'latin1'))
   if (has('word/document.xml')) return `${OFFICE}wordprocessingml.document`
   if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OFFICE}spreadsheetml.sheet`
   if (has('ppt/presentation.xml')) return `${OFFICE}presentationml.presentation`

@@ -24,7 +24,8 @@ const is =
   (mediaType: string): boolean =>
     types.includes(mediaType)
 
-const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
+const OFFICE = 'application/vnd.openxmlformats-officedocument.'
+const WORD = `${OFFICE}wordprocessingml.`
 
 /** Every parser, asked in this order. To add a format, add a line. */
 const PARSERS: readonly Entry[] = [
@@ -33,6 +34,14 @@ const PARSERS: readonly Entry[] = [
   lazily(is('text/html', 'application/xhtml+xml'), async () => (await import('./html.js')).htmlParser),
   lazily(is('application/pdf'), async () => (await import('./pdf.js')).pdfParser),
   lazily(is(`${WORD}document`, `${WORD}template`), async () => (await import('./docx.js')).docxParser),
+  lazily(
+    (mediaType) => mediaType.startsWith(`${OFFICE}presentationml.`),
+    async () => (await import('./pptx.js')).pptxParser,
+  ),
+  lazily(
+    (mediaType) => mediaType.startsWith(`${OFFICE}spreadsheetml.`) || mediaType === 'application/vnd.ms-excel',
+    async () => (await import('./spreadsheet.js')).spreadsheetParser,
+  ),
   lazily(is('text/csv', 'text/tab-separated-values'), async () => (await import('./csv.js')).csvParser),
   lazily(is('application/json', 'application/x-ndjson'), async () => (await import('./json.js')).jsonParser),
   lazily(is('application/yaml'), async () => (await import('./yaml.js')).yamlParser),

@@ -54,7 +54,8 @@ export function looksLikeHeader(rows: string[][]): boolean {
   return named.every((cell) => !isNumeric(cell) && cell.length <= 80)
 }
 
-function isNumeric(cell: string): boolean {
+/** Whether a cell holds a figure: digits with signs, separators and a currency. */
+export function isNumeric(cell: string): boolean {
   return /^[\s$€£¥(+-]*\d[\d\s.,:/-]*[)%\s]*$/.test(cell.slice(0, 40))
 }
 

@@ -65,6 +65,29 @@ export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): Zi
   }
 }
 
+/**
+ * Names of the parts of an archive, as its directory lists them, `most` at most; none where there is no directory.
+ * Costs no inflating, so it may be asked of any file.
+ */
+export function listParts(bytes: Buffer, most: number): Set<string> {
+  const names = new Set<string>()
+  const end = bytes.length < END_SIZE ? -1 : findEnd(bytes)
+  if (end === -1) return names
+  let at = bytes.readUInt32LE(end + 16)
+  while (names.size < most && at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL) {
+    const { name, next } = entryName(bytes, at)
+    names.add(name)
+    at = next
+  }
+  return names
+}
+
+function entryName(bytes: Buffer, at: number): { name: string; next: number } {
+  const end = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
+  const name = bytes.toString('utf8', at + CENTRAL_SIZE, end).replaceAll('\\', '/')
+  return { name, next: end + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32) }
+}
+
 function checkInflated(inflated: number, packed: number, filename: string, limits: ReadLimits): void {
   if (inflated > limits.inflatedBytes) {
     throw new ReadError(
@@ -129,8 +152,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map
       const most = limits.archiveEntries.toLocaleString('en-US')
       throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${most}`)
     }
-    const nameLength = bytes.readUInt16LE(at + 28)
-    const name = bytes.toString('utf8', at + CENTRAL_SIZE, at + CENTRAL_SIZE + nameLength).replaceAll('\\', '/')
+    const { name, next } = entryName(bytes, at)
     const entry: ZipEntry = {
       name,
       method: bytes.readUInt16LE(at + 10),
@@ -144,7 +166,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map
       throw new ReadError('limit-exceeded', `${filename} holds an entry of 4 GiB or more`)
     }
     if (!entries.has(name)) entries.set(name, entry)
-    at += CENTRAL_SIZE + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
+    at = next
   }
   if (entries.size === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
   return entries

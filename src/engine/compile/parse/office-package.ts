@@ -1,0 +1,108 @@
+import { posix } from 'node:path'
+import { decodeText } from './charset.js'
+import { ReadError } from './limits.js'
+import { type Attributes, readMarkup } from './markup-events.js'
+import type { ZipArchive } from './zip.js'
+
+/** A part that another part of the same package points to. */
+export interface Relation {
+  /** the last word of its type: `slide`, `notesSlide`, `image` */
+  kind: string
+  /** full name of the part in the archive */
+  part: string
+}
+
+/**
+ * The text of an XML part. A document type is refused: office programs never write one, and entities are all it is for.
+ *
+ * @throws ReadError `malformed`, and whatever the archive throws
+ */
+export function xmlPart(zip: ZipArchive, name: string, filename: string): string {
+  const bytes = zip.read(name)
+  const declared = /^\s*<\?xml[^>]{0,200}\sencoding\s*=\s*["']([\w.:-]{2,40})["']/i.exec(
+    bytes.toString('latin1', 0, 300),
+  )
+  const { text } = decodeText(bytes, declared?.[1])
+  if (/<!DOCTYPE/i.test(text)) {
+    throw new ReadError('malformed', `${filename} declares a document type in ${name}, which its format does not have`)
+  }
+  return text
+}
+
+/**
+ * What a part of an Office Open XML package points to, by relationship id. Targets outside the archive are left out:
+ * nothing is ever fetched.
+ */
+export function relationsOf(zip: ZipArchive, part: string, filename: string): Map<string, Relation> {
+  const relations = new Map<string, Relation>()
+  const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`)
+  if (!zip.entries.has(name)) return relations
+  forEachTag(xmlPart(zip, name, filename), 'Relationship', (attributes) => {
+    const id = attributes.get('Id')
+    const target = attributes.get('Target')
+    if (id === undefined || target === undefined || attributes.get('TargetMode') === 'External') return
+    const type = attributes.get('Type') ?? ''
+    relations.set(id, { kind: type.slice(type.lastIndexOf('/') + 1), part: resolvePart(part, target) })
+  })
+  return relations
+}
+
+/** The full name of a part, from a target relative to another part or absolute in the archive. */
+export function resolvePart(from: string, target: string): string {
+  const path = target.startsWith('/') ? target.slice(1) : posix.join(posix.dirname(from), target)
+  return posix.normalize(path.replaceAll('\\', '/'))
+}
+
+/** Calls back for every tag of a name, in order. */
+export function forEachTag(xml: string, tag: string, visit: (attributes: Attributes) => void): void {
+  readMarkup(
+    xml,
+    {
+      open(name, attributes) {
+        if (name === tag) visit(attributes)
+      },
+      close: () => undefined,
+      text: () => undefined,
+    },
+    true,
+  )
+}
+
+/**
+ * The text of the first of each of the named elements, trimmed, as `dc:title` in the properties of a document; nothing
+ * where the part is missing or they are empty.
+ */
+export function elementTexts(zip: ZipArchive, part: string, filename: string, tags: string[]): Map<string, string> {
+  const texts = new Map<string, string>()
+  if (!zip.entries.has(part)) return texts
+  let inside = ''
+  let held = ''
+  readMarkup(
+    xmlPart(zip, part, filename),
+    {
+      open(name) {
+        inside = tags.includes(name) && !texts.has(name) ? name : ''
+        held = ''
+      },
+      close() {
+        if (inside !== '' && held.trim() !== '') texts.set(inside, held.replace(/\s+/g, ' ').trim())
+        inside = ''
+      },
+      text(text) {
+        if (inside !== '') held += text
+      },
+    },
+    true,
+  )
+  return texts
+}
+
+/** The title in the properties, unless it is what the program puts there by itself. */
+export function properTitle(text: string | undefined): string | undefined {
+  if (text === undefined || text.length < 3) return undefined
+  return /^(?:word document|document\d*$|microsoft word|powerpoint|presentation\d*$|slide 1$|untitled|book\d*$)/i.test(
+    text,
+  )
+    ? undefined
+    : text
+}

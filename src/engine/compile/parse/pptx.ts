@@ -1,0 +1,178 @@
+import { MAX_PICTURE_BYTES, ReadError } from './limits.js'
+import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
+import type { Block, Parsed, Parser, ParserInput, Picture } from './parsed.js'
+import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
+import { looksLikeHeader, tableBlocks } from './tables.js'
+import { openZip, type ZipArchive } from './zip.js'
+
+const PRESENTATION = 'application/vnd.openxmlformats-officedocument.presentationml.'
+const MAIN = 'ppt/presentation.xml'
+
+/** Placeholders whose text is the title of the slide. */
+const TITLES = new Set(['title', 'ctrTitle'])
+/** Placeholders whose paragraphs have bullets unless they say otherwise. */
+const BULLETED = new Set(['body', 'obj', 'half', 'quarter'])
+/** Numbers and dates that stand on every slide. */
+const RUNNING = new Set(['sldNum', 'dt'])
+/** A bullet longer than this is a passage, not a list item. */
+const MAX_ITEM = 1500
+
+const PICTURE_TYPES = new Map(
+  Object.entries({ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' }),
+)
+
+/** Reads presentations: slides in the order they are shown, titles as headings, lists, tables, speaker notes. */
+export const pptxParser: Parser = {
+  accepts: (mediaType) => mediaType.startsWith(PRESENTATION),
+  parse: parsePptx,
+}
+
+function parsePptx(input: ParserInput): Parsed {
+  const { filename, limits } = input
+  const zip = openZip(input.bytes, filename, limits)
+  const slides = slideParts(zip, filename)
+  if (slides.length > limits.maxPages) {
+    const count = slides.length.toLocaleString('en-US')
+    const most = limits.maxPages.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${filename} has ${count} slides, more than the limit of ${most}`)
+  }
+  const reader = new SlideReader(zip, filename)
+  const missing: number[] = []
+  for (const [index, part] of slides.entries()) {
+    if (zip.entries.has(part)) reader.slide(part, index + 1)
+    else missing.push(index + 1)
+  }
+  if (!reader.blocks.some((block) => block.text !== '' && block.silent !== true)) {
+    throw new ReadError(
+      'empty',
+      `${filename} has no text${reader.blocks.some((block) => block.picture !== undefined) ? ', only pictures' : ''}`,
+    )
+  }
+  const properties = elementTexts(zip, 'docProps/core.xml', filename, ['dc:title', 'dc:creator'])
+  const title = properTitle(properties.get('dc:title'))
+  const author = properties.get('dc:creator')
+  return {
+    parser: 'unstructured',
+    contentType: 'text',
+    ...(title === undefined ? {} : { title }),
+    blocks: reader.blocks,
+    metadata: {
+      pageCount: slides.length,
+      ...(author === undefined ? {} : { author }),
+      ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
+    },
+  }
+}
+
+/** The slides in the order of the show, each once. */
+function slideParts(zip: ZipArchive, filename: string): string[] {
+  const relations = relationsOf(zip, MAIN, filename)
+  const parts = new Set<string>()
+  forEachTag(xmlPart(zip, MAIN, filename), 'p:sldId', (attributes) => {
+    const relation = relations.get(attributes.get('r:id') ?? '')
+    if (relation?.kind === 'slide') parts.add(relation.part)
+  })
+  if (parts.size > 0) return [...parts]
+  throw new ReadError('empty', `${filename} has no slides`)
+}
+
+class SlideReader {
+  readonly blocks: Block[] = []
+  readonly #zip: ZipArchive
+  readonly #filename: string
+  /** texts of footers; each is kept where it stands first */
+  readonly #footers = new Set<string>()
+  #pictureBytes = 0
+
+  constructor(zip: ZipArchive, filename: string) {
+    this.#zip = zip
+    this.#filename = filename
+  }
+
+  slide(part: string, number: number): void {
+    const relations = relationsOf(this.#zip, part, this.#filename)
+    const shapes = readShapes(xmlPart(this.#zip, part, this.#filename))
+    const title = shapes.find(isTitle)
+    const name = title === undefined ? '' : title.paragraphs.map((paragraph) => paragraph.text).join(' ')
+    const found: Block[] = [
+      name === ''
+        ? { type: 'heading', text: `Slide ${number}`, level: 1, tocSource: 'page', silent: true }
+        : { type: 'heading', text: name.replaceAll('\n', ' '), level: 1 },
+    ]
+    for (const shape of shapes) if (shape !== title) found.push(...this.#shape(shape, relations))
+    for (const relation of relations.values()) {
+      if (relation.kind === 'notesSlide') found.push(...this.#notes(relation.part))
+    }
+    for (const block of found) this.blocks.push({ ...block, pageNumber: number })
+  }
+
+  #shape(shape: Shape, relations: Map<string, Relation>): Block[] {
+    if (shape.kind === 'table') return tableBlocks(shape.rows, looksLikeHeader(shape.rows))
+    if (shape.kind === 'diagram') return this.#diagram(relations.get(shape.relation)?.part)
+    if (shape.kind === 'picture') return this.#picture(relations.get(shape.relation)?.part, shape.alt)
+    const { placeholder, paragraphs } = shape
+    if (placeholder !== undefined && RUNNING.has(placeholder)) return []
+    if (placeholder === 'ftr') return this.#footer(paragraphs)
+    return textBlocks(paragraphs, placeholder !== undefined && BULLETED.has(placeholder) && paragraphs.length > 1)
+  }
+
+  #footer(paragraphs: SlideParagraph[]): Block[] {
+    const text = paragraphs.map((paragraph) => paragraph.text).join('\n')
+    if (this.#footers.has(text)) return []
+    this.#footers.add(text)
+    return [{ type: 'paragraph', text, metadata: { role: 'footer' } }]
+  }
+
+  #notes(part: string): Block[] {
+    if (!this.#zip.entries.has(part)) return []
+    const blocks: Block[] = []
+    for (const shape of readShapes(xmlPart(this.#zip, part, this.#filename))) {
+      if (shape.kind !== 'text' || shape.placeholder !== 'body') continue
+      const text = shape.paragraphs.map((paragraph) => paragraph.text).join('\n')
+      blocks.push({ type: 'paragraph', text, metadata: { role: 'notes' } })
+    }
+    return blocks
+  }
+
+  #diagram(part: string | undefined): Block[] {
+    if (part === undefined || !this.#zip.entries.has(part)) return []
+    const shapes = readShapes(xmlPart(this.#zip, part, this.#filename))
+    return shapes.flatMap((shape) => (shape.kind === 'text' ? textBlocks(shape.paragraphs, true) : []))
+  }
+
+  #picture(part: string | undefined, alt: string): Block[] {
+    const caption: Block[] = alt === '' ? [] : [{ type: 'paragraph', text: alt }]
+    const contentType = PICTURE_TYPES.get(part?.slice(part.lastIndexOf('.') + 1).toLowerCase() ?? '')
+    const entry = part === undefined ? undefined : this.#zip.entries.get(part)
+    if (part === undefined || entry === undefined || contentType === undefined) return caption
+    if (this.#pictureBytes + entry.size > MAX_PICTURE_BYTES) return caption
+    const bytes = this.#zip.read(part)
+    this.#pictureBytes += bytes.length
+    const picture: Picture = { contentType, bytes: new Uint8Array(bytes) }
+    return [{ type: 'image', text: alt, picture }]
+  }
+}
+
+function isTitle(shape: Shape): shape is Extract<Shape, { kind: 'text' }> {
+  return shape.kind === 'text' && shape.placeholder !== undefined && TITLES.has(shape.placeholder)
+}
+
+/** Paragraphs as they are, runs of bullets as lists with their levels. */
+function textBlocks(paragraphs: SlideParagraph[], bulleted: boolean): Block[] {
+  const blocks: Block[] = []
+  let items: string[] = []
+  const flush = (): void => {
+    if (items.length > 0) blocks.push({ type: 'list', text: items.join('\n') })
+    items = []
+  }
+  for (const { text, level, bullet } of paragraphs) {
+    if ((bullet ?? bulleted) && text.length <= MAX_ITEM) {
+      items.push(`${'  '.repeat(level)}- ${text.replaceAll('\n', ' ')}`)
+      continue
+    }
+    flush()
+    blocks.push({ type: 'paragraph', text })
+  }
+  flush()
+  return blocks
+}
