@@ -88,6 +88,19 @@ describe.skipIf(!has)('kchat', () => {
     }
   })
 
+  it('says where a file cannot be written', async () => {
+    mkdirSync(join(home.dir, 'folder'), { recursive: true })
+    for (const file of ['no/such/folder.wav', 'folder']) {
+      const run = await home.kchat(['speak', 'Hello.', '-o', file])
+      expect([run.code, run.stdout, run.stderr]).toEqual([
+        2,
+        '',
+        expect.stringMatching(`^kchat: "${file}" cannot be written: `),
+      ])
+    }
+    expect(existsSync(join(home.dir, 'folder.part'))).toBe(false)
+  })
+
   it('says before a question is asked that nobody could hear the answer', async () => {
     const before = await count()
     const deaf = await home.kchat(['send', 'When?', '--speak'], { env: { PATH: '/nowhere' } })
