@@ -46,6 +46,8 @@ interface Exchange {
 }
 
 const PING_MS = 10_000
+/** with more requests than this under way, connections of streams are kept */
+const MOST_CLOSED = 32
 
 /** What needs no message that may be on its way to the disk. */
 const AT_ONCE: ReadonlySet<ChatRoute['id']> = new Set(['sendChatMessage', 'stopChatMessage'])
@@ -188,8 +190,9 @@ function streamed(exchange: Exchange, turn: ChatTurn): Response {
   )
   controls.forget = options.work.track(open)
   exchange.streaming = true
-  // clients of this service take the end of the connection for the end of the answer
-  return eventsReply(open.body, base, { 'cache-control': 'no-cache', connection: 'close' })
+  // a stream ends with its connection; under load that costs too much, and the end of the body says the same
+  const closing = options.work.count() <= MOST_CLOSED ? { connection: 'close' } : {}
+  return eventsReply(open.body, base, { 'cache-control': 'no-cache', ...closing })
 }
 
 async function* framesOf(turn: ChatTurn): AsyncGenerator<Frame> {

@@ -71,6 +71,7 @@ describe('sending', () => {
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     expect(response.headers.get('x-accel-buffering')).toBe('no')
     expect(response.headers.get('cache-control')).toBe('no-cache')
+    expect(response.headers.get('connection')).toBe('close')
     const events = await eventsOf(response)
     const kinds = events.map(({ event }) => event)
     expect([...new Set(kinds)]).toEqual(['ping', 'message', 'message_end'])
