@@ -191,7 +191,7 @@ function streamed(exchange: Exchange, turn: ChatTurn): Response {
   controls.forget = options.work.track(open)
   exchange.streaming = true
   // a stream ends with its connection; under load that costs too much, and the end of the body says the same
-  const closing = options.work.count() <= MOST_CLOSED ? { connection: 'close' } : {}
+  const closing: Record<string, string> = options.work.count() <= MOST_CLOSED ? { connection: 'close' } : {}
   return eventsReply(open.body, base, { 'cache-control': 'no-cache', ...closing })
 }
 
