@@ -15,6 +15,8 @@ export interface RouteDefinition {
   body?: z.ZodType
   /** the body may come as multipart/form-data or application/x-www-form-urlencoded too */
   forms?: true
+  /** fields of the body of which a blank text is a value, where it otherwise counts as absent */
+  blanks?: readonly string[]
   /** file parts and text fields, for operations that take multipart/form-data */
   multipart?: MultipartDefinition
   /** success statuses and their bodies */

@@ -63,6 +63,8 @@ function answers(child: Command): Command {
     .option('--model <plugin/provider/model>', 'model that answers')
     .option('--no-model', 'the model of the space, or of the daemon')
     .option('--instructions <text>', 'what the model is told first; - reads it from stdin')
+    .option('--variables <file>', 'what each conversation keeps, a list in JSON or YAML; - is stdin')
+    .option('--no-variables', 'nothing')
     .option('--temperature <0..2>', 'of the model', numberOf('--temperature'))
     .option('--no-temperature', "the model's own")
     .option('--max-tokens <n>', 'longest answer, in tokens', numberOf('--max-tokens'))

@@ -31,6 +31,7 @@ export interface AppOptions extends Common {
   question?: string[] | false
   suggest?: boolean
   form?: string | false
+  variables?: string | false
   site?: string[] | false
   sensitiveWord?: string[]
   sensitiveWords?: string | false
@@ -90,7 +91,7 @@ async function fromFile(path: string | undefined): Promise<Fields> {
 }
 
 async function plainFields(client: Client, options: AppOptions): Promise<Fields> {
-  const { space, model, instructions, form } = options
+  const { space, model, instructions, form, variables } = options
   return {
     name: options.name,
     description: options.description,
@@ -106,6 +107,8 @@ async function plainFields(client: Client, options: AppOptions): Promise<Fields>
     suggestedQuestions: listOf(options.question),
     suggestedQuestionsAfterAnswer: options.suggest,
     userInputForm: form === undefined ? undefined : form === false ? [] : await readData(form, '--form'),
+    conversationVariables:
+      variables === undefined ? undefined : variables === false ? [] : await readData(variables, '--variables'),
     ...(options.prices === false ? { prices: null } : {}),
     ...(options.site === false ? { site: {} } : {}),
   }
@@ -220,8 +223,9 @@ function given(fields: Fields): Fields {
 }
 
 /** @throws CliError exit 2 */
-function assertOneStdin({ from, instructions, form, sensitiveWords: words }: AppOptions): void {
-  const readers = Object.entries({ from, instructions, form, 'sensitive-words': words }).filter(([, at]) => at === '-')
+function assertOneStdin({ from, instructions, form, variables, sensitiveWords: words }: AppOptions): void {
+  const files = { from, instructions, form, variables, 'sensitive-words': words }
+  const readers = Object.entries(files).filter(([, at]) => at === '-')
   if (readers.length > 1)
     throw usageError(`only one option can read stdin, not ${readers.map(([name]) => `--${name}`).join(' and ')}`)
 }

@@ -1,5 +1,8 @@
+import { CliError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { isObject, textOf } from '../cli/json-file.js'
+import { textOrStdin } from '../cli/stdin.js'
+import { EXIT } from '../contract/errors.js'
 import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
@@ -72,15 +75,37 @@ export async function remove(word: string, options: Common): Promise<void> {
 
 export async function variables(id: string, options: Common & { name?: string }): Promise<void> {
   await withChat(options, async (chat, user) => {
-    const name = options.name === undefined ? '' : `&variable_name=${encodeURIComponent(options.name)}`
-    const path = `/conversations/${inPath('conversation', id)}/variables?user=${user}${name}`
-    const items = listed((size, last) => {
-      return chat.call('GET', `${path}&limit=${size}&last_id=${encodeURIComponent(textOf(last?.id) ?? '')}`)
-    }, undefined)
-    await printList(items, options, {
+    await printList(variablesOf(chat, inPath('conversation', id), user, options.name), options, {
       columns: [{ field: 'name' }, { field: 'value_type', title: 'TYPE' }, { field: 'value' }],
       empty: 'The conversation has no variables.',
     })
+  })
+}
+
+function variablesOf(chat: ChatService, conversation: string, user: string, part: string | undefined) {
+  const name = part === undefined ? '' : `&variable_name=${encodeURIComponent(part)}`
+  const path = `/conversations/${conversation}/variables?user=${user}${name}`
+  return listed((size, last) => {
+    return chat.call('GET', `${path}&limit=${size}&last_id=${encodeURIComponent(textOf(last?.id) ?? '')}`)
+  }, undefined)
+}
+
+/** `kchat conversations set-var`. */
+export async function setVariable(id: string, name: string, text: string, options: Common): Promise<void> {
+  const value = await textOrStdin(text, 'the value')
+  await withChat(options, async (chat, user) => {
+    const conversation = inPath('conversation', id)
+    let found: string | undefined
+    for await (const item of variablesOf(chat, conversation, user, name))
+      if (item.name === name) found = textOf(item.id)
+    if (found === undefined)
+      throw new CliError(`the conversation has no variable ${JSON.stringify(name)}`, {
+        code: 'not-found',
+        exit: EXIT.notFound,
+        hint: `\`kchat conversations vars ${id}\` lists them`,
+      })
+    const item = await chat.call('PUT', `/conversations/${conversation}/variables/${found}`, { value, user: chat.user })
+    printDone(options, isObject(item) ? item : {}, `Set ${name}.`)
   })
 }
 

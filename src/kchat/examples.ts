@@ -20,6 +20,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'conversations rename': ['kchat conversations rename 018f22aa-0000-7000-8000-000000000001 "Opening hours"'],
   'conversations delete': ['kchat conversations delete 018f22aa-0000-7000-8000-000000000001'],
   'conversations vars': ['kchat conversations vars 018f22aa-0000-7000-8000-000000000001 --json'],
+  'conversations set-var': [
+    'kchat conversations set-var 018f22aa-0000-7000-8000-000000000001 city Bergen',
+    `kchat conversations set-var 018f22aa-0000-7000-8000-000000000001 tags '["new"]'`,
+  ],
   'annotations list': ['kchat annotations --keyword parking'],
   'annotations add': ['kchat annotations add --question "Is there parking?" --answer "Behind the shop."'],
   'annotations update': [
@@ -41,6 +45,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'apps update': [
     'kchat apps update Handbook --temperature 0.2 --max-tokens 400',
     'kchat apps update Handbook --sensitive-words words.txt --input-response "Not here."',
+    'kchat apps update Handbook --variables variables.yaml',
     'kchat apps update Handbook --from handbook.json',
   ],
   'apps delete': ['kchat apps delete Handbook --yes'],

@@ -106,7 +106,7 @@ function addConversations(root: Command): void {
     chatCommand(root, 'history <conversation>', 'The newest messages of a conversation, oldest first.'),
     100,
   ).action(async (id, options) => (await chats()).history(id, options))
-  const group = root.command('conversations').description('List, rename and delete conversations.')
+  const group = root.command('conversations').description('List, rename and delete conversations, and their variables.')
   listOptions(chatCommand(group, 'list', 'Conversations, the latest first; also without this word.', true), 20)
     .alias('ls')
     .addOption(new Option('--sort <order>', 'a minus turns it round (default -updated_at)').choices(ORDERS))
@@ -119,8 +119,13 @@ function addConversations(root: Command): void {
     (await chats()).remove(id, options),
   )
   chatCommand(group, 'vars <id>', 'Variables of a conversation.')
-    .option('--name <name>', 'only this one')
+    .option('--name <name>', 'only those whose name holds this')
     .action(async (id, options) => (await chats()).variables(id, options))
+  chatCommand(
+    group,
+    'set-var <id> <name> <value>',
+    'Set a variable of a conversation; - reads the value from stdin.',
+  ).action(async (id, name, value, options) => (await chats()).setVariable(id, name, value, options))
 }
 
 function addAnnotations(root: Command): void {

@@ -18,6 +18,7 @@ beforeAll(async () => {
     'controls.yaml',
     '- text-input:\n    label: City\n    variable: city\n- select: {label: Tone, variable: tone, options: [plain, warm]}\n',
   )
+  home.file('variables.yaml', '- { name: visits, valueType: number, default: 1 }\n')
   home.file('words.txt', 'secret\n\nhidden\n')
   for (const name of ['Handbook', 'Notes']) expect((await home.ks(['spaces', 'create', name])).code).toBe(0)
 })
@@ -37,7 +38,16 @@ const EVERY = [
   ...['--model', 'openai-compatible/near/talker', '--instructions', 'Be brief, {{city}}.', '--temperature', '0.3'],
   ...['--max-tokens', '200', '--no-citations', '--prompt-price', '0.001', '--completion-price', '0.002'],
   ...['--price-unit', '0.01', '--currency', 'EUR', '--opening', 'Welcome.', '--question', 'When?', '--suggest'],
-  ...['--form', 'controls.yaml', '--site', 'title=Guide', '--site', 'show_workflow_steps=true'],
+  ...[
+    '--variables',
+    'variables.yaml',
+    '--form',
+    'controls.yaml',
+    '--site',
+    'title=Guide',
+    '--site',
+    'show_workflow_steps=true',
+  ],
   ...[
     '--sensitive-words',
     'words.txt',
@@ -73,6 +83,7 @@ describe('kchat apps', () => {
         inputs: { enabled: true, response: 'No.' },
       },
       site: { title: 'Guide', show_workflow_steps: true },
+      conversationVariables: [{ name: 'visits', valueType: 'number', description: '', default: 1 }],
       userInputForm: [{ 'text-input': { variable: 'city' } }, { select: { options: ['plain', 'warm'] } }],
     })
   })
@@ -98,11 +109,12 @@ describe('kchat apps', () => {
   it('takes away what a `--no-…` names', async () => {
     const gone = await made(
       ...['update', 'Guide', '--no-space', '--no-model', '--no-prices', '--no-question', '--no-form', '--no-site'],
-      ...['--no-sensitive-words', '--no-tag', '--no-max-tokens', '--no-text-to-speech-model'],
+      ...['--no-sensitive-words', '--no-tag', '--no-variables', '--no-max-tokens', '--no-text-to-speech-model'],
     )
     expect(gone).toMatchObject({
       ...{ knowledgeSpaceIds: [], model: null, prices: null, suggestedQuestions: [], userInputForm: [], site: {} },
       ...{
+        conversationVariables: [],
         tags: [],
         modelSettings: {},
         sensitiveWords: { enabled: false },

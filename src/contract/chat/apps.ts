@@ -5,6 +5,7 @@ import { InputControl, Site } from './application.js'
 import { ChatModelSettings, ChatPrices, SensitiveWords } from './behaviour.js'
 import { SpeechToText, TextToSpeech, Vision } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
+import { ConversationVariables } from './variables.js'
 
 const text = z.string().max(CHAT_LIMITS.text)
 
@@ -34,6 +35,8 @@ const fields = {
   /** answers that may be under way at once; 0 is no limit */
   maxConcurrentRequests: z.int().min(0).max(CHAT_LIMITS.concurrentRequests),
   userInputForm: z.array(InputControl).max(CHAT_LIMITS.inputControls),
+  /** what each conversation keeps; named as no control of `userInputForm` is */
+  conversationVariables: ConversationVariables,
   site: Site.partial(),
   vision: Vision,
   speechToText: SpeechToText,

@@ -36,27 +36,6 @@ export const RenameBody = z
   .meta({ id: 'ConversationRenameRequest' })
 export type RenameBody = z.output<typeof RenameBody>
 
-const VariableItem = z.strictObject({
-  id: uuid,
-  name: z.string(),
-  value_type: z.string(),
-  value: z.string(),
-  description: z.string(),
-  created_at: epochSeconds,
-  updated_at: epochSeconds,
-})
-
-const VariablesQuery = z.object({
-  user,
-  last_id: uuid.optional(),
-  limit: chatLimit(CHAT_LIMITS.page),
-  variable_name: z
-    .string()
-    .max(CHAT_LIMITS.variableName)
-    .regex(/^[A-Za-z0-9_.-]+$/, 'letters, digits, `_`, `.` and `-`')
-    .optional(),
-})
-
 const ConversationParams = z.object({ conversation_id: uuid })
 
 export const conversationsRoutes = [
@@ -90,17 +69,6 @@ export const conversationsRoutes = [
     params: ConversationParams,
     body: RenameBody,
     ok: { 200: ChatConversation },
-    errors: [400, 404],
-  }),
-  route({
-    id: 'listConversationVariables',
-    method: 'GET',
-    path: '/v1/conversations/{conversation_id}/variables',
-    scope: 'application',
-    summary: 'Variables of a conversation; applications of this service keep none.',
-    params: ConversationParams,
-    query: VariablesQuery,
-    ok: { 200: z.strictObject({ limit: count, has_more: z.boolean(), data: z.array(VariableItem) }) },
     errors: [400, 404],
   }),
 ] as const

@@ -25,6 +25,10 @@ export const CHAT_LIMITS = {
   feedbacksPage: { default: 20, max: 101 },
   conversationName: 255,
   variableName: 255,
+  conversationVariables: 50,
+  variableDescription: 500,
+  /** of a value as text */
+  variableValue: 10_000,
   /** of one image; the documents say it in MB */
   imageBytes: 10 * 1024 * 1024,
   /** images of one message, whatever its application allows, and their bytes together */

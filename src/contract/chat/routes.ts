@@ -5,11 +5,13 @@ import { conversationsRoutes } from './conversations.js'
 import { filesRoutes } from './files.js'
 import { messagesRoutes } from './messages.js'
 import { speechRoutes } from './speech.js'
+import { variablesRoutes } from './variables.js'
 
 /** Every operation of the chat service that this version serves. */
 export const chatRoutes = [
   ...messagesRoutes,
   ...conversationsRoutes,
+  ...variablesRoutes,
   ...filesRoutes,
   ...speechRoutes,
   ...applicationRoutes,

@@ -34,6 +34,8 @@ export interface CallTools<Fields> {
   linkTo(fileId: string): string
 }
 
+type SettingRoute = Extract<ChatRoute, { id: 'setConversationVariable' }>
+
 type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
 
 const EMPTY: ChatAnswer = 'empty'
@@ -41,6 +43,10 @@ const DONE: ChatAnswer = { json: { result: 'success' } }
 
 /** The handler of every chat route, by its id. A route without one does not compile. */
 export function chatHandlers({ chat }: Engine): ChatHandlers {
+  const setVariable = async (session: AppSession, { params, body }: RouteInput<SettingRoute>): Promise<ChatAnswer> => {
+    const which = { conversationId: params.conversation_id, variableId: params.variable_id }
+    return { json: await chat.setVariable(session, which, body) }
+  }
   return {
     sendChatMessage: async (session, { body }) => {
       const turn = await chat.send(session, body)
@@ -71,6 +77,8 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     listConversationVariables: (session, { params, query }) => ({
       json: chat.variables(session, params.conversation_id, query),
     }),
+    setConversationVariable: setVariable,
+    changeConversationVariable: setVariable,
     uploadChatFile: async (session, { receive }) => {
       const upload = chat.files.upload(session)
       try {

@@ -50,7 +50,7 @@ async function bodyOf(
   const value = sent === null && route.method === 'DELETE' ? {} : sent
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw noJson('the body must be a JSON object')
-  const fields = withTextUser(withoutBlanks(value))
+  const fields = withTextUser(withoutBlanks(value, route.blanks))
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
 }
 
@@ -105,12 +105,13 @@ function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value
 }
 
-/** What is null or blank counts as absent. */
-export function withoutBlanks(value: object): Record<string, unknown> {
+/** What is null or blank counts as absent, but for texts of the named keys. */
+export function withoutBlanks(value: object, blanks: readonly string[] = []): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(value).filter(
-      ([, entry]) => entry !== null && entry !== undefined && !(typeof entry === 'string' && entry.trim() === ''),
-    ),
+    Object.entries(value).filter(([key, entry]) => {
+      if (typeof entry === 'string') return entry.trim() !== '' || blanks.includes(key)
+      return entry !== null && entry !== undefined
+    }),
   )
 }
 

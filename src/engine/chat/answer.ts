@@ -17,9 +17,12 @@ import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
 import { evidenceOf, merged } from './evidence.js'
 import { filled, type Inputs } from './form.js'
+import type { Who } from './store.js'
 
 export interface Asked {
   caller: Caller
+  /** the end user whose conversation it is */
+  who: Who
   app: ChatApp
   spaceIds: string[]
   conversationId: string
@@ -27,6 +30,8 @@ export interface Asked {
   query: string
   /** values of the form, for the application's instructions */
   inputs: Inputs
+  /** values of the conversation's variables, for the same */
+  variables: Inputs
   turns: SessionTurn[]
   /** what the model is shown with the question */
   images: ChatImage[]
@@ -119,7 +124,7 @@ function lastLine(text: string): string {
 
 /** The application's instructions, earlier turns and the question, for a model that answers by itself. */
 export function promptOf(asked: Asked, rules = ''): ChatMessage[] {
-  const told = [rules, filled(asked.app.instructions, asked.inputs)].filter((text) => text !== '').join('\n\n')
+  const told = [rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
   return [
     ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
     ...asked.turns.flatMap((turn) => [
@@ -130,13 +135,17 @@ export function promptOf(asked: Asked, rules = ''): ChatMessage[] {
   ]
 }
 
+function instructionsOf({ app, inputs, variables }: Asked): string {
+  return filled(app.instructions, { ...variables, ...inputs })
+}
+
 export function settingsOf({ app, meter }: Asked): { maxTokens: number; temperature?: number; meter: TokenMeter } {
   const { maxTokens = MAX_ANSWER_TOKENS, temperature } = app.modelSettings
   return { maxTokens, meter, ...(temperature === undefined ? {} : { temperature }) }
 }
 
 function styleOf(asked: Asked): AnswerStyle {
-  return { ...settingsOf(asked), instructions: filled(asked.app.instructions, asked.inputs), images: asked.images }
+  return { ...settingsOf(asked), instructions: instructionsOf(asked), images: asked.images }
 }
 
 /** A refusal of the provider under the code that says whose turn it is to do something. */

@@ -58,6 +58,7 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
   retrieverResource: true,
   maxConcurrentRequests: 0,
   userInputForm: [],
+  conversationVariables: [],
   site: {},
   vision: { enabled: false, numberLimits: 3, detail: 'high', transferMethods: ['remote_url', 'local_file'] },
   speechToText: { enabled: false, model: null, language: '' },
@@ -76,6 +77,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
       throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
     const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
     assertUsable(context, caller, body)
+    assertOneMeaning(fields)
     const id = newId()
     const now = Date.now()
     db.run(
@@ -105,11 +107,13 @@ export async function updateApp(
 ): Promise<ChatApp> {
   const { db } = context
   return db.write(() => {
-    const { id: _, createdAt: __, updatedAt: ___, ...fields } = findApp(db, caller.tenant, id)
+    const { id: _, createdAt: __, updatedAt: ___, ...before } = findApp(db, caller.tenant, id)
+    const fields = changed(before, body)
     assertUsable(context, caller, body)
+    assertOneMeaning(fields)
     db.run(
       'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND id = ?',
-      ...[JSON.stringify(changed(fields, body)), Date.now(), caller.tenant, id],
+      ...[JSON.stringify(fields), Date.now(), caller.tenant, id],
     )
     return findApp(db, caller.tenant, id)
   })
@@ -205,6 +209,14 @@ function assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpdat
         'invalid-request',
         `${field}: this daemon has no ${kind} provider ${model.pluginId}/${model.provider}`,
       )
+}
+
+/** `{{name}}` stands for one thing. */
+function assertOneMeaning({ userInputForm, conversationVariables }: AppFields): void {
+  const controls = new Set(userInputForm.flatMap((form) => Object.values(form).map(({ variable }) => variable)))
+  const both = conversationVariables.find(({ name }) => controls.has(name))
+  if (both !== undefined)
+    throw new KsError('invalid-request', `conversationVariables: ${both.name} is a variable of userInputForm too`)
 }
 
 function toApp(row: AppRow): ChatApp {

@@ -58,7 +58,9 @@ export function describeParameters(context: EngineContext, { app }: AppSession):
 
 /** Icons of what an agent can do. */
 export function describeMeta({ app }: AppSession): ChatMeta {
-  return { tool_icons: app.mode === 'agent-chat' ? TOOL_ICONS : {} }
+  if (app.mode !== 'agent-chat') return { tool_icons: {} }
+  const { remember: _, ...others } = TOOL_ICONS
+  return { tool_icons: app.conversationVariables.length === 0 ? others : TOOL_ICONS }
 }
 
 export function describeSite({ app }: AppSession): Site {

@@ -45,7 +45,7 @@ export function introduction(app: ChatApp, inputs: Inputs): string {
 
 /** A text with `{{variable}}` replaced by its value; what is no variable stays as it is. */
 export function filled(text: string, inputs: Inputs): string {
-  return text.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) =>
+  return text.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole,
   )
 }

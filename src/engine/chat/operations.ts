@@ -10,6 +10,7 @@ import type {
   MessagesQuery,
 } from '../../contract/chat/messages.js'
 import type { TextToAudio } from '../../contract/chat/speech.js'
+import type { VariableBody, VariableItem, VariablesQuery } from '../../contract/chat/variables.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
@@ -24,7 +25,6 @@ import {
   listConversations,
   nameInBackground,
   renameConversation,
-  requireConversation,
   whoIs,
 } from './conversations.js'
 import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
@@ -37,6 +37,7 @@ import { speak } from './speech/speak.js'
 import { failOrphans, findMessage } from './store.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
+import { listVariables, setVariable } from './variables/operations.js'
 
 /** a long answer does not hold up the name of its conversation */
 const NAMED_AFTER_MS = 1000
@@ -93,12 +94,12 @@ export interface ChatOperations {
   conversations(session: apps.AppSession, query: ConversationsQuery): ChatPage<ChatConversation>
   deleteConversation(session: apps.AppSession, id: string, user: string): Promise<void>
   renameConversation(session: apps.AppSession, id: string, body: RenameBody): Promise<ChatConversation>
-  /** Applications of this service keep no variables. @throws ChatError `conversation_not_exists`, `invalid_param` */
-  variables(
+  variables(session: apps.AppSession, id: string, query: VariablesQuery): ChatPage<VariableItem>
+  setVariable(
     session: apps.AppSession,
-    id: string,
-    query: { user: string; limit: number; last_id?: string | undefined },
-  ): ChatPage<never>
+    which: { conversationId: string; variableId: string },
+    body: VariableBody,
+  ): Promise<VariableItem>
 }
 
 /** The chat service over this engine, and what ends it. Messages that a crash left running are failed first. */
@@ -190,12 +191,8 @@ export function createChat(
       context.wake()
     },
     renameConversation: (session, id, body) => renameConversation(context, session, id, body, ending.signal),
-    variables: (session, id, { user, limit, last_id }) => {
-      requireConversation(db, session, user, id, 'conversation_not_exists')
-      if (last_id !== undefined)
-        throw new ChatError('invalid_param', 'last_id names no variable of the conversation', { params: 'last_id' })
-      return { limit, has_more: false, data: [] }
-    },
+    variables: (session, id, query) => listVariables(db, session, id, query),
+    setVariable: (session, which, body) => setVariable(db, session, which, body),
   }
   return {
     operations,

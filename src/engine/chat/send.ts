@@ -16,6 +16,7 @@ import { ensureUser, findConversation, findUser, insertConversation, insertMessa
 import { plainTitle } from './text-model.js'
 import type { RunningTurn, TurnIds } from './turn.js'
 import type { Admitted, ChatTurns } from './turns.js'
+import { alignVariables } from './variables/store.js'
 
 /** The name of a conversation that wants none made. */
 const UNNAMED = 'New conversation'
@@ -126,6 +127,7 @@ function store(context: EngineContext, session: AppSession, request: ChatRequest
     const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
     insertConversation(db, who, { id: conversationId, name, inputs, now })
   }
+  alignVariables(db, session.app, who, conversationId, now)
   insertMessage(db, who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
   const lost = attachFiles(db, who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)

@@ -19,8 +19,10 @@ import { finishMessage, messagesBefore, type Outcome, type Who } from './store.j
 import { RunningTurn, type Sender, type TurnIds } from './turn.js'
 import { aborted, untilAborted } from './until-aborted.js'
 import { chatPricesOf, usageOf } from './usage.js'
+import { currentValues } from './variables/store.js'
 
-export type TurnRequest = Omit<Asked, 'turns' | 'images' | 'inputs' | 'meter'> & { aloud: boolean }
+type GivenBefore = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query'
+export type TurnRequest = Pick<Asked, GivenBefore> & { aloud: boolean }
 
 /** A message that is stored as running. */
 export interface Admitted {
@@ -174,7 +176,8 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await imagesOf(this.#context, request.app, who, turn.ids)
-    const asked = { ...request, images, meter: said.meter, turns: this.#earlier(who, turn.ids) }
+    const variables = currentValues(this.#context.db, request.app, who, turn.ids.conversationId)
+    const asked = { ...request, who, images, variables, meter: said.meter, turns: this.#earlier(who, turn.ids) }
     for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
       take(turn, said, piece, request.app.retrieverResource)
   }

@@ -2,6 +2,7 @@ import { CHAT_SCHEMA } from './schema-chat.js'
 import { CHAT_ANNOTATIONS_SCHEMA } from './schema-chat-annotations.js'
 import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { CHAT_UPLOADS_SCHEMA } from './schema-chat-uploads.js'
+import { CHAT_VARIABLES_SCHEMA } from './schema-chat-variables.js'
 import { CORE_SCHEMA } from './schema-core.js'
 import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
@@ -50,4 +51,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   CHAT_ANNOTATIONS_SCHEMA,
   VIEWS_SCHEMA,
   CHAT_UPLOADS_SCHEMA,
+  CHAT_VARIABLES_SCHEMA,
 ]

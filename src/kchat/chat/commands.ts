@@ -7,6 +7,7 @@ PgUp and PgDn look back and forth, Ctrl-N begins a new conversation, Ctrl-O list
 /new            begin a new conversation
 /open [N|ID]    list conversations, or open one
 /image FILE     send an image with the next message; an address works too
+/vars           what the conversation keeps
 /like /dislike  rate the last answer
 /speak [FILE]   read the last answer aloud, or into a file; Ctrl-C ends it
 /help           this text
@@ -28,6 +29,9 @@ export async function runCommand(line: string, conversation: Conversation): Prom
       return undefined
     case 'open':
       await conversation.open(argument === '' ? undefined : argument)
+      return undefined
+    case 'vars':
+      await conversation.showVariables()
       return undefined
     case 'like':
     case 'dislike':

@@ -154,6 +154,16 @@ export class Conversation {
     this.note(lines.length === 0 ? 'There is no conversation yet.' : [...lines, '/open N opens one'].join('\n'))
   }
 
+  async showVariables(): Promise<void> {
+    const { conversationId } = this.#state
+    if (conversationId === undefined) return this.note('The conversation has not begun.')
+    const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(this.#chat.user)}&limit=${PAGE}`
+    const lines = dataOf(await this.#chat.call('GET', path)).map(
+      ({ name, value }) => `${textOf(name) ?? ''}: ${textOf(value) ?? ''}`,
+    )
+    this.note(lines.length === 0 ? 'The conversation has no variables.' : lines.join('\n'))
+  }
+
   async rate(rating: 'like' | 'dislike'): Promise<void> {
     if (this.#messageId === undefined) return this.note('There is no answer to rate yet.')
     const path = `/messages/${this.#messageId}/feedbacks`

@@ -257,7 +257,7 @@ describe('conversations', () => {
     expect(await refused('DELETE', path, { user: '' })).toMatchObject(missing)
   })
 
-  test('variables: none, and the code of the document for an unknown conversation', async () => {
+  test('variables: none where the application has none, and the code of the document for an unknown conversation', async () => {
     const { conversation_id } = await say('first kettle?')
     const page = await chat.chat('GET', `/conversations/${conversation_id}/variables?user=u1`)
     expect(await page.json()).toEqual({ limit: 20, has_more: false, data: [] })

@@ -1,0 +1,70 @@
+import { CHAT_LIMITS } from './limits.js'
+
+/** What a conversation variable can hold. Free of zod. */
+export const VALUE_TYPES = [
+  'string',
+  'number',
+  'boolean',
+  'object',
+  'array[string]',
+  'array[number]',
+  'array[object]',
+] as const
+export type ValueType = (typeof VALUE_TYPES)[number]
+
+/** What a variable holds of which the application says nothing. */
+export const EMPTY_VALUES: Readonly<Record<ValueType, string>> = {
+  string: '',
+  number: '0',
+  boolean: 'false',
+  object: '{}',
+  'array[string]': '[]',
+  'array[number]': '[]',
+  'array[object]': '[]',
+}
+
+/** A value as it is kept and shown: a string as it is, anything else as JSON text; or the rule that it breaks. */
+export type ReadValue = { text: string } | { rule: string }
+
+/** deeper values overflow the stack of what writes them */
+const MAX_DEPTH = 64
+
+/** Reads a value of a type; what is no string may also come as its JSON text. */
+export function readValue(type: ValueType, value: unknown): ReadValue {
+  const { variableValue: most } = CHAT_LIMITS
+  const tooLong = { rule: `must have at most ${most} characters, as JSON text where it is no string` }
+  if (typeof value === 'string' && value.length > most) return tooLong
+  const read = type !== 'string' && typeof value === 'string' ? parsed(value) : value
+  if (!isOfType(type, read)) return { rule: `must be of type ${type}` }
+  if (!isWritable(read, MAX_DEPTH))
+    return { rule: `must not be nested deeper than ${MAX_DEPTH} levels, nor hold a number out of range` }
+  // half a character can neither be stored nor sent on
+  const text = typeof read === 'string' ? read.toWellFormed() : JSON.stringify(read)
+  return text.length > most ? tooLong : { text }
+}
+
+/** The same without the JSON text: a default is written as what it is. */
+export function readDefault(type: ValueType, value: unknown): ReadValue {
+  return isOfType(type, value) ? readValue(type, value) : { rule: `must be of type ${type}` }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  const element = /^array\[(\w+)\]$/.exec(type)?.[1]
+  if (element !== undefined) return Array.isArray(value) && value.every((entry) => isOfType(element, entry))
+  return typeof value === type && value !== null && !Array.isArray(value)
+}
+
+/** Whether JSON can say all of a value. */
+function isWritable(value: unknown, depth: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((entry) => isWritable(entry, depth - 1))
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CHAT_LIMITS } from '../../../src/contract/chat/limits.js'
+import { EMPTY_VALUES, readDefault, readValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
+
+const small = { maxLength: 10 }
+const number = fc.double({ noNaN: true, noDefaultInfinity: true })
+const object = fc.dictionary(fc.string(small), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })
+const VALUES: Record<ValueType, fc.Arbitrary<unknown>> = {
+  string: fc.string(),
+  number,
+  boolean: fc.boolean(),
+  object,
+  'array[string]': fc.array(fc.string(small), small),
+  'array[number]': fc.array(number, small),
+  'array[object]': fc.array(object, small),
+}
+const types = fc.constantFrom(...VALUE_TYPES)
+const typed = types.chain((type) => VALUES[type].map((value) => ({ type, value })))
+
+/** What a value is, told from the value alone. */
+function typesOf(value: unknown): string[] {
+  if (Array.isArray(value))
+    return ['string', 'number', 'object']
+      .filter((element) => value.every((entry) => typesOf(entry).includes(element)))
+      .map((element) => `array[${element}]`)
+  return value === null ? [] : [typeof value]
+}
+
+test('a value of the type is taken as it is and as its text, and its text says the same', () => {
+  fc.assert(
+    fc.property(typed, ({ type, value }) => {
+      const read = readValue(type, value)
+      if (!('text' in read)) throw new Error(read.rule)
+      if (type === 'string') expect(read.text).toBe(value)
+      // JSON knows one zero
+      else expect(JSON.stringify(JSON.parse(read.text))).toBe(JSON.stringify(value))
+      expect(readValue(type, read.text)).toEqual(read)
+      expect(readDefault(type, value)).toEqual(read)
+    }),
+  )
+})
+
+test('what is of another type is refused, and no text stands for a default', () => {
+  fc.assert(
+    fc.property(types, fc.jsonValue(), (type, value) => {
+      const fits = typesOf(value).includes(type)
+      expect('text' in readDefault(type, value)).toBe(fits)
+      if (typeof value !== 'string') expect('text' in readValue(type, value)).toBe(fits)
+      else if (type !== 'string') {
+        const parsed = (() => {
+          try {
+            return JSON.parse(value)
+          } catch {
+            return null
+          }
+        })()
+        expect('text' in readValue(type, value)).toBe(typesOf(parsed).includes(type))
+      }
+    }),
+  )
+})
+
+test('anything at all is read or refused with a rule, within the bound', () => {
+  fc.assert(
+    fc.property(types, fc.anything(), (type, value) => {
+      const read = readValue(type, value)
+      if ('text' in read) expect(read.text.length).toBeLessThanOrEqual(CHAT_LIMITS.variableValue)
+      else expect(read.rule).toMatch(/^must /)
+    }),
+  )
+})
+
+test('what every type begins with is of it', () => {
+  for (const type of VALUE_TYPES) expect(readValue(type, EMPTY_VALUES[type])).toEqual({ text: EMPTY_VALUES[type] })
+})
+
+test.each<[ValueType, unknown, string]>([
+  ['string', 'x'.repeat(CHAT_LIMITS.variableValue + 1), 'at most 10000 characters'],
+  ['array[string]', ['x'.repeat(CHAT_LIMITS.variableValue)], 'at most 10000 characters'],
+  ['object', `{"a":${'['.repeat(4900)}${']'.repeat(4900)}}`, 'nested deeper than 64 levels'],
+  ['number', '1e999', 'number out of range'],
+  ['object', '{"a":1e999}', 'number out of range'],
+  ['number', '0x10', 'of type number'],
+  ['number', '', 'of type number'],
+  ['boolean', 'yes', 'of type boolean'],
+  ['array[number]', '[1,"2"]', 'of type array[number]'],
+  ['array[object]', [null], 'of type array[object]'],
+  ['object', 'null', 'of type object'],
+  ['string', 5, 'of type string'],
+])('%s does not take %j: %s', (type, value, rule) => {
+  expect(readValue(type, value)).toEqual({ rule: expect.stringContaining(rule) })
+})
+
+test('half a character becomes the sign for it', () => {
+  expect(readValue('string', 'a\ud800b')).toEqual({ text: 'a\ufffdb' })
+})
