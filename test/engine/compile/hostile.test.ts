@@ -122,6 +122,7 @@ describe('Damaged files', () => {
     'docx-tables.docx',
     'stanley-cups-utf-16.csv',
     'stanley-cups.xlsx',
+    'fake.odt',
   ])(
     '%s cut off or with flipped bits is read or refused, never an accident',
     async (name) => {

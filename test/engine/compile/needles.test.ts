@@ -18,6 +18,8 @@ const READ = new Set([
   'tsv',
   'xlsx',
   'pptx',
+  'odt',
+  'epub',
   'json',
   'ndjson',
   'xml',

@@ -1,3 +1,4 @@
+import { storeZip } from '../../../src/engine/compile/parse/zip-store.js'
 import { makeZip, type ZipPart } from './read.js'
 
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'
@@ -138,4 +139,40 @@ export function row(number: number, cells: (string | number | undefined)[], styl
       : `<c r="${name}" t="inlineStr"><is><t>${cell}</t></is></c>`
   })
   return `<row r="${number}">${xml.join('')}</row>`
+}
+
+/** An OpenDocument file: `body` is what stands in `office:body`, `styles` its automatic styles. */
+export function makeOdf(kind: string, body: string, styles = '', extra: ZipPart[] = []): Buffer {
+  const content = `<?xml version="1.0"?><office:document-content><office:automatic-styles>${styles}</office:automatic-styles><office:body>${body}</office:body></office:document-content>`
+  // The type stands first and uncompressed, so that it can be read without unpacking.
+  return storeZip([
+    ['mimetype', Buffer.from(`application/vnd.oasis.opendocument.${kind}`)],
+    ['META-INF/manifest.xml', Buffer.from('<manifest:manifest/>')],
+    ['content.xml', Buffer.from(content)],
+    ...extra.map((part) => [part.name, Buffer.from(part.content)] as const),
+  ])
+}
+
+/** An e-book with the given chapters in order; `metadata` and `contents` go into its package document. */
+export function makeEpub(
+  chapters: { name: string; xhtml: string; properties?: string }[],
+  options: { metadata?: string; guide?: string; extra?: ZipPart[]; spine?: string[] } = {},
+): Buffer {
+  const items = chapters.map(
+    ({ name, properties = '' }) =>
+      `<item id="${name}" href="text/${encodeURIComponent(name)}.xhtml" media-type="application/xhtml+xml" properties="${properties}"/>`,
+  )
+  const spine = (options.spine ?? chapters.map(({ name }) => name)).map((name) => `<itemref idref="${name}"/>`)
+  return makeZip([
+    {
+      name: 'META-INF/container.xml',
+      content: '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
+    },
+    {
+      name: 'OEBPS/book.opf',
+      content: `<!DOCTYPE package><opf:package><opf:metadata>${options.metadata ?? ''}</opf:metadata><opf:manifest>${items.join('')}<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/></opf:manifest><opf:spine toc="ncx">${spine.join('')}</opf:spine>${options.guide ?? ''}</opf:package>`,
+    },
+    ...chapters.map(({ name, xhtml }) => ({ name: `OEBPS/text/${name}.xhtml`, content: xhtml })),
+    ...(options.extra ?? []),
+  ])
 }

@@ -30,6 +30,8 @@ const LINE_BREAK = '\v'
 export interface HtmlOptions {
   /** what an image's `src` stands for; by default its address or its `data:` bytes */
   picture?: (source: string) => Picture | undefined
+  /** XHTML: `<title/>` is empty, not open */
+  xhtml?: boolean
 }
 
 /** Reads HTML of any quality in one pass, without building a tree. */
@@ -43,7 +45,7 @@ export const htmlParser: Parser = {
 /** Blocks, title and language of a page. Scripts, styles and form controls go; navigation goes when there is a text. */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
   const reader = new HtmlReader(options)
-  readMarkup(source, reader)
+  readMarkup(source, reader, false, options.xhtml === true)
   return reader.finish()
 }
 

@@ -18,8 +18,9 @@ const NO_ATTRIBUTES: Attributes = new Map()
  * of a document's own is expanded, and nothing external is ever looked up.
  *
  * @param xml keep the case of names, treat `<a/>` as closed
+ * @param selfClosing treat `<a/>` as closed also where names are those of HTML, as XHTML has it
  */
-export function readMarkup(source: string, handler: MarkupHandler, xml = false): void {
+export function readMarkup(source: string, handler: MarkupHandler, xml = false, selfClosing = xml): void {
   let tag = ''
   let attribute = ''
   let value: string[] = []
@@ -48,7 +49,7 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false):
       onopentagend: () => handler.open(tag, attributes ?? NO_ATTRIBUTES),
       onselfclosingtag() {
         handler.open(tag, attributes ?? NO_ATTRIBUTES)
-        if (xml) handler.close(tag)
+        if (selfClosing) handler.close(tag)
       },
       onclosetag: (start, end) => handler.close(name(start, end)),
       ontext: (start, end) => handler.text(source.slice(start, end)),

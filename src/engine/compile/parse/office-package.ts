@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { decodeText } from './charset.js'
+import { declaredCharset, decodeText } from './charset.js'
 import { ReadError } from './limits.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import type { ZipArchive } from './zip.js'
@@ -12,21 +12,22 @@ export interface Relation {
   part: string
 }
 
+/** The text of an XML part in the encoding that it declares. */
+export function xmlText(zip: ZipArchive, name: string): string {
+  const bytes = zip.read(name)
+  return decodeText(bytes, declaredCharset(bytes)).text
+}
+
 /**
- * The text of an XML part. A document type is refused: office programs never write one, and entities are all it is for.
+ * The text of an XML part of a format without document types: office programs never write one, and entities are all it
+ * would be for.
  *
- * @throws ReadError `malformed`, and whatever the archive throws
+ * @throws ReadError `malformed` where there is one, and whatever the archive throws
  */
 export function xmlPart(zip: ZipArchive, name: string, filename: string): string {
-  const bytes = zip.read(name)
-  const declared = /^\s*<\?xml[^>]{0,200}\sencoding\s*=\s*["']([\w.:-]{2,40})["']/i.exec(
-    bytes.toString('latin1', 0, 300),
-  )
-  const { text } = decodeText(bytes, declared?.[1])
-  if (/<!DOCTYPE/i.test(text)) {
-    throw new ReadError('malformed', `${filename} declares a document type in ${name}, which its format does not have`)
-  }
-  return text
+  const text = xmlText(zip, name)
+  if (!/<!DOCTYPE/i.test(text)) return text
+  throw new ReadError('malformed', `${filename} declares a document type in ${name}, which its format does not have`)
 }
 
 /**

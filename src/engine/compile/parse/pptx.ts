@@ -1,6 +1,7 @@
-import { MAX_PICTURE_BYTES, ReadError } from './limits.js'
+import { EmbeddedPictures } from './embedded-pictures.js'
+import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
-import type { Block, Parsed, Parser, ParserInput, Picture } from './parsed.js'
+import type { Block, Parsed, Parser, ParserInput } from './parsed.js'
 import { readShapes, type Shape, type SlideParagraph } from './slide-shapes.js'
 import { looksLikeHeader, tableBlocks } from './tables.js'
 import { openZip, type ZipArchive } from './zip.js'
@@ -16,10 +17,6 @@ const BULLETED = new Set(['body', 'obj', 'half', 'quarter'])
 const RUNNING = new Set(['sldNum', 'dt'])
 /** A bullet longer than this is a passage, not a list item. */
 const MAX_ITEM = 1500
-
-const PICTURE_TYPES = new Map(
-  Object.entries({ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' }),
-)
 
 /** Reads presentations: slides in the order they are shown, titles as headings, lists, tables, speaker notes. */
 export const pptxParser: Parser = {
@@ -82,11 +79,12 @@ class SlideReader {
   readonly #filename: string
   /** texts of footers; each is kept where it stands first */
   readonly #footers = new Set<string>()
-  #pictureBytes = 0
+  readonly #pictures: EmbeddedPictures
 
   constructor(zip: ZipArchive, filename: string) {
     this.#zip = zip
     this.#filename = filename
+    this.#pictures = new EmbeddedPictures(zip)
   }
 
   slide(part: string, number: number): void {
@@ -141,15 +139,9 @@ class SlideReader {
   }
 
   #picture(part: string | undefined, alt: string): Block[] {
-    const caption: Block[] = alt === '' ? [] : [{ type: 'paragraph', text: alt }]
-    const contentType = PICTURE_TYPES.get(part?.slice(part.lastIndexOf('.') + 1).toLowerCase() ?? '')
-    const entry = part === undefined ? undefined : this.#zip.entries.get(part)
-    if (part === undefined || entry === undefined || contentType === undefined) return caption
-    if (this.#pictureBytes + entry.size > MAX_PICTURE_BYTES) return caption
-    const bytes = this.#zip.read(part)
-    this.#pictureBytes += bytes.length
-    const picture: Picture = { contentType, bytes: new Uint8Array(bytes) }
-    return [{ type: 'image', text: alt, picture }]
+    const picture = part === undefined ? undefined : this.#pictures.get(part)
+    if (picture !== undefined) return [{ type: 'image', text: alt, picture }]
+    return alt === '' ? [] : [{ type: 'paragraph', text: alt }]
   }
 }
 

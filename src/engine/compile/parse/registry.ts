@@ -42,6 +42,11 @@ const PARSERS: readonly Entry[] = [
     (mediaType) => mediaType.startsWith(`${OFFICE}spreadsheetml.`) || mediaType === 'application/vnd.ms-excel',
     async () => (await import('./spreadsheet.js')).spreadsheetParser,
   ),
+  lazily(
+    (mediaType) => mediaType.startsWith('application/vnd.oasis.opendocument.'),
+    async () => (await import('./odf.js')).odfParser,
+  ),
+  lazily(is('application/epub+zip'), async () => (await import('./epub.js')).epubParser),
   lazily(is('text/csv', 'text/tab-separated-values'), async () => (await import('./csv.js')).csvParser),
   lazily(is('application/json', 'application/x-ndjson'), async () => (await import('./json.js')).jsonParser),
   lazily(is('application/yaml'), async () => (await import('./yaml.js')).yamlParser),

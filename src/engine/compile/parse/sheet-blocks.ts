@@ -12,8 +12,17 @@ export interface Sheet {
   rows: ReadonlyMap<number, SheetRow>
 }
 
+/** A cell that stands for several rows of its column. */
+export interface MergedRows {
+  column: number
+  first: number
+  last: number
+}
+
 /** The longest text of a cell that spreadsheet programs allow. */
 const MAX_CELL = 32_767
+/** Merged ranges looked at in one sheet. */
+const MAX_MERGES = 10_000
 /** All texts of one workbook together, in characters: cells may share one long text without the file being large. */
 const MAX_TEXT = 64 * 1024 * 1024
 /** A region that has this many places for each filled one is a scatter of notes, not a table. */
@@ -59,6 +68,26 @@ export class SheetBudget {
     this.#characters += kept.length
     if (this.#characters <= MAX_TEXT) return kept
     throw new ReadError('limit-exceeded', `${this.#filename} holds more text than the limit of 64 million characters`)
+  }
+}
+
+/** A cell merged over several rows stands for each of them, so that every row is whole by itself. */
+export function fillDown(
+  rows: Map<number, Map<number, string>>,
+  merges: readonly MergedRows[],
+  budget: SheetBudget,
+): void {
+  for (const { column, first, last } of merges.slice(0, MAX_MERGES)) {
+    const text = rows.get(first)?.get(column)
+    if (text === undefined) continue
+    // Rows without anything else stay empty, so the first gap ends it.
+    for (let number = first + 1; number <= last; number++) {
+      const row = rows.get(number)
+      if (row === undefined) break
+      if (row.has(column)) continue
+      budget.cells(1)
+      row.set(column, budget.text(text))
+    }
   }
 }
 

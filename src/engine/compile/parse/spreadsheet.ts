@@ -2,7 +2,7 @@ import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx
 import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
 import type { Parsed, Parser, ParserInput } from './parsed.js'
-import { type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
+import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
 import { cellText } from './sheet-cells.js'
 import { installCodePages } from './spreadsheet-codepages.js'
 import { openZip, type ZipArchive } from './zip.js'
@@ -10,9 +10,6 @@ import { storeZip } from './zip-store.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
 const LEGACY = 'application/vnd.ms-excel'
-
-/** Merged ranges looked at in one sheet. */
-const MAX_MERGES = 10_000
 
 /** Parts of a workbook that hold its cells. Drawings, styles of drawings, links and macros are never unpacked. */
 const NEEDED =
@@ -144,22 +141,7 @@ function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Ma
     budget.cells(row.size)
     if (row.size > 0) rows.set(number, row)
   }
-  fillDown(sheet, rows, budget)
+  const merges = (sheet['!merges'] ?? []).map(({ s, e }) => ({ column: s.c, first: s.r, last: e.r }))
+  fillDown(rows, merges, budget)
   return rows
-}
-
-/** A cell merged over several rows stands for each of them, so that every row is whole by itself. */
-function fillDown(sheet: WorkSheet, rows: Map<number, Map<number, string>>, budget: SheetBudget): void {
-  for (const { s, e } of (sheet['!merges'] ?? []).slice(0, MAX_MERGES)) {
-    const text = rows.get(s.r)?.get(s.c)
-    if (text === undefined) continue
-    // Rows without anything else stay empty, so the first gap ends it.
-    for (let number = s.r + 1; number <= e.r; number++) {
-      const row = rows.get(number)
-      if (row === undefined) break
-      if (row.has(s.c)) continue
-      budget.cells(1)
-      row.set(s.c, budget.text(text))
-    }
-  }
 }
