@@ -33,7 +33,9 @@ beforeAll(async () => {
   home.file('handbook/shop.md', '# Shop\n\nThe shop opens at nine. Every visit is a long story.\n')
   const ingested = await home.ks(['ingest', 'handbook', '--wait', '--space', 'handbook', '--create'])
   expect(ingested, ingested.stderr).toMatchObject({ code: 0 })
-  const look = ['--space', 'handbook', '--opening', 'Welcome in.', '--text-to-speech']
+  home.file('variables.json', '[{"name":"city","valueType":"string","default":"Oslo"}]')
+  const variables = ['--variables', 'variables.json']
+  const look = ['--space', 'handbook', '--opening', 'Welcome in.', '--text-to-speech', ...variables]
   const made = await home.kchat(['apps', 'create', 'Handbook', ...look])
   expect(made, made.stderr).toMatchObject({ code: 0 })
 })
@@ -194,6 +196,8 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     type('/like', 'Enter')
     await shows('› When does the shop open?')
     await shows('Rated: like.')
+    type('/vars', 'Enter')
+    await shows('city: Oslo')
     type('/nothing', 'Enter')
     await shows('There is no command /nothing')
     type('C-d')

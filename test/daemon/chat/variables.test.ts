@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VariableItem } from '../../../src/contract/chat/variables.js'
-import { bodyOf } from '../../helpers/daemon.js'
+import { bodyOf, startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { testTokens } from '../../helpers/tokens.js'
 import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
@@ -374,6 +375,40 @@ describe('what the model is told', () => {
     expect(await values(app, conversation_id)).toMatchObject({ city: 'Narvik', visits: '0' })
     await say(app, 'hello', { conversation_id })
     expect(told()).toContain('City Narvik')
+  })
+
+  test('what an agent set outlives a daemon that is killed before the answer', async () => {
+    const dir = temporaryDir()
+    const env = { KS_DAEMON_PROVIDERS: JSON.stringify([{ ...PROVIDER, baseUrl: `${server.url}/v1` }]) }
+    const first = await startKsd(dir.path, [], env)
+    const { ada } = await testTokens(dir.path)
+    const send = (url: string, method: string, path: string, token: string, json?: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      return fetch(`${url}${path}`, { method, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) })
+    }
+    const fields = { name: 'A', model: MODEL, mode: 'agent-chat', instructions, conversationVariables: VARIABLES }
+    const { id } = await bodyOf<{ id: string }>(await send(first.ready.url, 'POST', '/chat-apps', ada, fields))
+    const { key } = await bodyOf<{ key: string }>(await send(first.ready.url, 'POST', `/chat-apps/${id}/keys`, ada))
+    server.script({ kind: 'ok' }, { kind: 'hang' })
+    const json = { query: 'remember city Vardø', user: 'u', auto_generate_name: false }
+    const stream = await send(first.ready.url, 'POST', '/v1/chat-messages', key, json)
+    let seen = ''
+    for await (const chunk of stream.body ?? []) {
+      seen += Buffer.from(chunk).toString('latin1')
+      // what the tool gave
+      if (/"observation":"[^"]/.test(seen)) break
+    }
+    await first.end('SIGKILL')
+    server.clear()
+    const second = await startKsd(dir.path, [], env)
+    const conversation_id = /"conversation_id":"([^"]+)"/.exec(seen)?.[1] ?? ''
+    const page = await send(second.ready.url, 'GET', `/v1/conversations/${conversation_id}/variables?user=u`, key)
+    expect((await bodyOf<Page>(page)).data.map(({ name, value }) => [name, value])).toContainEqual(['city', 'Vardø'])
+    const next = { ...json, query: 'hello', conversation_id }
+    await (await send(second.ready.url, 'POST', '/v1/chat-messages', key, next)).text()
+    expect(told()).toContain('City Vardø')
+    await second.end('SIGTERM')
+    dir.remove()
   })
 
   test('an agent over a space has the tool beside the others, one without variables does not', async () => {
