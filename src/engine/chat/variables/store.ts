@@ -18,6 +18,8 @@ export interface VariableRow {
   updated_at: number
 }
 
+type Declares = Pick<ChatApp, 'conversationVariables'>
+
 const COLUMNS = 'v.key, v.id, v.name, v.description, v.value_type, v.value, v.created_at, v.updated_at'
 const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversations c ON c.id = v.conversation_id
   WHERE c.app_id = ? AND c.end_user_id = ? AND c.id = ?`
@@ -26,7 +28,7 @@ const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversati
  * Gives a conversation the variables of its application, inside the caller's transaction: new ones begin with their
  * default, and so do those whose value is not of the type that they have now. What the application has no more stays.
  */
-export function alignVariables(db: Database, { conversationVariables }: ChatApp, who: Who, id: string, now: number) {
+export function alignVariables(db: Database, { conversationVariables }: Declares, who: Who, id: string, now: number) {
   if (conversationVariables.length === 0) return
   const rows = new Map(variablesOf(db, who, id).map((row) => [row.name, row]))
   for (const variable of conversationVariables) {
@@ -62,7 +64,7 @@ export function variablesOf(db: Database, who: Who, conversationId: string): Var
 }
 
 /** What the variables that the application has now stand for. */
-export function currentValues(db: Database, { conversationVariables }: ChatApp, who: Who, id: string): Inputs {
+export function currentValues(db: Database, { conversationVariables }: Declares, who: Who, id: string): Inputs {
   if (conversationVariables.length === 0) return {}
   const names = new Set(conversationVariables.map(({ name }) => name))
   const rows = variablesOf(db, who, id).filter(({ name }) => names.has(name))

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { EMPTY_VALUES, readValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
+import { insertConversation } from '../../../src/engine/chat/store.js'
+import {
+  alignVariables,
+  currentValues,
+  findVariable,
+  variablesAfter,
+  variablesOf,
+  writeValue,
+} from '../../../src/engine/chat/variables/store.js'
+import { Database } from '../../../src/engine/storage/database.js'
+import { newId } from '../../../src/lib/ids.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'ks-variables-'))
+const db = new Database(join(dir, 'main.sqlite'))
+afterAll(async () => {
+  await db.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+interface Kept {
+  type: ValueType
+  value: string
+}
+
+const NAMES = ['a', 'A', 'ab', 'b_c', 'c.d', '__proto__']
+const types = fc.constantFrom(...VALUE_TYPES)
+const declared = fc.uniqueArray(fc.record({ name: fc.constantFrom(...NAMES), type: types }), {
+  selector: ({ name }) => name,
+})
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('message' as const), variables: declared }),
+  fc.record({
+    kind: fc.constant('set' as const),
+    name: fc.constantFrom(...NAMES),
+    value: fc.oneof(fc.string(), fc.json()),
+  }),
+  fc.record({
+    kind: fc.constant('list' as const),
+    limit: fc.integer({ min: 1, max: 4 }),
+    part: fc.constantFrom('', 'a', 'B', '_', '.'),
+  }),
+)
+
+test('a conversation holds what a list of names, types and texts would, however its application changes', () => {
+  const appId = newId()
+  const who = { appId, userId: newId() }
+  db.writeNow(() => db.run("INSERT INTO chat_apps VALUES (?, 't', 's', '{}', 0, 0)", appId))
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const id = newId()
+      db.writeNow(() => insertConversation(db, who, { id, name: '', inputs: {}, now: 1 }))
+      const model = new Map<string, Kept>()
+      for (const each of steps) {
+        if (each.kind === 'message') {
+          const conversationVariables = each.variables.map(({ name, type }) => ({
+            ...{ name, valueType: type, description: '' },
+          }))
+          const app = { conversationVariables }
+          db.writeNow(() => alignVariables(db, app, who, id, Date.now()))
+          for (const { name, type } of each.variables) {
+            const kept = model.get(name)
+            const read = kept === undefined ? { rule: '' } : readValue(type, kept.value)
+            if (kept?.type === type) continue
+            model.set(name, { type, value: 'text' in read ? read.text : EMPTY_VALUES[type] })
+          }
+          const values = currentValues(db, app, who, id)
+          expect(Object.keys(values).sort()).toEqual(each.variables.map(({ name }) => name).sort())
+        } else if (each.kind === 'set') {
+          const row = variablesOf(db, who, id).find(({ name }) => name === each.name)
+          expect(row === undefined).toBe(!model.has(each.name))
+          const read = row === undefined ? { rule: '' } : readValue(row.value_type, each.value)
+          if (row === undefined || 'rule' in read) continue
+          db.writeNow(() => writeValue(db, row, read.text))
+          model.set(each.name, { type: row.value_type, value: read.text })
+        } else {
+          const expected = [...model].filter(([name]) => name.toLowerCase().includes(each.part.toLowerCase()))
+          const seen: [string, Kept][] = []
+          for (let after = 0; ; ) {
+            const page = variablesAfter(db, who, id, { after, part: each.part, limit: each.limit })
+            seen.push(...page.map(({ name, value_type: type, value }): [string, Kept] => [name, { type, value }]))
+            const last = page.at(-1)
+            if (last === undefined) break
+            after = findVariable(db, who, id, last.id)?.key ?? 0
+          }
+          expect(seen).toEqual(expected)
+        }
+      }
+      // nobody else has any of it
+      expect(variablesOf(db, { ...who, userId: newId() }, id)).toEqual([])
+      expect(variablesOf(db, { ...who, appId: newId() }, id)).toEqual([])
+    }),
+  )
+})
