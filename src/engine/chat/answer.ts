@@ -55,6 +55,12 @@ export type AnswerPiece =
 
 const MAX_ANSWER_TOKENS = 1024
 const LINE_CHARACTERS = 1000
+/** People greet and thank, and ask about what was said; only the model can tell that from a question of fact. */
+const NO_PASSAGE = [
+  'No passage of the knowledge spaces that you answer from says anything on the last message.',
+  'Do not answer questions of fact from your own knowledge: say that the documents do not answer them.',
+  'What is about this conversation alone, such as a greeting, thanks or a question about what was said before, you answer from the conversation.',
+].join(' ')
 
 /** The model that answers where no space is asked; undefined where the daemon has none. */
 export function chatModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {
@@ -79,9 +85,11 @@ export async function* answerTurn(
   const found = merged(await atItsTurn(shared.gate, signal, () => Promise.all(asked.spaceIds.map(search))))
   if (found === undefined) return
   const { best, resources } = found
-  // a picture may answer what no passage does, and so may what was sent with the question
-  const brings = asked.images.length > 0 || (isLong && chatModel(context, asked.app) !== undefined)
-  if (brings && best.bundle.state === 'not-enough-evidence') return yield* fromModel(context, asked, signal)
+  if (best.bundle.state === 'not-enough-evidence' && chatModel(context, asked.app) !== undefined) {
+    // a picture may answer what no passage does, and so may what was sent with the question
+    const brings = asked.images.length > 0 || isLong
+    return yield* fromModel(context, asked, signal, brings ? '' : NO_PASSAGE)
+  }
   yield { type: 'resources', resources }
   const { profile } = best.admitted
   const model = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
@@ -107,12 +115,18 @@ export async function atItsTurn<T>(gate: QueryGate, signal: AbortSignal, work: (
   }
 }
 
-async function* fromModel(context: EngineContext, asked: Asked, signal: AbortSignal): AsyncGenerator<AnswerPiece> {
+/** @param rules what the model is told before the application's instructions */
+async function* fromModel(
+  context: EngineContext,
+  asked: Asked,
+  signal: AbortSignal,
+  rules = '',
+): AsyncGenerator<AnswerPiece> {
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(model)
-  for await (const event of generator.generate(promptOf(asked), { ...settingsOf(asked), signal }))
+  for await (const event of generator.generate(promptOf(asked, rules), { ...settingsOf(asked), signal }))
     if (event.type === 'delta') yield { type: 'delta', text: event.text }
 }
 

@@ -149,3 +149,26 @@ describe('what an application asks of its model', () => {
     })
   })
 })
+
+test('what no passage answers goes to the model, which is told so and sees what was said before', async () => {
+  const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
+  const first = await blocking(token, { query: 'How much is a blue kettle?', auto_generate_name: false })
+  expect(server.requests.at(-1)?.body.messages?.[0]?.content).not.toContain('No passage')
+  const { conversation_id } = first
+  const text = await (await ask(token, { query: 'Zygomorphic ranunculus xylem?', conversation_id })).text()
+  const end = JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')
+  expect(end).toMatchObject({ event: 'message_end', metadata: { retriever_resources: [] } })
+  const messages = server.requests.at(-1)?.body.messages ?? []
+  expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+  expect(messages[0]?.content).toMatch(/^No passage .*Be brief\.$/s)
+  expect(messages[1]?.content).toBe('How much is a blue kettle?')
+  const alone = await appOf({
+    knowledgeSpaceIds: [chat.spaceId],
+    model: { pluginId: 'builtin', provider: 'extractive', model: 'extractive' },
+  })
+  const count = server.requests.length
+  const refused = await blocking(alone, { query: 'Zygomorphic ranunculus xylem?' })
+  expect(refused.answer).toMatch(/^No passage/)
+  expect(refused.metadata.usage).toMatchObject({ total_tokens: 0 })
+  expect(server.requests.length).toBe(count)
+})
