@@ -47,6 +47,7 @@ const PARSERS: readonly Entry[] = [
     async () => (await import('./odf.js')).odfParser,
   ),
   lazily(is('application/epub+zip'), async () => (await import('./epub.js')).epubParser),
+  lazily(is('application/rtf'), async () => (await import('./rtf.js')).rtfParser),
   lazily(is('text/csv', 'text/tab-separated-values'), async () => (await import('./csv.js')).csvParser),
   lazily(is('application/json', 'application/x-ndjson'), async () => (await import('./json.js')).jsonParser),
   lazily(is('application/yaml'), async () => (await import('./yaml.js')).yamlParser),

@@ -1,0 +1,75 @@
+/** What stands in an RTF file, in order. Texts are Latin-1: one character for each byte. */
+export interface RtfHandler {
+  open(): void
+  close(): void
+  /** `\word` or `\word-12`; `\'e4` comes as text, `\*` and other signs as words of one character */
+  control(word: string, parameter: number | undefined): void
+  text(bytes: string): void
+}
+
+const BACKSLASH = 92
+const OPEN = 123
+const CLOSE = 125
+const CONTROL = /([a-zA-Z]{1,32})(-?\d{1,10})? ?/y
+const HEX = /^[0-9a-fA-F]{2}$/
+
+/**
+ * Takes an RTF file apart (RTF Specification 1.9.1, "Basic Entities"). Reads on over anything that is not sound, in
+ * linear time and without recursion.
+ *
+ * @param source the file as Latin-1
+ */
+export function readRtf(source: string, handler: RtfHandler): void {
+  let at = 0
+  while (at < source.length) {
+    const code = source.charCodeAt(at)
+    if (code === OPEN) {
+      handler.open()
+      at++
+    } else if (code === CLOSE) {
+      handler.close()
+      at++
+    } else if (code === BACKSLASH) {
+      at = readControl(source, at + 1, handler)
+    } else {
+      at = readText(source, at, handler)
+    }
+  }
+}
+
+function readText(source: string, start: number, handler: RtfHandler): number {
+  let end = start
+  for (; end < source.length; end++) {
+    const code = source.charCodeAt(end)
+    if (code === OPEN || code === CLOSE || code === BACKSLASH) break
+  }
+  // Line ends only fold the file.
+  const text = source.slice(start, end).replace(/[\r\n\0]+/g, '')
+  if (text !== '') handler.text(text)
+  return end
+}
+
+/** @returns where to read on */
+function readControl(source: string, start: number, handler: RtfHandler): number {
+  CONTROL.lastIndex = start
+  const found = CONTROL.exec(source)
+  if (found !== null) {
+    const [whole, word = '', digits] = found
+    const parameter = digits === undefined ? undefined : Number(digits)
+    const next = start + whole.length
+    // Raw bytes follow, which may look like anything.
+    if (word === 'bin') return next + Math.max(0, parameter ?? 0)
+    handler.control(word, parameter)
+    return next
+  }
+  const sign = source.charAt(start)
+  if (sign === "'") {
+    const hex = source.slice(start + 1, start + 3)
+    if (!HEX.test(hex)) return start + 1
+    handler.text(String.fromCharCode(Number.parseInt(hex, 16)))
+    return start + 3
+  }
+  if (sign === '\\' || sign === '{' || sign === '}') handler.text(sign)
+  else if (sign !== '') handler.control(sign, undefined)
+  return start + 1
+}

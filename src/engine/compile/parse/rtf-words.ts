@@ -1,0 +1,103 @@
+/** Where the text of a group goes. */
+export type SinkKind = 'body' | 'fonts' | 'styles' | 'info' | 'title' | 'author' | 'marker' | 'note' | 'margin' | 'skip'
+
+/** The text of a group while it is read. */
+export interface Sink {
+  kind: SinkKind
+  text: string
+  role?: string
+}
+
+/** What holds within a group. */
+export interface State {
+  sink: Sink
+  page: number
+  /** characters that stand after `\u` for readers without Unicode */
+  fallback: number
+  hidden: boolean
+  inTable: boolean
+  style: number
+  outline: number | undefined
+}
+
+/** Control words that open a group of its own kind. */
+export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkKind>([
+  ['fonttbl', 'fonts'],
+  ['stylesheet', 'styles'],
+  ['info', 'info'],
+  ['title', 'title'],
+  ['author', 'author'],
+  ['listtext', 'marker'],
+  ['pntext', 'marker'],
+  ['footnote', 'note'],
+  ...'header headerl headerr headerf footer footerl footerr footerf'
+    .split(' ')
+    .map((word) => [word, 'margin'] as const),
+  ...(
+    'colortbl pict objdata fldinst nonshppict shppict sp pn xe tc annotation atnid atnauthor atndate nonesttables ' +
+    'themedata listtable listoverridetable private bkmkstart bkmkend mmathPict ftnsep ftnsepc'
+  )
+    .split(' ')
+    .map((word) => [word, 'skip'] as const),
+])
+
+/** Groups marked as "leave out what you do not know" that hold text for readers all the same. */
+export const KEPT = new Set(['shpinst', 'shptxt', 'listtext', 'pntext'])
+
+/** Control words and signs that stand for characters. */
+export const CHARACTERS: ReadonlyMap<string, string> = new Map([
+  ['tab', '\t'],
+  ['line', '\n'],
+  ['softline', '\n'],
+  ['emdash', '—'],
+  ['endash', '–'],
+  ['emspace', ' '],
+  ['enspace', ' '],
+  ['qmspace', ' '],
+  ['bullet', '•'],
+  ['lquote', '‘'],
+  ['rquote', '’'],
+  ['ldblquote', '“'],
+  ['rdblquote', '”'],
+  ['~', '\u00a0'],
+  ['_', '-'],
+])
+
+/** Code pages by the charset of a font (RTF 1.9.1, `\fcharset`); those that are missing have that of the file. */
+export const CHARSET_PAGES: ReadonlyMap<number, number> = new Map([
+  [77, 10000],
+  [128, 932],
+  [129, 949],
+  [130, 1361],
+  [134, 936],
+  [136, 950],
+  [161, 1253],
+  [162, 1254],
+  [163, 1258],
+  [177, 1255],
+  [178, 1256],
+  [186, 1257],
+  [204, 1251],
+  [222, 874],
+  [238, 1250],
+  [255, 437],
+])
+
+/** Code pages that the file as a whole may name in place of `\ansicpg`. */
+export const FILE_PAGES: ReadonlyMap<string, number> = new Map([
+  ['mac', 10000],
+  ['pc', 437],
+  ['pca', 850],
+])
+
+/** The level of a heading by `\outlinelevel`, which counts from 0 and has 9 for text; 0 for text. */
+export function headingLevel(outline: number): number {
+  return outline >= 0 && outline < 9 ? outline + 1 : 0
+}
+
+/** The level of the headings of a style, by its name (up to a semicolon) or its outline level; 0 for text. */
+export function styleLevel(name: string, outline: number | undefined): number {
+  const known = name.replace(/;.*$/s, '').trim().toLowerCase()
+  const level = known === 'title' ? 1 : Number(/^heading ([1-9])$/.exec(known)?.[1] ?? 0)
+  return level > 0 || outline === undefined ? level : headingLevel(outline)
+}
