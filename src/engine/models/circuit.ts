@@ -13,12 +13,15 @@ export interface Circuit {
   /** Begins a call; the first one after the open time is the probe, and others stay blocked until it ends. */
   enter(): CircuitCall
   state(): CircuitState
+  /** HTTP status of the last failure, where it had one. */
+  lastStatus(): number | undefined
 }
 
 /** One call; only the first outcome it tells counts. */
 export interface CircuitCall {
   succeeded(): void
-  failed(): void
+  /** @param status of the response, where there was one */
+  failed(status?: number): void
   /** It ended without telling anything: its caller left. */
   abandoned(): void
 }
@@ -27,6 +30,7 @@ export function createCircuit(now: () => number): Circuit {
   let failures = 0
   let openUntil = 0
   let openMs = 0
+  let lastStatus: number | undefined
   let probe: CircuitCall | undefined
   const isOpen = () => failures >= FAILURES_TO_OPEN
 
@@ -37,19 +41,20 @@ export function createCircuit(now: () => number): Circuit {
     },
     enter() {
       let ended = false
-      const end = (outcome: (wasProbe: boolean) => void) => () => {
+      const end = (outcome: (wasProbe: boolean, status?: number) => void) => (status?: number) => {
         if (ended) return
         ended = true
         const wasProbe = probe === call
         if (wasProbe) probe = undefined
-        outcome(wasProbe)
+        outcome(wasProbe, status)
       }
       const call: CircuitCall = {
         succeeded: end(() => {
           failures = 0
         }),
-        failed: end((wasProbe) => {
+        failed: end((wasProbe, status) => {
           failures++
+          lastStatus = status
           if (!isOpen()) return
           // calls that were under way before say nothing of how long it takes
           if (failures === FAILURES_TO_OPEN) openMs = OPEN_MS.first
@@ -65,5 +70,6 @@ export function createCircuit(now: () => number): Circuit {
       if (!isOpen()) return 'closed'
       return openUntil <= now() ? 'half-open' : 'open'
     },
+    lastStatus: () => lastStatus,
   }
 }

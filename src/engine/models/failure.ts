@@ -16,6 +16,7 @@ export type FailureKind =
  */
 export class ProviderFailure extends Error {
   readonly kind: FailureKind
+  /** of the response; of an open circuit that of the last failure */
   readonly status?: number
   /** how long the provider asked to be left alone */
   readonly retryAfterMs?: number

@@ -152,7 +152,7 @@ async function enter(entry: Entry) {
       const failure = toFailure(scope.signal.aborted ? scope.signal.reason : error)
       const waitMs = scope.signal.aborted ? undefined : waitBeforeRetry(entry, failure, attempt, timers.left())
       if (waitMs === undefined) {
-        if (failure.unhealthy) call.failed()
+        if (failure.unhealthy) call.failed(failure.status)
         else call.succeeded()
         throw toKsError(gate.provider, failure)
       }
@@ -205,7 +205,10 @@ async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: (
 
 function refuseWhenOpen(gate: ProviderGate, circuit: Circuit): void {
   const retryAfterMs = circuit.blockedFor()
-  if (retryAfterMs > 0) throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', { retryAfterMs }))
+  if (retryAfterMs <= 0) return
+  const status = circuit.lastStatus()
+  const failure = { retryAfterMs, ...(status === undefined ? {} : { status }) }
+  throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', failure))
 }
 
 /** The caller's own reason where the caller left, else the timeout. */

@@ -221,6 +221,20 @@ test('after five failed calls a model is left alone, briefly and then for longer
   expect(await Promise.all([embed(), embed()])).toHaveLength(2)
 })
 
+test('a model that is left alone is said to be limited where its last failures were limits', async () => {
+  let now = Date.UTC(2030, 0, 1)
+  const { fake, registry } = await setUp({}, { now: () => now })
+  const embed = () => failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  fake.script(...repeat(30, { kind: 'status', status: 429 }))
+  for (let round = 0; round < 5; round++) expect((await embed()).cause).toMatchObject({ kind: 'status', status: 429 })
+  expect((await embed()).cause).toMatchObject({ kind: 'circuit-open', status: 429 })
+  fake.clear()
+  now += 1001
+  fake.script({ kind: 'malformed' })
+  await embed()
+  expect((await embed()).cause).toMatchObject({ kind: 'circuit-open', status: undefined })
+})
+
 test('refused requests and callers that leave do not open the circuit', async () => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(7, { kind: 'status', status: 400 }), ...repeat(7, { kind: 'hang' }))
