@@ -53,6 +53,7 @@ const PARSERS: readonly Entry[] = [
   lazily(is('application/yaml'), async () => (await import('./yaml.js')).yamlParser),
   lazily(is('text/x-rst'), async () => (await import('./rst.js')).rstParser),
   lazily(is('message/rfc822'), async () => (await import('./eml.js')).emlParser),
+  lazily(is('application/vnd.ms-outlook'), async () => (await import('./msg.js')).msgParser),
   lazily(is('text/x-org'), async () => (await import('./org.js')).orgParser),
   lazily(
     (mediaType) => mediaType === 'application/xml' || mediaType.endsWith('+xml'),

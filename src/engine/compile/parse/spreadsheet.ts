@@ -1,4 +1,5 @@
 import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
+import { checkCompound } from './compound.js'
 import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
 import type { Parsed, Parser, ParserInput } from './parsed.js'
@@ -25,7 +26,10 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   const { filename, limits, mediaType } = input
   const budget = new SheetBudget(filename, limits)
   const zip = mediaType === LEGACY ? undefined : openZip(input.bytes, filename, limits)
-  if (zip === undefined) installCodePages()
+  if (zip === undefined) {
+    checkCompound(input.bytes, filename)
+    installCodePages()
+  }
   const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells), filename)
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
   const sheets: Sheet[] = []

@@ -17,7 +17,20 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Endings of formats that are read, and whose files are recognised by their first bytes. */
-const RECOGNISED_BY_BYTES = new Set(['pdf', 'docx', 'dotx', 'xlsx', 'xls', 'pptx', 'odt', 'odp', 'ods', 'epub'])
+const RECOGNISED_BY_BYTES = new Set([
+  'pdf',
+  'docx',
+  'dotx',
+  'xlsx',
+  'xls',
+  'pptx',
+  'odt',
+  'odp',
+  'ods',
+  'epub',
+  'rtf',
+  'msg',
+])
 
 /** The error for a type without a parser: one sentence that says what the file is. */
 export function unsupported(filename: string, mediaType: string): ReadError {

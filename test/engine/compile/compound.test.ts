@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CFB, utils, write } from '@e965/xlsx'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createCompiler } from '../../../src/engine/compile/compiler.js'
+import { chainsEnd } from '../../../src/engine/compile/parse/compound-chains.js'
+import { failureOf, read } from './read.js'
+
+function oldWorkbook(): Buffer {
+  const workbook = utils.book_new()
+  const rows = [
+    ['a', 'b'],
+    [1, 2.5],
+  ]
+  utils.book_append_sheet(workbook, utils.aoa_to_sheet(rows), 'Sheet1')
+  return write(workbook, { type: 'buffer', bookType: 'biff8' })
+}
+
+function message(): Buffer {
+  const file = CFB.utils.cfb_new()
+  CFB.utils.cfb_add(file, '/__substg1.0_0037001E', Buffer.from('Subject'))
+  CFB.utils.cfb_add(file, '/__substg1.0_1000001E', Buffer.from('Words. '.repeat(2000)))
+  return CFB.write(file, { type: 'buffer' })
+}
+
+/** The place in the file of what follows a sector in its chain, by the one table of a small file. */
+const entry = (bytes: Buffer, sector: number): number => (bytes.readInt32LE(76) + 1) * 512 + sector * 4
+
+describe('Compound files', () => {
+  it('whose chains lead back into themselves are refused before anything follows them', async () => {
+    for (const bytes of [oldWorkbook(), message()]) {
+      expect(chainsEnd(bytes)).toBe(true)
+      const looped = Buffer.from(bytes)
+      looped.writeInt32LE(1, entry(bytes, 2))
+      looped.writeInt32LE(2, entry(bytes, 1))
+      expect(chainsEnd(looped)).toBe(false)
+      expect(await failureOf(read('loop.xls', looped))).toEqual({
+        code: 'malformed',
+        message: 'loop.xls is damaged: a chain of its sectors leads back into itself',
+      })
+    }
+  })
+
+  it('of any bytes are looked through to the end', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 0, maxLength: 3000 }), fc.constantFrom(9, 12, 0), (bytes, shift) => {
+        const file = Buffer.from(bytes)
+        if (file.length > 32) file.writeUInt16LE(shift, 30)
+        expect(typeof chainsEnd(file)).toBe('boolean')
+      }),
+    )
+  })
+
+  it('damaged in any place are read or fail alone', { timeout: 240_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ks-compound-'))
+    const compiler = createCompiler({ limits: { timeoutMs: 5000, memoryBytes: 256 * 1024 * 1024 } })
+    try {
+      const changes = fc.array(fc.tuple(fc.nat(100_000), fc.nat(255)), { minLength: 1, maxLength: 20 })
+      const requests = fc.sample(changes, { seed: 7, numRuns: 60 }).flatMap((edits, index) =>
+        [oldWorkbook(), message()].map((bytes, kind) => {
+          for (const [at, value] of edits) bytes[at % bytes.length] = value
+          const filename = `${index}.${kind === 0 ? 'xls' : 'msg'}`
+          writeFileSync(join(folder, filename), bytes)
+          return { path: join(folder, filename), filename }
+        }),
+      )
+      const results = await compiler.compile(requests)
+      expect(results.length).toBe(requests.length)
+      expect(results.some((result) => result.ok)).toBe(true)
+      expect(results.filter((result) => !result.ok && result.failure.code === 'crashed')).toEqual([])
+    } finally {
+      await compiler.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,53 @@
+import { CFB } from '@e965/xlsx'
+import { describe, expect, it } from 'vitest'
+import { read } from './read.js'
+
+/** A message from streams by path; texts of properties whose type is 001F are UTF-16. */
+function makeMsg(streams: Record<string, string>): Buffer {
+  const file = CFB.utils.cfb_new()
+  for (const [path, text] of Object.entries(streams)) {
+    CFB.utils.cfb_add(file, `/${path}`, Buffer.from(text, path.endsWith('001F') ? 'utf16le' : 'latin1'))
+  }
+  return CFB.write(file, { type: 'buffer' })
+}
+
+const SUBSTG = '__substg1.0_'
+const ATTACHMENT = '__attach_version1.0_#00000000/__substg1.0_'
+
+describe('Messages of Outlook', () => {
+  const message = {
+    [`${SUBSTG}0037001F`]: 'Größe der Schachtel',
+    [`${SUBSTG}0C1A001F`]: 'Ann',
+    [`${SUBSTG}0C1F001F`]: 'ann@example.org',
+    [`${SUBSTG}0E04001F`]: 'Bob',
+    [`${SUBSTG}007D001F`]: 'MIME-Version: 1.0\r\nDate: Fri, 16 Dec 2022 17:04:16 -0500\r\n',
+    [`${SUBSTG}1000001F`]: 'Hello Bob,\r\n\r\nit is large.\r\n\0',
+    [`${SUBSTG}10130102`]: '<p>not twice</p>',
+    [`${ATTACHMENT}3707001F`]: 'notes.txt',
+    [`${ATTACHMENT}370E001F`]: 'text/plain',
+    [`${ATTACHMENT}37010102`]: 'Attached words.',
+  }
+
+  it('give who, when and about what, the text, and attachments', async () => {
+    const document = await read('mail.msg', makeMsg(message))
+    expect([document.mediaType, document.title]).toEqual(['application/vnd.ms-outlook', 'Größe der Schachtel'])
+    expect(document.elements.map((element) => [element.type, element.text])).toEqual([
+      [
+        'list',
+        'From: Ann <ann@example.org>\nTo: Bob\nDate: Fri, 16 Dec 2022 17:04:16 -0500\nSubject: Größe der Schachtel',
+      ],
+      ['paragraph', 'Hello Bob,'],
+      ['paragraph', 'it is large.'],
+      ['paragraph', 'Attachment: notes.txt'],
+      ['paragraph', 'Attached words.'],
+    ])
+  })
+
+  it('without a plain text are read from their HTML, in their code page', async () => {
+    const document = await read(
+      'html.msg',
+      makeMsg({ [`${SUBSTG}0037001E`]: 'Caf\u00e9', [`${SUBSTG}10130102`]: '<h1>Top</h1><p>Body</p>' }),
+    )
+    expect(document.text).toBe('Subject: Café\n\nTop\n\nBody')
+  })
+})
