@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/compile/parse/limits.js'
 import { openZip } from '../../../src/engine/compile/parse/zip.js'
+import { makeEpub, makePptx, makeXlsx } from './office.js'
 import { failureOf, fixturePath, makeDocx, makeZip, read, wordParagraph } from './read.js'
 
 const MIB = 1024 * 1024
@@ -16,6 +17,17 @@ describe('Archives', () => {
       message: 'bomb.docx inflates to more than 200 times its size, which is past the decompression limit',
     })
     expect((await failureOf(read('bomb.txt', bomb))).code).toBe('limit-exceeded')
+  })
+
+  it('of every office format are refused when they inflate too far, whatever their name', async () => {
+    const bomb = { name: 'x/padding.bin', content: Buffer.alloc(40 * MIB) }
+    const files = [
+      makePptx([{ shapes: '' }], [bomb]),
+      makeXlsx([{ name: 'a', rows: '' }], { extra: [bomb] }),
+      makeEpub([{ name: 'a', xhtml: '<p>x</p>' }], { extra: [bomb] }),
+      makeZip([{ name: 'META-INF/manifest.xml', content: '' }, { name: 'content.xml', content: '' }, bomb]),
+    ]
+    for (const file of files) expect((await failureOf(read('notes.txt', file))).code).toBe('limit-exceeded')
   })
 
   it('that lie about their sizes are stopped while they inflate', async () => {
