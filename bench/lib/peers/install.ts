@@ -10,7 +10,9 @@ const FOLDER = join(ROOT, 'bench')
 export function installPeers(): void {
   if (existsSync(join(FOLDER, 'node_modules', '@lancedb', 'lancedb', 'package.json'))) return
   process.stderr.write('installing the engines to compare with into bench/node_modules ...\n')
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: FOLDER, stdio: ['ignore', 2, 2] })
+  // not `npm ci`, which asks for the packages of every platform, and registries do not hold all of them
+  const args = ['install', '--no-save', '--no-audit', '--no-fund']
+  const { status } = spawnSync('npm', args, { cwd: FOLDER, stdio: ['ignore', 2, 2] })
   if (status !== 0) throw new Error('the engines to compare with cannot be installed')
 }
 
