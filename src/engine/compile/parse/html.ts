@@ -1,3 +1,4 @@
+import { DroppedElement } from './dropped-element.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import type { Block, Parsed, Parser, Picture } from './parsed.js'
@@ -57,8 +58,7 @@ class HtmlReader {
   readonly #metadata: Record<string, unknown> = {}
   #text: string[] = []
   #heading = 0
-  #dropping = ''
-  #dropDepth = 0
+  readonly #dropped = new DroppedElement()
   #navigationDepth = 0
   #pre: { language: string; code: boolean } | undefined
   #inTitle = false
@@ -70,18 +70,14 @@ class HtmlReader {
   }
 
   text(text: string): void {
-    if (this.#dropping !== '') return
+    if (this.#dropped.inside) return
     if (this.#inTitle) this.#title = `${this.#title ?? ''}${text}`.slice(0, 1000)
     else this.#text.push(text)
   }
 
   open(name: string, attributes: Attributes): void {
-    if (this.#dropping !== '') {
-      if (name === this.#dropping) this.#dropDepth++
-    } else if (DROPPED.has(name)) {
-      this.#dropping = name
-      this.#dropDepth = 1
-    } else if (this.#pre !== undefined) {
+    if (this.#dropped.opens(name, DROPPED.has(name))) return
+    if (this.#pre !== undefined) {
       this.#openInPre(name, attributes)
     } else if (/^h[1-6]$/.test(name)) {
       this.#break()
@@ -98,9 +94,8 @@ class HtmlReader {
   }
 
   close(name: string): void {
-    if (this.#dropping !== '') {
-      if (name === this.#dropping && --this.#dropDepth === 0) this.#dropping = ''
-    } else if (name === 'title') {
+    if (this.#dropped.closes(name)) return
+    if (name === 'title') {
       this.#inTitle = false
     } else if (this.#pre !== undefined) {
       if (name === 'pre') this.#closePre()

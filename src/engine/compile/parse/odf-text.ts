@@ -1,3 +1,4 @@
+import { DroppedElement } from './dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 
 /** A stretch of an OpenDocument text as HTML: the whole of it, or one slide. */
@@ -46,19 +47,12 @@ class OdfReader implements MarkupHandler {
   #listStyle = ''
   #inBody = false
   #headerRows = 0
-  #dropping = ''
-  #dropDepth = 0
+  readonly #dropped = new DroppedElement()
 
   open(name: string, attributes: Attributes): void {
-    if (this.#dropping !== '') {
-      if (name === this.#dropping) this.#dropDepth++
-    } else if (
-      DROPPED.has(name) ||
-      (name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? ''))
-    ) {
-      this.#dropping = name
-      this.#dropDepth = 1
-    } else if (!this.#inBody) {
+    const running = name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? '')
+    if (this.#dropped.opens(name, running || DROPPED.has(name))) return
+    if (!this.#inBody) {
       this.#openStyle(name, attributes)
     } else if (name === 'text:h' || name === 'text:p') {
       this.#openParagraph(name, attributes)
@@ -74,9 +68,8 @@ class OdfReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (this.#dropping !== '') {
-      if (name === this.#dropping && --this.#dropDepth === 0) this.#dropping = ''
-    } else if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
+    if (this.#dropped.closes(name)) return
+    if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
     else if (name === 'text:note-body' || name === 'draw:text-box') this.#closeAside()
     else if (name === 'draw:frame') this.#frames.pop()
     else if (name === 'text:list') this.#parts.push(`</${this.#lists.pop() ?? 'ul'}>`)
@@ -88,7 +81,7 @@ class OdfReader implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (this.#dropping === '' && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
+    if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
   }
 
   finish(): OdfSection[] {

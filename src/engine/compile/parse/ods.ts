@@ -1,3 +1,4 @@
+import { DroppedElement } from './dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 import { fillDown, type MergedRows, type Sheet, type SheetBudget } from './sheet-blocks.js'
 
@@ -29,20 +30,15 @@ class SheetReader implements MarkupHandler {
   #rowRepeat = 1
   #cell: { repeat: number; rowsSpanned: number; value: string | undefined; texts: string[] } | undefined
   #depth = 0
-  #dropping = ''
-  #dropDepth = 0
+  readonly #dropped = new DroppedElement()
 
   constructor(budget: SheetBudget) {
     this.#budget = budget
   }
 
   open(name: string, attributes: Attributes): void {
-    if (this.#dropping !== '') {
-      if (name === this.#dropping) this.#dropDepth++
-    } else if (DROPPED.has(name)) {
-      this.#dropping = name
-      this.#dropDepth = 1
-    } else if (name === 'table:table') this.#openSheet(attributes)
+    if (this.#dropped.opens(name, DROPPED.has(name))) return
+    if (name === 'table:table') this.#openSheet(attributes)
     else if (name === 'table:table-row') {
       this.#cells = new Map()
       this.#column = 0
@@ -53,9 +49,8 @@ class SheetReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (this.#dropping !== '') {
-      if (name === this.#dropping && --this.#dropDepth === 0) this.#dropping = ''
-    } else if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#closeCell()
+    if (this.#dropped.closes(name)) return
+    if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#closeCell()
     else if (name === 'table:table-row') this.#closeRow()
     else if (name === 'table:table' && this.#depth > 0 && --this.#depth === 0)
       fillDown(this.#rows, this.#merges, this.#budget)
@@ -63,7 +58,7 @@ class SheetReader implements MarkupHandler {
 
   text(text: string): void {
     const texts = this.#cell?.texts
-    if (this.#dropping !== '' || texts === undefined || texts.length === 0) return
+    if (this.#dropped.inside || texts === undefined || texts.length === 0) return
     texts.push(`${texts.pop() ?? ''}${text}`)
   }
 
