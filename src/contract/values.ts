@@ -26,7 +26,8 @@ export const RESEARCH_STAGES = [
   'canceled',
 ] as const
 
-export const STAGED_COMMIT_STATUSES = [
+/** the steps of a commit on its way, in their order */
+export const STAGED_COMMIT_STEPS = [
   'received',
   'object-staged',
   'object-verified',
@@ -34,6 +35,10 @@ export const STAGED_COMMIT_STATUSES = [
   'artifacts-built',
   'nodes-built',
   'projections-built',
+] as const
+
+export const STAGED_COMMIT_STATUSES = [
+  ...STAGED_COMMIT_STEPS,
   'published',
   'failed-retryable',
   'failed-terminal',

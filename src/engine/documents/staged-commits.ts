@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
+import { STAGED_COMMIT_STEPS } from '../../contract/values.js'
 import type { Bindable, Database } from '../storage/database.js'
 
 export type CommitStatus = StagedCommitStatus
@@ -19,17 +20,7 @@ const MOVES: Record<CommitStatus, readonly CommitStatus[]> = {
   'nodes-built': ['projections-built', ...FAILURES],
   'projections-built': ['published', ...FAILURES],
   published: [],
-  'failed-retryable': [
-    'received',
-    'object-staged',
-    'object-verified',
-    'metadata-prepared',
-    'artifacts-built',
-    'nodes-built',
-    'projections-built',
-    'failed-terminal',
-    'canceled',
-  ],
+  'failed-retryable': [...STAGED_COMMIT_STEPS, 'failed-terminal', 'canceled'],
   'failed-terminal': ['gc-pending'],
   canceled: ['gc-pending'],
   'gc-pending': ['gc-complete'],
@@ -37,8 +28,7 @@ const MOVES: Record<CommitStatus, readonly CommitStatus[]> = {
 }
 
 /** Statuses of a commit that may still be published. */
-export const UNDER_WAY =
-  "('received','object-staged','object-verified','metadata-prepared','artifacts-built','nodes-built','projections-built')"
+export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
 /** Statuses in which nobody was promised anything yet. */
 const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
