@@ -70,11 +70,14 @@ async function begin(
 ): Promise<Sent> {
   const { app, tenant, owner } = session
   const files = await takeFiles(context, fetcher, session, request)
-  // its first message may be on its way to the disk
-  if (request.conversation_id !== undefined && conversationOf(context.db, app.id, request) === undefined)
+  let known = conversationOf(context.db, app.id, request)
+  if (known === undefined && request.conversation_id !== undefined) {
+    // its first message may be on its way to the disk
     await turns.arrivals.stored(app.id)
+    known = conversationOf(context.db, app.id, request)
+  }
+  inputsOf(app, request, known) // refused here, before the stream; stored as they are by then
   const now = Date.now()
-  const { known } = knownTo(context.db, session, request)
   const conversationId = known?.id ?? newId()
   const ids = { taskId: newId(), messageId: newId(), conversationId, createdAt: Math.floor(now / 1000) }
   const turn = turns.start(
@@ -96,12 +99,11 @@ async function begin(
   return { turn, isNew: known === undefined }
 }
 
-/** The conversation of a message, and the variables of its turn. @throws ChatError `not_found`, `invalid_param` */
-function knownTo(db: Database, { app }: AppSession, request: ChatRequest) {
-  const known = conversationOf(db, app.id, request)
+/** The variables of a turn. @throws ChatError `not_found` without the conversation that is named, `invalid_param` */
+function inputsOf(app: ChatApp, request: ChatRequest, known: { inputs: string } | undefined): Inputs {
   if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
   const kept: Inputs | undefined = known === undefined ? undefined : JSON.parse(known.inputs)
-  return { known, inputs: readInputs(app, request.inputs, kept) }
+  return readInputs(app, request.inputs, kept)
 }
 
 function conversationOf(db: Database, appId: string, { conversation_id: id, user }: ChatRequest) {
@@ -117,17 +119,17 @@ interface Opening {
 }
 
 /** Stores the message as running, inside the caller's transaction. What was admitted may have been deleted since. */
-function store(context: EngineContext, session: AppSession, request: ChatRequest, opening: Opening): Admitted {
+function store(context: EngineContext, { app }: AppSession, request: ChatRequest, opening: Opening): Admitted {
   const { db } = context
   const { ids, files, now, isNew } = opening
   const { messageId, taskId, conversationId } = ids
-  const { inputs } = knownTo(db, session, request)
-  const who = { appId: session.app.id, userId: ensureUser(db, session.app.id, request.user, now) }
+  const inputs = inputsOf(app, request, conversationOf(db, app.id, request))
+  const who = { appId: app.id, userId: ensureUser(db, app.id, request.user, now) }
   if (isNew) {
     const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
     insertConversation(db, who, { id: conversationId, name, inputs, now })
   }
-  alignVariables(db, session.app, who, conversationId, now)
+  alignVariables(db, app, who, conversationId, now)
   insertMessage(db, who, { id: messageId, taskId, conversationId, query: request.query, inputs, now })
   const lost = attachFiles(db, who, messageId, files, context.now())
   if (lost !== undefined) throw expired(lost)
