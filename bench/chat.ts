@@ -31,7 +31,8 @@ const daemon = await startDaemon(home.path, {
 })
 try {
   const app = await daemon.client.request('POST /chat-apps', { body: { name: 'Bench' } })
-  const { key } = await daemon.client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+  const { key: made } = await daemon.client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+  const key = made ?? ''
   const agent = new Agent({ keepAlive: true, maxSockets: STREAMS })
   const streams: Stream[] = []
   const memory: number[] = []

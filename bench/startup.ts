@@ -66,6 +66,7 @@ async function prepareChat({ client }: BenchDaemon): Promise<string> {
   const { items } = await client.request('GET /knowledge-spaces', { query: {} })
   const knowledgeSpaceIds = items.filter(({ slug }) => slug === 'shop').map(({ id }) => id)
   const app = await client.request('POST /chat-apps', { body: { name: 'Bench', knowledgeSpaceIds } })
-  const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+  const { key: made } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+  const key = made ?? ''
   return key
 }

@@ -16,6 +16,8 @@ export async function startSlowModel(pace: {
   firstTokenMs: number
   tokens: number
   tokenMs: number
+  /** words of a token; one when absent */
+  words?: number
 }): Promise<SlowModel> {
   let waiting: ((time: number) => void)[] = []
   const server = createServer((request, response) => {
@@ -42,12 +44,16 @@ export async function startSlowModel(pace: {
   }
 }
 
-async function speak(response: ServerResponse, pace: { firstTokenMs: number; tokens: number; tokenMs: number }) {
+async function speak(
+  response: ServerResponse,
+  { words = 1, ...pace }: { firstTokenMs: number; tokens: number; tokenMs: number; words?: number },
+) {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const say = (value: unknown) => response.write(`data: ${JSON.stringify(value)}\n\n`)
   await sleep(pace.firstTokenMs)
   for (let n = 0; n < pace.tokens && !response.destroyed; n++) {
-    say({ choices: [{ index: 0, delta: { content: `word${n} ` }, finish_reason: null }] })
+    const content = Array.from({ length: words }, (_, place) => `word${n * words + place} `).join('')
+    say({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
     await sleep(pace.tokenMs)
   }
   say({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })

@@ -13,6 +13,7 @@ import { textOrStdin } from '../cli/stdin.js'
 import { ttyLine } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 import { QUERY_MODES } from '../contract/values.js'
+import { Thinking } from '../lib/text/thinking.js'
 
 export default class Query extends BaseCommand {
   static override summary = 'ask a space and stream the answer with its citations'
@@ -80,6 +81,7 @@ export default class Query extends BaseCommand {
   private async ask(question: Question, { streams, isStrict }: Record<string, boolean>): Promise<Answer> {
     const client = await this.client()
     const held: [string, unknown][] = []
+    const thinking = new Thinking()
     const handlers = {
       onDelta: (text: string) => (streams ? this.out.text(text) : undefined),
       onFrame: (event: string, data: unknown) => {

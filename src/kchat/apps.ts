@@ -1,15 +1,17 @@
 import { CliError, usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { nearest } from '../cli/nearest.js'
+import type { Output } from '../cli/output.js'
 import { askSecret, confirm } from '../cli/prompt.js'
 import { endsIn } from '../cli/recent-ids.js'
 import { textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
+import type { NewChatAppKey } from '../contract/chat/apps.js'
 import { EXIT } from '../contract/errors.js'
 import { isUuid } from '../lib/ids.js'
 import { type AppOptions, appFields } from './app-fields.js'
 import { idOf, isTail } from './ids.js'
-import { chooseKey, readKeys, saveKey } from './keys.js'
+import { chooseKey, type Kept, readKeys, saveKey } from './keys.js'
 import type { Common, ManageOptions } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
@@ -29,23 +31,34 @@ async function withGateway(common: Common, work: (client: Client) => Promise<voi
 }
 
 /** Makes an application with one key, which is kept under the application's name. */
-export async function createApp(word: string | undefined, options: AppOptions): Promise<void> {
+export async function createApp(word: string | undefined, options: AppOptions & { use?: boolean }): Promise<void> {
   await withGateway(options, async (client) => {
     const fields = await appFields(client, options)
     const name = word ?? fields.name
     if (typeof name !== 'string')
       throw usageError('an application needs a name', 'give it as the argument, or in `--from`')
     const app = await client.request('POST /chat-apps', { body: { ...fields, name } })
-    const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+    const key = keyOf(await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } }))
     const { service, dirs } = serviceOf(options)
-    saveKey(dirs.config, name, { service, key })
+    const kept = saveKey(dirs.config, name, { service, key }, options.use === true)
     const out = outputOf(options)
     if (out.isJson) out.json(app)
     else {
       await printList([app], options, { columns: APP_COLUMNS, empty: '' })
-      out.note(`A key is kept as ${JSON.stringify(name)}, and is the current one: \`kchat send TEXT\` uses it.`)
     }
+    sayKept(out, name, kept)
   })
+}
+
+/** Which key is used from now on is said in every format: what follows goes to that application. */
+function sayKept(out: Output, name: string, { current, isReplaced }: Kept): void {
+  const said = JSON.stringify(name)
+  if (isReplaced) out.note(`The key that was kept as ${said} before is replaced.`)
+  out.note(
+    current === name
+      ? `A key is kept as ${said}, and is the current one: \`kchat send TEXT\` uses it.`
+      : `A key is kept as ${said}. ${JSON.stringify(current)} stays the current one: \`kchat use ${name}\` changes that.`,
+  )
 }
 
 export async function listApps(options: Common): Promise<void> {
@@ -99,7 +112,16 @@ export async function createKey(word: string, options: Common): Promise<void> {
     const made = await client.request('POST /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
     const out = outputOf(options)
     if (out.isJson) out.json(made)
-    else out.line(made.key)
+    else out.line(keyOf(made))
+  })
+}
+
+/** @throws CliError when the service has answered this request before, and the answer was lost on its way */
+function keyOf({ id, key }: NewChatAppKey): string {
+  if (key !== null) return key
+  throw new CliError(`the key ${id} was made, but the answer that showed it was lost`, {
+    exit: EXIT.failed,
+    hint: 'revoke it and make another one',
   })
 }
 
@@ -151,8 +173,10 @@ export async function login(name: string, options: Common): Promise<void> {
   const isTyped = process.stdin.isTTY === true && mayAsk({})
   const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await textOrStdin('-', 'the key')
   if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key is one word' : 'stdin must hold one application key')
-  saveKey(dirs.config, name, { service, key })
-  printDone(options, { name, service, stored: true }, `Kept the key for ${service} as ${JSON.stringify(name)}.`)
+  const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)
+  const replaced = isReplaced ? ', in place of the one before' : ''
+  const remark = `Kept the key for ${service} as ${JSON.stringify(name)}${replaced}. It is the current one.`
+  printDone(options, { name, service, stored: true, current: true }, remark)
 }
 
 /** `kchat use [NAME]`: makes a stored key the current one, or lists them. */

@@ -34,10 +34,24 @@ export function readKeys(configDir: string): KeyFile {
   return { current: textOf(raw.current), apps }
 }
 
-/** Keeps a key under a name and makes it the current one. */
-export function saveKey(configDir: string, name: string, entry: StoredKey): void {
-  const { apps } = readKeys(configDir)
-  writeJson(keysPath(configDir), { current: name, apps: { ...apps, [name]: entry } })
+/** What became of a key that was kept. */
+export interface Kept {
+  /** the name of the key that is used from now on where none is named */
+  current: string
+  /** another key had the name, and is gone */
+  isReplaced: boolean
+}
+
+/**
+ * Keeps a key under a name.
+ *
+ * @param isWanted it becomes the current one in any case; otherwise only where there is none
+ */
+export function saveKey(configDir: string, name: string, entry: StoredKey, isWanted: boolean): Kept {
+  const { apps, current: before } = readKeys(configDir)
+  const current = isWanted || before === undefined || apps[before] === undefined ? name : before
+  writeJson(keysPath(configDir), { current, apps: { ...apps, [name]: entry } })
+  return { current, isReplaced: apps[name] !== undefined && apps[name].key !== entry.key }
 }
 
 /** @throws CliError exit 5 */

@@ -3,6 +3,7 @@ import { CliError } from '../cli/cli-error.js'
 import type { Place } from '../cli/contexts.js'
 import { envValue } from '../cli/environment.js'
 import { isObject, textOf } from '../cli/json-file.js'
+import { tty } from '../cli/terminal.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
@@ -33,6 +34,8 @@ export interface RawBody {
 export class ChatService {
   #transport: Transport
   readonly #options: ServiceOptions
+  /** where remarks go: a view that fills the terminal takes them in, since nothing may be written across it */
+  say: (remark: string) => void = (remark) => void process.stderr.write(`${tty(remark)}\n`)
   #serverVersion: string | undefined
 
   constructor(target: Target, options: ServiceOptions) {

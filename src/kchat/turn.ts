@@ -117,6 +117,12 @@ export function sourcesOf(end: Record<string, unknown>): Source[] {
   }))
 }
 
+/** What a finished answer had to do without, a sentence each. */
+export function degradedReasons({ metadata }: Record<string, unknown>): string[] {
+  const reasons = isObject(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
+  return reasons.filter((reason) => typeof reason === 'string')
+}
+
 /** Those sources that an answer marks with `[n]`. */
 export function citedBy(answer: string, sources: readonly Source[]): Source[] {
   const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))

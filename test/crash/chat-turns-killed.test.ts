@@ -28,7 +28,7 @@ beforeAll(async () => {
   })
   daemon = await start()
   const app = await daemon.client.request('POST /chat-apps', { body: { name: 'App' } })
-  key = (await daemon.client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })).key
+  key = (await daemon.client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })).key ?? ''
 })
 
 afterAll(async () => {

@@ -82,7 +82,13 @@ const keyFields = {
 export const ChatAppKey = z.strictObject(keyFields).meta({ id: 'ChatAppKey' })
 export type ChatAppKey = z.output<typeof ChatAppKey>
 
-export const NewChatAppKey = z.strictObject({ ...keyFields, key: z.string() }).meta({ id: 'NewChatAppKey' })
+export const NewChatAppKey = z
+  .strictObject({
+    ...keyFields,
+    /** in the first answer alone; null in an answer that is repeated under an Idempotency-Key */
+    key: z.string().nullable(),
+  })
+  .meta({ id: 'NewChatAppKey' })
 export type NewChatAppKey = z.output<typeof NewChatAppKey>
 
 function distinctVariables({ userInputForm = [] }: { userInputForm?: InputControl[] | undefined }): boolean {
@@ -157,6 +163,7 @@ export const chatAppRoutes = [
     summary: 'Make a key for the application; this answer is the only one that shows it.',
     params: AppParams,
     ok: { 201: NewChatAppKey },
+    shownOnce: ['key'],
     errors: [404, 429],
     extension: true,
   }),

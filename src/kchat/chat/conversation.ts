@@ -1,11 +1,13 @@
 import { isObject, textOf } from '../../cli/json-file.js'
 import { errorReport } from '../../cli/report-error.js'
 import { saveBody } from '../../cli/save-body.js'
+import { Thinking } from '../../lib/text/thinking.js'
 import { messagesOf } from '../conversations.js'
 import { idOf } from '../ids.js'
 import { dataOf, PAGE } from '../pages.js'
 import type { ChatService } from '../service.js'
-import { citedBy, type Source, sourcesOf, Turn } from '../turn.js'
+import { citedBy, degradedReasons, type Source, sourcesOf, Turn } from '../turn.js'
+import { FRAME_MS, paced } from './paced.js'
 
 /** Something that stands in the view. */
 export interface Entry {
@@ -14,6 +16,10 @@ export interface Entry {
   /** passages that an answer cites */
   readonly sources?: readonly Source[]
   readonly isStopped?: true
+  /** more of it is to come */
+  readonly isGrowing?: true
+  /** what the model thought before it said anything */
+  readonly thought?: string
 }
 
 export interface State {
@@ -23,6 +29,8 @@ export interface State {
   /** the tool that an agent uses now */
   readonly activity: string
   readonly conversationId: string | undefined
+  /** messages that are sent when the answers before them are there */
+  readonly waiting: readonly string[]
   /** messages that can be called back */
   readonly sent: readonly string[]
   /** images that go with the next message */
@@ -36,18 +44,24 @@ export class Conversation {
   readonly #chat: ChatService
   readonly #inputs: Record<string, string>
   readonly #listeners = new Set<() => void>()
+  /** An answer may come in more pieces than can be drawn; the newest state is what is drawn then. */
+  readonly #tell = paced(() => {
+    for (const listener of this.#listeners) listener()
+  }, FRAME_MS)
   #state: State = {
     entries: [],
     name: '',
     phase: 'idle',
     activity: '',
     conversationId: undefined,
+    waiting: [],
     sent: [],
     images: [],
     isSpeaking: false,
   }
   #voice: AbortController | undefined
   #turn: Turn | undefined
+  #sending: Promise<void> | undefined
   #messageId: string | undefined
   #listed: string[] = []
 
@@ -79,9 +93,35 @@ export class Conversation {
     if (conversationId !== undefined) await this.#load(conversationId)
   }
 
-  /** One turn. What goes wrong is shown; the conversation goes on. */
+  /** Sends a message, or, while an answer is under way, once that is there: messages go out in the order they came. */
   async send(query: string): Promise<void> {
-    if (this.#state.phase !== 'idle') return
+    this.#set({ waiting: [...this.#state.waiting, query] })
+    this.#sending ??= this.#sendWaiting()
+    await this.#sending
+  }
+
+  /** Resolves when every message that was sent has its answer. */
+  async settled(): Promise<void> {
+    await this.#sending
+  }
+
+  async #sendWaiting(): Promise<void> {
+    for (let [next] = this.#state.waiting; next !== undefined; [next] = this.#state.waiting) {
+      this.#set({ waiting: this.#state.waiting.slice(1) })
+      await this.#answer(next)
+    }
+    this.#sending = undefined
+  }
+
+  /** Messages that wait are not sent. @returns them */
+  takeBack(): readonly string[] {
+    const { waiting } = this.#state
+    if (waiting.length > 0) this.#set({ waiting: [] })
+    return waiting
+  }
+
+  /** One turn. What goes wrong is shown; the conversation goes on. */
+  async #answer(query: string): Promise<void> {
     this.hush()
     const turn = new Turn(this.#chat)
     this.#turn = turn
@@ -89,8 +129,13 @@ export class Conversation {
     this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
     this.#set({ phase: 'answering', sent: [...sent, query], images: [] })
     const answer = this.#state.entries.length
-    const show = (text: string, more: Partial<Entry> = {}) => this.#replace(answer, { kind: 'answer', text, ...more })
+    const show = (text: string, more: Partial<Entry>) => this.#replace(answer, { kind: 'answer', text, ...more })
     let text = ''
+    let thinking = new Thinking()
+    const grow = (added: string) => {
+      text += thinking.add(added)
+      show(text, { isGrowing: true, ...thoughtOf(thinking) })
+    }
     try {
       const ended = await turn.run(
         {
@@ -98,23 +143,24 @@ export class Conversation {
           ...(images.length === 0 ? {} : { files: images.map(({ input }) => input) }),
         },
         {
-          onText: (added) => {
-            text += added
-            show(text)
-          },
+          onText: grow,
           onReplace: (whole) => {
-            text = whole
-            show(text)
+            text = ''
+            thinking = new Thinking()
+            grow(whole)
           },
           onEvent: (name, event) => {
             if (name === 'agent_thought') this.#set({ activity: textOf(event.tool) ?? '' })
           },
         },
       )
-      show(ended.answer, {
-        sources: citedBy(ended.answer, ended.sources),
+      const { said, ...thought } = partsOf(ended.answer)
+      show(said, {
+        ...thought,
+        sources: citedBy(said, ended.sources),
         ...(turn.isStopping ? { isStopped: true as const } : {}),
       })
+      for (const reason of degradedReasons(ended.end)) this.note(`degraded: ${reason}`)
       this.#messageId = ended.messageId
       this.#set({ conversationId: ended.conversationId ?? conversationId })
     } catch (error) {
@@ -162,6 +208,12 @@ export class Conversation {
       ({ name, value }) => `${textOf(name) ?? ''}: ${textOf(value) ?? ''}`,
     )
     this.note(lines.length === 0 ? 'The conversation has no variables.' : lines.join('\n'))
+  }
+
+  /** What the model thought before its last answer. */
+  showThoughts(): void {
+    const { thought } = this.#state.entries.findLast(({ kind }) => kind === 'answer') ?? {}
+    this.note(thought === undefined ? 'Nothing was thought aloud before the last answer.' : thought.trim())
   }
 
   async rate(rating: 'like' | 'dislike'): Promise<void> {
@@ -216,11 +268,11 @@ export class Conversation {
   async #load(id: string): Promise<void> {
     const messages = await messagesOf(this.#chat, id, PAGE)
     const entries = messages.flatMap((message): Entry[] => {
-      const answer = textOf(message.answer) ?? ''
-      const sources = citedBy(answer, sourcesOf({ metadata: message }))
+      const { said, ...thought } = partsOf(textOf(message.answer) ?? '')
+      const sources = citedBy(said, sourcesOf({ metadata: message }))
       return [
         { kind: 'question', text: textOf(message.query) ?? '' },
-        { kind: 'answer', text: answer, sources },
+        { kind: 'answer', text: said, sources, ...thought },
       ]
     })
     this.#messageId = textOf(messages.at(-1)?.id)
@@ -238,6 +290,17 @@ export class Conversation {
 
   #set(change: Partial<State>): void {
     this.#state = { ...this.#state, ...change }
-    for (const listener of this.#listeners) listener()
+    this.#tell()
   }
+}
+
+function thoughtOf({ thought }: Thinking): { thought?: string } {
+  return thought.trim() === '' ? {} : { thought }
+}
+
+/** A whole answer: what was said, and what was thought before, where anything was. */
+function partsOf(answer: string): { said: string; thought?: string } {
+  const thinking = new Thinking()
+  const said = thinking.add(answer) + thinking.end()
+  return { said, ...thoughtOf(thinking) }
 }

@@ -5,6 +5,8 @@ import { openChat } from '../service.js'
 import { conversationNamed } from '../turn.js'
 
 export interface ChatOptions extends Common {
+  /** in a pipe, print what the model thinks aloud as well */
+  thoughts?: boolean
   conversation?: string
   input?: string[]
 }

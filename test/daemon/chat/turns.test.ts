@@ -116,7 +116,11 @@ test('the model sees earlier turns, its tokens are counted, and it names and con
   const first = await ask('who am I?')
   const second = await ask('and you?', first.conversation_id)
   const seen = server.requests.find(({ body }) => body.messages?.at(-1)?.content === 'and you?')
-  expect(seen?.body.messages?.map(({ content }) => content)).toEqual(['who am I?', first.answer, 'and you?'])
+  expect(seen?.body.messages?.map(({ content }) => content)).toEqual([
+    'who am I?',
+    first.answer.replace('<think>hm</think>', ''),
+    'and you?',
+  ])
   expect(second.metadata.usage).toMatchObject({ prompt_tokens: expect.any(Number), currency: 'USD' })
   const named = async () => {
     const page = await chat.edge.send('GET', '/v1/conversations?user=m', { token })
@@ -204,8 +208,22 @@ test.each([
   [401, '', { status: 400, code: 'provider_not_initialize' }],
   [403, '', { status: 400, code: 'provider_not_initialize' }],
   [402, '', { status: 400, code: 'provider_quota_exceeded' }],
-  [429, '{"error":{"code":"insufficient_quota"}}', { status: 400, code: 'provider_quota_exceeded' }],
-  [404, '', { status: 400, code: 'model_currently_not_support' }],
+  [
+    429,
+    '{"error":{"code":"insufficient_quota"}}',
+    {
+      ...{ status: 400, code: 'provider_quota_exceeded' },
+      message: 'provider "fake" has no quota left (429)',
+    },
+  ],
+  [
+    404,
+    '',
+    {
+      ...{ status: 400, code: 'model_currently_not_support' },
+      message: 'provider "fake" has no model "talker", or not at this address (404)',
+    },
+  ],
   [400, '', { status: 400, code: 'completion_request_error' }],
   [429, '', { status: 429, code: 'rate_limit_error' }],
 ])('a model that answers %s %s is refused in the words of the service, streamed or not', async (status, body, said) => {
@@ -225,6 +243,20 @@ test.each([
   expect(blocking.status).toBe(said.status)
   expect(await blocking.json()).toMatchObject(said)
   expect(blocking.headers.has('retry-after')).toBe(said.status === 429)
+})
+
+test('what a model thought is told to clients, but not to the model again', async () => {
+  const token = directAppKey
+  const json = { user: 'thinker', response_mode: 'blocking', auto_generate_name: false }
+  const send = async (more: object) =>
+    bodyOf<{ answer: string; conversation_id: string }>(
+      await chat.edge.send('POST', '/v1/chat-messages', { token, json: { ...json, ...more } }),
+    )
+  const { answer, conversation_id } = await send({ query: 'first' })
+  expect(answer).toBe('<think>hm</think>short first')
+  await send({ query: 'second', conversation_id })
+  const seen = server.requests.findLast(({ body }) => body.messages?.at(-1)?.content === 'second')
+  expect(seen?.body.messages?.map(({ content }) => content)).toEqual(['first', 'short first', 'second'])
 })
 
 test('a model that fails over a space ends the turn too: the passages do not answer in its place', async () => {

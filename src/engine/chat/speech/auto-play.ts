@@ -1,4 +1,5 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
+import { Thinking } from '../../../lib/text/thinking.js'
 import type { EngineContext } from '../../context.js'
 import type { Speaker } from '../../models/types.js'
 import type { RunningTurn, Voice } from '../turn.js'
@@ -35,6 +36,8 @@ class AutoPlay implements Voice {
   readonly #out: AudioOut
   readonly #abort = new AbortController()
   readonly #joiner = new Joiner()
+  /** what a model thinks is not for the ear */
+  readonly #thinking = new Thinking()
   #unspoken = ''
   #queue: string[] = []
   #complete = false
@@ -49,9 +52,7 @@ class AutoPlay implements Voice {
   }
 
   add(text: string): void {
-    this.#unspoken += text
-    // what a model thinks is not for the ear; its end has to come first
-    if (/<think>(?![\s\S]*<\/think>)/.test(this.#unspoken)) return
+    this.#unspoken += this.#thinking.add(text)
     const { pieces, rest } = takeSentences(this.#unspoken)
     this.#unspoken = rest
     this.#queue.push(...pieces)
@@ -61,7 +62,7 @@ class AutoPlay implements Voice {
   /** The answer is complete: what is left is spoken, then the audio ends. */
   finish(): void {
     this.#complete = true
-    this.#queue.push(this.#unspoken)
+    this.#queue.push(this.#unspoken + this.#thinking.end())
     void this.#speak()
   }
 
