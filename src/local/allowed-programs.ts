@@ -1,0 +1,54 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { readIfExists, writePrivateFile } from './private-file.js'
+import type { ProviderSetting } from './provider-setting.js'
+
+/**
+ * The command lines that this user lets daemons start, in `programs.json` of the configuration folder. A data directory
+ * carries its own `config.json`, and may come from a backup or from somebody else: what it names as a program runs
+ * only after somebody has said so on this machine.
+ */
+export function programsPath(configDir: string): string {
+  return join(configDir, 'programs.json')
+}
+
+/** @returns no program where the file is absent or is not what we write: then nothing is allowed */
+export function allowedPrograms(configDir: string): readonly string[][] {
+  try {
+    const value: unknown = JSON.parse(readIfExists(programsPath(configDir)) ?? '{}')
+    if (typeof value !== 'object' || value === null || !('programs' in value) || !Array.isArray(value.programs))
+      return []
+    return value.programs.filter(isArgv)
+  } catch {
+    return []
+  }
+}
+
+/** Allows command lines beside those that are allowed. */
+export function allowPrograms(configDir: string, programs: readonly string[][]): void {
+  const known = allowedPrograms(configDir)
+  const added = programs.filter((argv) => !isAmong(argv, known))
+  if (added.length === 0) return
+  mkdirSync(configDir, { recursive: true, mode: 0o700 })
+  writePrivateFile(programsPath(configDir), `${JSON.stringify({ programs: [...known, ...added] }, null, 2)}\n`)
+}
+
+/** The command lines that a provider starts. */
+export function programsOf(provider: ProviderSetting): string[][] {
+  return [provider.speech, provider.transcription].flatMap((program) =>
+    program === undefined ? [] : program.convert === undefined ? [program.argv] : [program.convert, program.argv],
+  )
+}
+
+/** The command lines of providers that are not allowed. */
+export function strangePrograms(providers: readonly ProviderSetting[], allowed: readonly string[][]): string[][] {
+  return providers.flatMap(programsOf).filter((argv) => !isAmong(argv, allowed))
+}
+
+function isAmong(argv: readonly string[], programs: readonly string[][]): boolean {
+  return programs.some((one) => one.length === argv.length && one.every((word, index) => word === argv[index]))
+}
+
+function isArgv(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string')
+}

@@ -1,0 +1,40 @@
+import { KsError } from '../contract/errors.js'
+
+/** No room, a quota of the file system, a limit of the process for one file, no inodes. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'])
+const READ_ONLY = new Set(['EROFS', 'SQLITE_READONLY'])
+const FAULTY = new Set(['EIO', 'SQLITE_IOERR'])
+/** What native libraries say where only their words arrive. */
+const FULL_WORDS = /no space left on device|disk quota exceeded|database or disk is full|os error 28\b/i
+
+/**
+ * The failure of the contract for what a disk refused, wherever bytes are written: `storage-full` where there is no room,
+ * `unavailable` where it is read-only or faulty.
+ *
+ * @returns nothing for an error that says something else, or that is one of the contract already
+ */
+export function diskError(error: unknown): KsError | undefined {
+  if (!(error instanceof Error) || error instanceof KsError) return undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (isOneOf(FULL, code) || FULL_WORDS.test(error.message))
+    return new KsError('storage-full', 'the disk of the data directory is full', { cause: error })
+  if (isOneOf(READ_ONLY, code))
+    return new KsError('unavailable', 'the disk of the data directory is read-only', { cause: error })
+  if (isOneOf(FAULTY, code))
+    return new KsError('unavailable', 'the disk of the data directory reported an error', { cause: error })
+  return undefined
+}
+
+/** Runs what writes to the disk; what the disk refuses comes as the failure of the contract. */
+export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw diskError(error) ?? error
+  }
+}
+
+/** Codes of SQLite may be extended, as SQLITE_IOERR_WRITE is. */
+function isOneOf(codes: ReadonlySet<string>, code: string): boolean {
+  return codes.has(code) || codes.has(code.split('_').slice(0, 2).join('_'))
+}

@@ -1,0 +1,133 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
+import { sep } from 'node:path'
+
+/**
+ * Reading in folders where somebody else may write: between a look at a name and the opening of it, the file or a folder
+ * above it may become a link. What counts is therefore what was opened, not what the name stood for.
+ */
+
+/** Does not wait for the other end of a pipe that stands in the place of a file. */
+export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/** `EOUTSIDE` for what does not lie in its folder, `ENOTFILE` for what is no regular file. */
+export class RefusedFile extends Error {
+  readonly code: 'EOUTSIDE' | 'ENOTFILE'
+
+  constructor(code: 'EOUTSIDE' | 'ENOTFILE', message: string) {
+    super(message)
+    this.name = 'RefusedFile'
+    this.code = code
+  }
+}
+
+/**
+ * Makes sure that an opened file is a regular one and lies in a folder.
+ *
+ * @param fd opened from `path` with READ_FLAGS
+ * @param root real path of the folder; undefined for a file that was named by itself
+ * @throws RefusedFile
+ */
+export function checkOpened(fd: number, path: string, root: string | undefined): void {
+  if (!fstatSync(fd).isFile()) throw new RefusedFile('ENOTFILE', `${path} is no regular file`)
+  if (root !== undefined && !isBelow(openedPath(fd, path), root)) throw outside(path)
+}
+
+/** Opens a file for reading. @throws RefusedFile; the system's error when it cannot be opened */
+export function openInside(path: string, root: string | undefined): number {
+  const fd = openSync(path, READ_FLAGS)
+  try {
+    checkOpened(fd, path, root)
+    return fd
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+/** At most `size` bytes from the beginning of a file. @throws like `openInside` */
+export function readInside(path: string, root: string | undefined, size = Number.POSITIVE_INFINITY): Buffer {
+  const fd = openInside(path, root)
+  try {
+    const bytes = Buffer.allocUnsafeSlow(Math.min(size, fstatSync(fd).size))
+    let filled = 0
+    while (filled < bytes.length) {
+      const count = readSync(fd, bytes, filled, bytes.length - filled, filled)
+      if (count === 0) break
+      filled += count
+    }
+    return bytes.subarray(0, filled)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * What stands in a folder that itself is reached through no link.
+ *
+ * @param folder real path
+ * @throws RefusedFile `EOUTSIDE` where a link has taken the place of it or of one above; the system's error
+ */
+export function readFolder(folder: string): { entries: Dirent[]; names: () => Buffer[] } {
+  if (process.platform !== 'linux') {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    if (realpathSync(folder) !== folder) throw outside(folder)
+    return { entries, names: () => readdirSync(folder, { encoding: 'buffer' }) }
+  }
+  const opened = openFolder(folder)
+  try {
+    return { entries: readdirSync(opened.path, { withFileTypes: true }), names: () => namesIn(folder) }
+  } finally {
+    closeSync(opened.fd)
+  }
+}
+
+function namesIn(folder: string): Buffer[] {
+  const { fd, path } = openFolder(folder)
+  try {
+    return readdirSync(path, { encoding: 'buffer' })
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** @returns the folder and a path that leads to it whatever becomes of its name */
+function openFolder(folder: string): { fd: number; path: string } {
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    const path = `/proc/self/fd/${fd}`
+    if (readlinkSync(path) !== folder) throw outside(folder)
+    return { fd, path }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+/** Where an opened file lies. */
+function openedPath(fd: number, path: string): string {
+  if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`)
+  // No system call tells it elsewhere: the name is followed again, and has to lead to what was opened.
+  const now = realpathSync(path)
+  const [opened, there] = [fstatSync(fd, { bigint: true }), lstatSync(now, { bigint: true })]
+  if (opened.dev !== there.dev || opened.ino !== there.ino || realpathSync(path) !== now) throw outside(path)
+  return now
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : root + sep)
+}
+
+function outside(path: string): RefusedFile {
+  return new RefusedFile('EOUTSIDE', `${path} leads out of its folder`)
+}

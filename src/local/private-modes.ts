@@ -1,0 +1,69 @@
+import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { KsError } from '../contract/errors.js'
+import type { DataLayout } from './layout.js'
+import { isCode } from './private-file.js'
+
+/** What others than the owner may do. */
+const OTHERS = 0o077
+const FOLDER_MODE = 0o700
+const FILE_MODE = 0o600
+
+/**
+ * Makes everything of a data directory its owner's alone: folders and files that others may read or write are mended.
+ * Keys that others could read are left to whoever loads them: they may be known already.
+ *
+ * @throws KsError `unavailable` where a link, another user's file, or something of another kind stands in a place
+ */
+export function makePrivate(layout: DataLayout): void {
+  if (process.platform === 'win32') return // modes say nothing there
+  // the directory itself may be reached by a link: whoever starts the daemon names it
+  mend(layout.root, statSync(layout.root), FOLDER_MODE)
+  const { runDir, logsDir, databaseDir, objects, indexes } = layout
+  for (const folder of [runDir, logsDir, databaseDir, objects, indexes]) checkPlace(folder, 'folder')
+  const { version, lock, daemonFile, cliToken, config, signingKey, dataKey } = layout
+  for (const file of [version, lock, daemonFile, cliToken, config]) checkPlace(file, 'file')
+  for (const key of [signingKey, dataKey]) refuseForeign(key, lstatIfExists(key), 'file')
+  for (const folder of [logsDir, databaseDir])
+    for (const name of namesIn(folder)) checkPlace(join(folder, name), 'file')
+}
+
+function checkPlace(path: string, kind: 'folder' | 'file'): void {
+  const found = lstatIfExists(path)
+  refuseForeign(path, found, kind)
+  if (found !== undefined) mend(path, found, kind === 'folder' ? FOLDER_MODE : FILE_MODE)
+}
+
+function refuseForeign(path: string, found: Stats | undefined, kind: 'folder' | 'file'): void {
+  if (found === undefined) return
+  if (found.isSymbolicLink()) throw new KsError('unavailable', `${path} must be a ${kind} of its own, it is a link`)
+  if (kind === 'folder' ? !found.isDirectory() : !found.isFile())
+    throw new KsError('unavailable', `${path} must be a ${kind}, it is something else`)
+  const user = process.getuid?.()
+  if (user !== undefined && user !== 0 && found.uid !== user)
+    throw new KsError('unavailable', `${path} must belong to the user of the daemon, it belongs to user ${found.uid}`)
+}
+
+function mend(path: string, found: Stats, mode: number): void {
+  if ((found.mode & OTHERS) === 0) return
+  try {
+    chmodSync(path, found.mode & mode)
+  } catch (cause) {
+    throw new KsError('unavailable', `${path} must be readable by its owner only, and its mode cannot be changed`, {
+      cause,
+    })
+  }
+}
+
+function lstatIfExists(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
