@@ -4,14 +4,24 @@ import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { CHAT_UPLOADS_SCHEMA } from './schema-chat-uploads.js'
 import { CHAT_VARIABLES_SCHEMA } from './schema-chat-variables.js'
 import { CORE_SCHEMA } from './schema-core.js'
+import { DELETIONS_SCHEMA } from './schema-deletions.js'
+import { EMBEDDING_MIGRATIONS_SCHEMA } from './schema-embedding-migrations.js'
 import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
+import { JOB_LIST_SCHEMA } from './schema-job-list.js'
+import { KEPT_SECRETS_SCHEMA } from './schema-kept-secrets.js'
 import { LOCAL_FILES_SCHEMA } from './schema-local-files.js'
+import { NAMES_SCHEMA } from './schema-names.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RESEARCH_SCHEMA } from './schema-research.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
+import { SOURCE_READERS_SCHEMA } from './schema-source-readers.js'
 import { SOURCES_SCHEMA } from './schema-sources.js'
+import { VALIDATORS_SCHEMA } from './schema-validators.js'
+import { VECTOR_COUNTS_SCHEMA } from './schema-vector-counts.js'
+import { VECTORS_SCHEMA } from './schema-vectors.js'
+import { VIEW_COVERAGE_SCHEMA } from './schema-view-coverage.js'
 import { VIEWS_SCHEMA } from './schema-views.js'
 import { WORKSPACES_SCHEMA } from './schema-workspaces.js'
 
@@ -52,4 +62,14 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   VIEWS_SCHEMA,
   CHAT_UPLOADS_SCHEMA,
   CHAT_VARIABLES_SCHEMA,
+  SOURCE_READERS_SCHEMA,
+  VECTOR_COUNTS_SCHEMA,
+  NAMES_SCHEMA,
+  VECTORS_SCHEMA,
+  KEPT_SECRETS_SCHEMA,
+  JOB_LIST_SCHEMA,
+  DELETIONS_SCHEMA,
+  EMBEDDING_MIGRATIONS_SCHEMA,
+  VALIDATORS_SCHEMA,
+  VIEW_COVERAGE_SCHEMA,
 ]
