@@ -12,6 +12,7 @@ export const LIMITS = {
   activeIds: 100,
   activeEntityId: 200,
   topK: 50,
+  searchResults: { default: 10, max: 100 },
   cursor: 1024,
   treeDepth: 8,
   grepQuery: 4000,

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { LIMITS } from '../limits.js'
+import { ConcreteMode, SpaceParams, uuid } from '../primitives.js'
+import { route } from '../route.js'
+import { EvidenceItem } from './queries.js'
+
+export const SearchBody = z.strictObject({
+  query: z.string().min(1).max(LIMITS.queryText),
+  /** the default mode of the space's retrieval profile where absent */
+  mode: ConcreteMode.optional(),
+  limit: z.int().min(1).max(LIMITS.searchResults.max).default(LIMITS.searchResults.default),
+  activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
+  activeEntityIds: z.array(z.string().min(1).max(LIMITS.activeEntityId)).max(LIMITS.activeIds).default([]),
+})
+export type SearchBody = z.output<typeof SearchBody>
+
+/** A passage that was found; nothing is judged, so it says nothing of contradictions. */
+export const FoundPassage = EvidenceItem.omit({ conflicts: true }).meta({ id: 'FoundPassage' })
+export type FoundPassage = z.output<typeof FoundPassage>
+
+export const SearchResult = z
+  .strictObject({
+    query: z.string(),
+    mode: ConcreteMode,
+    publicationId: z.string(),
+    /** best first */
+    items: z.array(FoundPassage),
+    /** what could not be searched, by name; empty when everything was */
+    degradedReasons: z.array(z.string()),
+  })
+  .meta({ id: 'SearchResult' })
+export type SearchResult = z.output<typeof SearchResult>
+
+export const searchRoutes = [
+  route({
+    id: 'searchSpace',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/queries/search',
+    scope: 'read',
+    summary: 'Find passages as a query ranks them, without an answer, a session or a trace.',
+    params: SpaceParams,
+    body: SearchBody,
+    ok: { 200: SearchResult },
+    errors: [400, 404, 409, 429, 503],
+    extension: true,
+  }),
+] as const

@@ -1,0 +1,30 @@
+import { CHAT_WORDS } from './words/chat.js'
+import { COMMON_WORDS } from './words/common.js'
+import { GATEWAY_WORDS } from './words/gateway.js'
+
+/** One word means one thing in all schemas; a schema that means something else describes its field itself. */
+const WORDS: ReadonlyMap<string, string> = new Map(
+  [COMMON_WORDS, GATEWAY_WORDS, CHAT_WORDS].flatMap((words) => Object.entries(words)),
+)
+
+/** Describes every property and parameter of an OpenAPI description that has no description of its own, in place. */
+export function describeProperties(value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const entry of value) describeProperties(entry)
+    return
+  }
+  if (!isObject(value)) return
+  if (isObject(value.properties) && (value.type === 'object' || value.type === undefined))
+    for (const [name, property] of Object.entries(value.properties)) describe(name, property)
+  if (typeof value.name === 'string' && typeof value.in === 'string') describe(value.name, value)
+  for (const part of Object.values(value)) describeProperties(part)
+}
+
+function describe(name: string, target: unknown): void {
+  const words = WORDS.get(name)
+  if (words !== undefined && isObject(target) && target.description === undefined) target.description = words
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,67 @@
+import { annotationRoutes } from './chat/annotations.js'
+import { applicationRoutes } from './chat/application.js'
+import { chatAppRoutes } from './chat/apps.js'
+import { conversationsRoutes } from './chat/conversations.js'
+import { filesRoutes } from './chat/files.js'
+import { messagesRoutes } from './chat/messages.js'
+import { speechRoutes } from './chat/speech.js'
+import { variablesRoutes } from './chat/variables.js'
+import { documentsRoutes } from './gateway/documents.js'
+import { explainRoutes } from './gateway/explain.js'
+import { fsRoutes } from './gateway/fs.js'
+import { graphRoutes } from './gateway/graph.js'
+import { integrityRoutes } from './gateway/integrity.js'
+import { jobsRoutes } from './gateway/jobs.js'
+import { localFilesRoutes } from './gateway/local-files.js'
+import { qualityRoutes } from './gateway/quality.js'
+import { queriesRoutes } from './gateway/queries.js'
+import { researchRoutes } from './gateway/research.js'
+import { retentionRoutes } from './gateway/retention.js'
+import { searchRoutes } from './gateway/search.js'
+import { snapshotsRoutes } from './gateway/snapshots.js'
+import { sourcesRoutes } from './gateway/sources.js'
+import { spacesRoutes } from './gateway/spaces.js'
+import { systemRoutes } from './gateway/system.js'
+import type { RouteDefinition } from './route.js'
+
+/** A group of operations, as readers of the description find them. */
+export interface Tag {
+  name: string
+  description: string
+  routes: readonly RouteDefinition[]
+}
+
+export const TAGS: readonly Tag[] = [
+  { name: 'spaces', description: 'Knowledge spaces: made, changed, watched, deleted.', routes: spacesRoutes },
+  { name: 'documents', description: 'Documents of a space and what was made of them.', routes: documentsRoutes },
+  { name: 'jobs', description: 'Work that goes on behind an upload.', routes: jobsRoutes },
+  {
+    name: 'queries',
+    description: 'Questions, their answers with evidence, and how an answer came about.',
+    routes: [...queriesRoutes, ...searchRoutes, ...explainRoutes],
+  },
+  { name: 'quality', description: 'Golden questions, failed queries, reviews and bad cases.', routes: qualityRoutes },
+  { name: 'sources', description: 'Places that documents come from.', routes: sourcesRoutes },
+  { name: 'graph', description: 'Entities, relations, topics and communities.', routes: graphRoutes },
+  { name: 'research', description: 'Long questions, worked on in the background.', routes: researchRoutes },
+  { name: 'integrity', description: 'Whether bytes, passages and indexes agree.', routes: integrityRoutes },
+  { name: 'system', description: 'Health of the service, and this description.', routes: systemRoutes },
+  { name: 'retention', description: 'How long things are kept.', routes: retentionRoutes },
+  { name: 'files', description: 'A space as files and folders.', routes: fsRoutes },
+  { name: 'snapshots', description: 'Frozen workspaces of agents, and their replay.', routes: snapshotsRoutes },
+  { name: 'local-files', description: 'Files and watched folders of the daemon’s machine.', routes: localFilesRoutes },
+  { name: 'chat-applications', description: 'Chat applications over spaces, and their keys.', routes: chatAppRoutes },
+  { name: 'chat-messages', description: 'Messages of a chat application.', routes: messagesRoutes },
+  {
+    name: 'chat-conversations',
+    description: 'Conversations of an end user, and what they keep.',
+    routes: [...conversationsRoutes, ...variablesRoutes],
+  },
+  {
+    name: 'chat-files',
+    description: 'Files that messages take, and audio.',
+    routes: [...filesRoutes, ...speechRoutes],
+  },
+  { name: 'chat-application', description: 'What the application of a key is and can do.', routes: applicationRoutes },
+  { name: 'chat-annotations', description: 'Questions with fixed answers.', routes: annotationRoutes },
+]
