@@ -1,0 +1,181 @@
+import { stemmer } from 'stemmer'
+
+/**
+ * What a question asks, in a form in which two wordings of one question are the same and everything that makes another
+ * question of it is kept: what it asks for (a time, a place, a yes or no), every word of content, negation, numbers,
+ * names, tense and direction. English is understood; of other languages every word counts, and its order.
+ */
+export interface Asked {
+  /** what must agree, in order */
+  readonly words: readonly string[]
+  /** in other orders it is the same: "the hours of the shop", "the shop's hours" */
+  readonly isLoose: boolean
+  /** what no other wording can excuse: negation and numbers */
+  readonly hard: readonly string[]
+  /** names, where they can be told by their capitals, and every word, for whether a name stands in it */
+  readonly names: readonly string[]
+  readonly tokens: ReadonlySet<string>
+}
+
+const TOKEN =
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}|[\p{L}\p{M}\p{N}]+(?:[.,:/-](?=\p{N})[\p{N}]+)*(?:['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}]))?/giu
+
+/** What is said around a question and asks nothing; at its beginning and at its end. */
+const OPENINGS =
+  /^(?:[\s,.!:;-]|(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|please|ok|okay|so|and|well|sorry|excuse me|thanks|thank you|quick question|i have a question|i(?: would|'d|’d)? (?:like|want|need|love) to know|i(?: am|'m|’m| was) wondering|(?:can|could|would|will) you (?:please )?(?:tell|show|inform|remind) (?:me|us)(?: about)?|(?:do you|does anyone) know|(?:tell|show|remind) (?:me|us)(?: about)?|let me know|(?:may|can|could) i ask)(?![\p{L}\p{N}])|请问|請問|すみません)+/iu
+const ENDINGS =
+  /(?:[\s,.!?:;？！。、-]|(?<![\p{L}\p{N}])(?:please|thanks|thank you|exactly|for me|then|right now|currently|at the moment)(?![\p{L}\p{N}])|吗|嗎|呢|啊|呀|(?:は|を)?(?:何|なん)?(?:です|でしょう)か?|(?:を)?教えて(?:ください|下さい)?|は)+$/iu
+
+/** What is asked for, under one name, where it has several. The longest first. */
+const KINDS: readonly (readonly [RegExp, string])[] = [
+  [
+    /\b(?:how much (?:is|are|was|were|do|does|did|will|would|must)\b|(?:at |for )?what(?: is| are)? the (?:price|cost)s?\b)/giu,
+    ' ?cost ',
+  ],
+  [/\bwhat\b(?=.*\bcosts?\s*$)/giu, ' ?cost '],
+  [/\b(?:pric(?:e|es|ing)|costs?)\b/giu, ' ?cost '],
+  [/\b(?:how much money)\b/giu, ' ?cost '],
+  [/\b(?:how many|(?:what is )?the number of)\b/giu, ' ?count '],
+  [/\b(?:how long|how much time|for what duration)\b/giu, ' ?duration '],
+  [/\b(?:how often|how frequently)\b/giu, ' ?often '],
+  [/\bhow (?:old|big|large|far|tall|high|deep|fast|heavy|late|early|soon|well|good|bad|safe|much)\b/giu, ' ?$& '],
+  [
+    /\b(?:(?:at|from|until|on|in)? ?(?:what|which) (?:time|times|hours?)|when|(?:business |office |working )?hours|times?)\b/giu,
+    ' ?time ',
+  ],
+  [/\b(?:where(?:abouts)?|(?:at|in) (?:what|which) place|located|location)\b/giu, ' ?place '],
+  [/\b(?:why|for what reason|what is the reason(?: that| why)?|the reason(?: that| why)?|how come)\b/giu, ' ?reason '],
+  [
+    /\b(?:how (?:can|could|do|does|should|would|may) (?:i|we|you|one|someone|a person)|how (?:to|do)|in what way|what is the (?:best )?way to|what should i do to)\b/giu,
+    ' ?manner ',
+  ],
+  [/\bhow\b/giu, ' ?manner '],
+  [/\b(?:who|whom)\b/giu, ' ?person '],
+  [/\bwhose\b/giu, ' ?owner '],
+]
+
+/** A question that begins like this asks for a yes or no. */
+const YES_NO =
+  /^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|may|might|must|should|shall|will|would|isn't|aren't|don't|doesn't|didn't|can't|won't|isnt|arent|dont|doesnt|cant|wont)\b/iu
+const NEGATIONS =
+  /\b(?:\p{L}+n['’]t|cannot|isnt|arent|wasnt|werent|dont|doesnt|didnt|cant|wont|shouldnt|not|never|no|none|nobody|nothing|nowhere|neither|without|hardly)\b/giu
+const PAST = /\b(?:was|were|did|had|been|used to)\b/iu
+const FUTURE = /\b(?:will|shall|going to|would)\b|['’]ll\b/iu
+const DUTY = /\b(?:must|should|have to|has to|need to|needs to|required to|ought)\b/iu
+const ABILITY = /\b(?:can|could|may|might|allowed to|possible to|able to)\b/iu
+
+/** Words of English that say nothing of what is asked; prepositions of place, time, direction and manner are none. */
+const EMPTY: ReadonlySet<string> = new Set(
+  (
+    'a an the is are am was were be been being do does did done have has had can could may might must should shall will ' +
+    'would what which of for in at on it its this that these those there here you your yours i we my our me us mine ' +
+    'ours s t d m re ve ll please any some'
+  ).split(' '),
+)
+/** Which way something goes: with one of them, order is meaning. */
+const DIRECTIONS: ReadonlySet<string> = new Set(
+  'from to into onto than before after by between against over under above below through via as like until since'.split(
+    ' ',
+  ),
+)
+/** Genitives turn the order of what they stand between. */
+const TURNS = /\b(?:of|for)\b|['’]s\b/iu
+const NO_SPACES = /^(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai})$/u
+const ENGLISH = /\b(?:what|which|who|when|where|why|how|the|is|are|does|do|can|of|your|you|i)\b/iu
+
+/** longer texts are no questions that somebody wrote down beforehand, and take long to read */
+const MAX_CHARACTERS = 500
+
+export function readQuestion(question: string): Asked {
+  if (question.length > MAX_CHARACTERS)
+    return { words: [question], isLoose: false, hard: [], names: [], tokens: new Set() }
+  const plain = question.normalize('NFKC').trim()
+  const bare = plain.replace(OPENINGS, '').replace(ENDINGS, '') || plain
+  const isEnglish = ENGLISH.test(bare) || /^[\x20-\x7e]*$/.test(bare)
+  const tokens = [...bare.matchAll(TOKEN)].map(([token]) => token)
+  const hard = [...numbersOf(tokens), ...(isEnglish && isNegated(bare) ? ['!not'] : [])]
+  const lower = tokens.map((token) => token.toLowerCase())
+  const common = { hard, names: isEnglish ? namesOf(tokens) : [], tokens: new Set(lower) }
+  if (!isEnglish) return { words: lower, isLoose: false, ...common }
+  const { rest, kinds } = kindsOf(bare)
+  const words = contentOf(rest, new Set(hard))
+  const isLoose = TURNS.test(bare) && !words.some((word) => DIRECTIONS.has(word))
+  return { words: [...markersOf(bare, kinds), ...words], isLoose, ...common }
+}
+
+/** Whether two questions ask the same, as far as their words tell. */
+export function asksTheSame(a: Asked, b: Asked): boolean {
+  if (contradicts(a, b)) return false
+  const isSame = sameList(a.words, b.words)
+  const sorted = (words: readonly string[]) => [...words].sort()
+  const isContent = a.words.some((word) => !/^[?!]/.test(word))
+  return isContent && (isSame || ((a.isLoose || b.isLoose) && sameList(sorted(a.words), sorted(b.words))))
+}
+
+/** Whether they cannot ask the same however they are worded: one is negated, numbers differ, or each has a name that the other lacks. */
+export function contradicts(a: Asked, b: Asked): boolean {
+  const other = (names: readonly string[], { tokens }: Asked) => names.some((name) => !tokens.has(name))
+  return !sameList([...a.hard].sort(), [...b.hard].sort()) || (other(a.names, b) && other(b.names, a))
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, index) => word === b[index])
+}
+
+/** Numbers, capitals that stand alone ("plan B") and words with a digit. */
+function numbersOf(tokens: readonly string[]): string[] {
+  return tokens
+    .filter((token, index) => /\p{N}/u.test(token) || (/^\p{Lu}$/u.test(token) && token !== 'I' && index > 0))
+    .map((token) => `#${token.toLowerCase()}`)
+}
+
+/** Words with a capital that begin no sentence: English writes names like that. */
+function namesOf(tokens: readonly string[]): string[] {
+  return tokens.filter((token, index) => index > 0 && /^\p{Lu}\p{L}+$/u.test(token)).map((token) => token.toLowerCase())
+}
+
+function isNegated(text: string): boolean {
+  return (text.match(NEGATIONS)?.length ?? 0) % 2 === 1
+}
+
+function kindsOf(text: string): { rest: string; kinds: Set<string> } {
+  const kinds = new Set<string>()
+  let rest = text
+  for (const [pattern, kind] of KINDS)
+    rest = rest.replace(pattern, (found) => {
+      kinds.add(kind.trim().replace('$&', found.toLowerCase()))
+      return ' '
+    })
+  return { rest, kinds }
+}
+
+/** What a question is beside its words: what it asks for, its tense, whether it is one of yes or no. */
+function markersOf(text: string, kinds: ReadonlySet<string>): string[] {
+  const isYesNo = YES_NO.test(text)
+  const isOfMe = /\b(?:i|we)\b/iu.test(text) && !/\byou\b/iu.test(text)
+  const isOfYou = /\byou\b/iu.test(text) && !/\b(?:i|we)\b/iu.test(text)
+  const both = text.match(/\b(?:i|we|me|us|you)\b/giu)?.map((word) => word.toLowerCase()) ?? []
+  const isBetween = both.includes('you') && both.some((word) => word !== 'you')
+  const asksPerson = (isYesNo || kinds.has('?time') || kinds.has('?place')) && (isOfMe || isOfYou)
+  return [
+    ...[...kinds].sort(),
+    ...(isYesNo ? ['?yes-no'] : []),
+    ...(isYesNo && ABILITY.test(text) ? ['?ability'] : []),
+    ...(isYesNo && DUTY.test(text) ? ['?duty'] : []),
+    ...(PAST.test(text) ? ['?past'] : []),
+    ...(FUTURE.test(text) ? ['?future'] : []),
+    ...(asksPerson && isOfMe ? ['?of-me'] : []),
+    ...(isBetween ? [both[0] === 'you' ? '?you-to-me' : '?me-to-you'] : []),
+  ]
+}
+
+function contentOf(text: string, hard: ReadonlySet<string>): string[] {
+  const tokens = [...text.replace(NEGATIONS, ' ').matchAll(TOKEN)].map(([token]) => token)
+  return tokens
+    .filter((token) => NO_SPACES.test(token) || hard.has(`#${token.toLowerCase()}`) || !EMPTY.has(token.toLowerCase()))
+    .map((token) => stem(token.toLowerCase().replace(/['’]\p{L}+$/u, '')))
+}
+
+function stem(word: string): string {
+  return /^[a-z]+$/.test(word) ? stemmer(word) : word
+}
