@@ -1,0 +1,79 @@
+import type http from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { ConnectionError } from './errors.js'
+import { isOfThisMachine } from './this-machine.js'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+
+/**
+ * The proxy that the environment names for an address, `HTTPS_PROXY` for https and `HTTP_PROXY` for http; the small
+ * spelling comes first. Nothing of this machine goes through a proxy, nor what `NO_PROXY` names.
+ *
+ * @throws ConnectionError for a variable that holds no address of an HTTP proxy; its value, which may hold a password,
+ * is not told
+ */
+export function proxyFor(target: string, env: Env = process.env): URL | undefined {
+  const { protocol } = new URL(target)
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const value = either(env, name)
+  if (value === '' || isOfThisMachine(target) || isExempt(new URL(target), either(env, 'NO_PROXY'))) return undefined
+  // As curl has it: without a scheme, a proxy is spoken to in plain HTTP whatever goes through it.
+  const text = value.includes('://') ? value : `http://${value}`
+  const proxy = URL.canParse(text) ? new URL(text) : undefined
+  if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || proxy.hostname === '') {
+    throw new ConnectionError('unreachable', `${name} is not the address of an HTTP proxy, such as http://proxy:3128`)
+  }
+  return proxy
+}
+
+function either(env: Env, name: string): string {
+  return (env[name.toLowerCase()] || env[name] || '').trim()
+}
+
+/** Whether `NO_PROXY` names a host: itself or a domain that it is below, with or without a port; a network; or `*`. */
+function isExempt(target: URL, list: string): boolean {
+  const host = bare(target.hostname)
+  const port = target.port || DEFAULT_PORTS[target.protocol]
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true
+      const [, named = entry, namedPort] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? []
+      if (namedPort !== undefined && namedPort !== port) return false
+      const domain = bare(named).replace(/^\*?\./, '')
+      return host === domain || (isIP(host) === 0 ? host.endsWith(`.${domain}`) : isInNetwork(host, domain))
+    })
+}
+
+function bare(host: string): string {
+  return host.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
+
+function isInNetwork(host: string, network: string): boolean {
+  const [, address = '', bits] = /^(.+)\/(\d+)$/.exec(network) ?? []
+  const family = isIP(address)
+  if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return false
+  const kind = (of: number) => (of === 6 ? 'ipv6' : 'ipv4')
+  const list = new BlockList()
+  list.addSubnet(address, Number(bits), kind(family))
+  return list.check(host, kind(isIP(host)))
+}
+
+/** A pool of connections through a proxy: tunnels (`CONNECT`) for https, absolute addresses for http. */
+export async function proxyAgent(proxy: URL, secure: boolean, options: http.AgentOptions): Promise<http.Agent> {
+  // Credentials go by the header alone: the agents would print an address with a password for `DEBUG`.
+  const { username, password } = proxy
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+  const headers = username === '' && password === '' ? {} : { 'Proxy-Authorization': authorization }
+  if (secure) {
+    const { HttpsProxyAgent } = await import('https-proxy-agent')
+    return new HttpsProxyAgent(proxy.origin, { ...options, headers })
+  }
+  const { HttpProxyAgent } = await import('http-proxy-agent')
+  return new HttpProxyAgent(proxy.origin, { ...options, headers })
+}

@@ -1,0 +1,18 @@
+import { isIP } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
+
+/**
+ * Whether an address is one of this machine. The file of a data directory that came from elsewhere must not send
+ * requests elsewhere, nor have a stranger vouch for a process.
+ */
+export function isOfThisMachine(url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ''
+  if (isIP(host) === 0) return host === 'localhost' || (host !== '' && host === hostname().toLowerCase())
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return isLoopbackAddress(host) || own.some(({ address }) => address === host)
+}
+
+/** @param host as `URL.hostname` has it, without brackets */
+export function isLoopbackAddress(host: string): boolean {
+  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}

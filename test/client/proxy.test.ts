@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { proxyFor } from '../../src/client/proxy.js'
+
+const through = (url: string, env: Record<string, string>) => proxyFor(url, env)?.href
+
+describe('the proxy for an address', () => {
+  it('is that of its scheme, and the small spelling comes first', () => {
+    const env = { HTTPS_PROXY: 'http://a:1', HTTP_PROXY: 'http://b:2' }
+    expect(through('https://knowledge.test', env)).toBe('http://a:1/')
+    expect(through('http://knowledge.test', env)).toBe('http://b:2/')
+    expect(through('https://knowledge.test', { ...env, https_proxy: 'https://c:3' })).toBe('https://c:3/')
+    expect(through('https://knowledge.test', { HTTP_PROXY: 'http://b:2' })).toBeUndefined()
+  })
+
+  it('is spoken to in plain HTTP where its address has no scheme', () => {
+    expect(through('https://knowledge.test', { HTTPS_PROXY: 'proxy:3128' })).toBe('http://proxy:3128/')
+  })
+
+  it('is none for this machine, under any of its names', () => {
+    const env = { HTTP_PROXY: 'http://b:2', HTTPS_PROXY: 'http://b:2' }
+    for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '127.1', '[::1]', 'LOCALHOST:7733']) {
+      expect([host, through(`http://${host}`, env), through(`https://${host}`, env)]).toEqual([
+        host,
+        undefined,
+        undefined,
+      ])
+    }
+  })
+
+  it.each([
+    ['*', true],
+    ['knowledge.test', true],
+    ['.test', true],
+    ['*.test', true],
+    ['other.org, KNOWLEDGE.test', true],
+    ['other.org knowledge.test:8080', true],
+    ['knowledge.test:81', false],
+    ['ledge.test', false],
+    ['dge.tes', false],
+    ['a.knowledge.test', false],
+    ['', false],
+  ])('is none for a host that NO_PROXY names: %j exempts it: %s', (list, exempt) => {
+    const env = { HTTP_PROXY: 'http://b:2', NO_PROXY: list }
+    expect(through('http://knowledge.test:8080', env) === undefined).toBe(exempt)
+  })
+
+  it('is none for addresses in a network that NO_PROXY names', () => {
+    const env = { HTTP_PROXY: 'http://b:2', NO_PROXY: '10.0.0.0/8,fd00::/8,192.0.2.7,[2001:db8::1]:80' }
+    for (const host of ['10.9.8.7', '[fd00::9]', '192.0.2.7', '[2001:db8::1]']) {
+      expect([host, through(`http://${host}`, env)]).toEqual([host, undefined])
+    }
+    for (const host of ['11.0.0.1', '[fe00::9]', '192.0.2.8', '[2001:db8::2]', '10.test']) {
+      expect([host, through(`http://${host}`, env)]).toEqual([host, 'http://b:2/'])
+    }
+  })
+
+  it('is refused, without a word of its password, where it is not the address of an HTTP proxy', () => {
+    for (const value of ['socks5://me:secret@proxy:1', 'http://me:secret@:x', '://secret']) {
+      expect(() => proxyFor('https://knowledge.test', { HTTPS_PROXY: value })).toThrow(
+        /^HTTPS_PROXY is not the address of an HTTP proxy, such as http:\/\/proxy:3128$/,
+      )
+    }
+  })
+})
