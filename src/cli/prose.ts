@@ -1,0 +1,134 @@
+import stringWidth from 'string-width'
+
+/** Words wrapped at the width of a terminal. Loaded only where there is one: counting columns costs some modules. */
+
+/** where less than this is left beside a hanging indent, lines begin at the margin again */
+const LEAST_ROOM = 16
+/** no mark at the beginning of a line is longer: behind so many characters it is known what the line is */
+const LONGEST_MARK = 12
+
+/** Scripts without spaces, whose lines may break between any two characters but before closing punctuation. */
+const WIDE = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3000-\\u303f\\uff00-\\uffef'
+const CLOSING = '、。，．！？；：」』）】〕〉》ー'
+/** Spaces, a wide character, or a word; what stands between backticks is typed elsewhere, so it is one word. */
+const TOKEN = new RegExp(`\\s+|[${WIDE}][${CLOSING}]*|(?:\`[^\`]*\`|[^\\s${WIDE}])+`, 'gu')
+
+interface Start {
+  /** stands as it is */
+  head: string
+  /** what the lines below begin with */
+  hang: string
+}
+
+/** What a line begins with. @returns undefined for one that is never broken */
+type ReadStart = (line: string) => Start | undefined
+
+/** Text that comes in pieces: what `push` and `end` give back, one after the other, is the text in lines that fit. */
+export class Wrapping {
+  private readonly width: number
+  private readonly readStart: ReadStart
+  private pending = ''
+  private state: 'start' | 'words' | 'whole' = 'start'
+  private hang = ''
+  private column = 0
+  private space = ''
+
+  constructor(width: number, readStart: ReadStart) {
+    this.width = width
+    this.readStart = readStart
+  }
+
+  push(text: string): string {
+    this.pending += text
+    let out = ''
+    for (let end = this.pending.indexOf('\n'); end >= 0; end = this.pending.indexOf('\n')) {
+      const rest = this.pending.slice(end + 1)
+      out += `${this.take(this.pending.slice(0, end), true)}\n`
+      this.pending = rest
+      this.state = 'start'
+    }
+    return out + this.take(this.pending, false)
+  }
+
+  /** What was held back because a word might have gone on. */
+  end(): string {
+    return this.take(this.pending, true)
+  }
+
+  private take(text: string, isWhole: boolean): string {
+    let [rest, out] = [text, '']
+    this.pending = ''
+    if (this.state === 'start') {
+      if (!isWhole && rest.trimStart().length < LONGEST_MARK) {
+        this.pending = rest
+        return ''
+      }
+      const start = this.readStart(rest)
+      this.state = start === undefined ? 'whole' : 'words'
+      this.space = ''
+      if (start !== undefined) {
+        const { head, hang } = start
+        this.hang = this.width - stringWidth(hang) < LEAST_ROOM ? '' : hang
+        this.column = stringWidth(head)
+        out = head
+        rest = rest.slice(head.length)
+      }
+    }
+    return out + (this.state === 'whole' ? rest : this.words(rest, isWhole))
+  }
+
+  private words(text: string, isWhole: boolean): string {
+    let out = ''
+    const tokens = [...text.matchAll(TOKEN)]
+    for (const { 0: token, index } of tokens) {
+      const mayGoOn = index + token.length === text.length || token.split('`').length % 2 === 0
+      if (!isWhole && mayGoOn) {
+        this.pending = text.slice(index)
+        break
+      }
+      if (token.trim() === '') this.space = token.replaceAll('\t', '  ')
+      else if (stringWidth(token) + this.hang.length <= this.width) out += this.word(token)
+      else for (const [part] of token.matchAll(/\s+|\S+/g)) out += part.trim() === '' ? this.gap(part) : this.word(part)
+    }
+    return out
+  }
+
+  private gap(space: string): string {
+    this.space = space
+    return ''
+  }
+
+  private word(word: string): string {
+    const [gap, size] = [stringWidth(this.space), stringWidth(word)]
+    const isFirst = this.column <= stringWidth(this.hang)
+    const fits = this.column + gap + size <= this.width
+    const before = fits || isFirst ? this.space : `\n${this.hang}`
+    this.column = fits || isFirst ? this.column + gap + size : stringWidth(this.hang) + size
+    this.space = ''
+    return before + word
+  }
+}
+
+/** An answer or report: Markdown, whose code and tables stay as they are, and whose list items hang. */
+export function proseWrapping(width: number): Wrapping {
+  let isCode = false
+  return new Wrapping(width, (line) => {
+    const isFence = /^ {0,3}(```|~~~)/.test(line)
+    if (isFence) isCode = !isCode
+    if (isFence || isCode || /^( {4}|\t|\s*\|)/.test(line)) return undefined
+    const [quote = ''] = /^\s*(?:> ?)+/.exec(line) ?? []
+    const [head = ''] = /^\s*(?:(?:[-*+]|\d{1,3}[.)]) +)?/.exec(line.slice(quote.length)) ?? []
+    return { head: quote + head, hang: quote + ' '.repeat(head.length) }
+  })
+}
+
+/** Lines of a command: a label and its gap hang, otherwise what the line is indented by. */
+export function wrapLines(text: string, width: number): string {
+  const wrapping = new Wrapping(width, (line) => {
+    const [label] = /^\s*\S+(?: \S+){0,2}? {2,}(?=\S)/.exec(line) ?? []
+    const [indent = ''] = /^\s*/.exec(line) ?? []
+    const head = label !== undefined && stringWidth(label) <= width / 2 ? label : indent
+    return { head, hang: ' '.repeat(stringWidth(head)) }
+  })
+  return wrapping.push(text) + wrapping.end()
+}
