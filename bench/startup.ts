@@ -1,8 +1,21 @@
-/** Start-up of the command line as a multiple of bare `node` in the same minutes: runs are interleaved. */
+/**
+ * Start-up of the command line as a multiple of bare `node` in the same minutes: runs are interleaved, and both sides
+ * have the same clean environment. Elapsed time and processor time, each by itself.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataLayout } from '../src/local/layout.js'
-import { type BenchDaemon, KCHAT, KS, privateEnv, run, runKs, startDaemon, temporaryFolder } from './lib/daemon.js'
+import {
+  type BenchDaemon,
+  endedChildrenCpuMs,
+  KCHAT,
+  KS,
+  privateEnv,
+  run,
+  runKs,
+  startDaemon,
+  temporaryFolder,
+} from './lib/daemon.js'
 import { percentile, report } from './lib/report.js'
 
 const ROUNDS = Number(process.argv[2] ?? 25)
@@ -34,21 +47,30 @@ try {
   }
   const names = Object.keys(commands)
   const times = new Map(names.map((name) => [name, [] as number[]]))
+  const cpu = new Map(names.map((name) => [name, 0]))
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [name, { program, args, begins }] of Object.entries(commands)) {
+      const before = endedChildrenCpuMs()
       const result = await run(program, args, { ...env, KCHAT_API_KEY: key }, begins)
       if (result.code !== 0) throw new Error(`${name} exited with ${result.code}: ${result.stderr}`)
       // the first round warms the disk cache
-      if (round > 0) times.get(name)?.push(begins === undefined ? result.ms : result.beganMs)
+      if (round === 0) continue
+      times.get(name)?.push(begins === undefined ? result.ms : result.beganMs)
+      cpu.set(name, (cpu.get(name) ?? 0) + endedChildrenCpuMs() - before)
     }
   }
   const median = (name: string) => percentile(times.get(name) ?? [], 0.5)
   const bare = median('node -e 0')
+  const processor = (name: string) => (cpu.get(name) ?? Number.NaN) / ROUNDS
+  const cpuRatio = (name: string) => processor(name) / processor('node -e 0')
   const send = median('kchat send, first words') / (bare + median('curl, first words'))
   report('startup', [
     ...names.map((name) => ({ name: `${name} median`, value: median(name), unit: 'ms' })),
+    ...names.map((name) => ({ name: `${name} processor time`, value: processor(name), unit: 'ms' })),
     { name: 'ks --version / node', value: median('ks --version') / bare, unit: 'x', bar: { atMost: VERSION_BAR } },
     { name: 'ks spaces / node', value: median('ks spaces') / bare, unit: 'x', bar: { atMost: SPACES_BAR } },
+    { name: 'ks --version / node, processor time', value: cpuRatio('ks --version'), unit: 'x' },
+    { name: 'ks spaces / node, processor time', value: cpuRatio('ks spaces'), unit: 'x' },
     { name: 'kchat send / (node + curl)', value: send, unit: 'x', bar: { atMost: SEND_BAR } },
   ])
 } finally {

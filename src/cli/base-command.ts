@@ -6,10 +6,12 @@ import { type LocalDirs, localDirs } from '../local/dirs.js'
 import { CliError } from './cli-error.js'
 import { asFormat, type Common, commonFlags, LIST_DEFAULT, readCommon } from './common-flags.js'
 import { type Place, resolveSettings, type Settings } from './contexts.js'
-import { Output } from './output.js'
+import { type Layout, Output } from './output.js'
 import type { PromptOptions } from './prompt.js'
 import { rememberIds } from './recent-ids.js'
 import type { SpaceRef } from './resolve.js'
+import { ttyLine } from './terminal.js'
+import { refuseSwitchValues } from './usage-errors.js'
 
 /** Values by name, as oclif's parser gives them. */
 type Values = Record<string, unknown>
@@ -19,11 +21,14 @@ export abstract class BaseCommand extends Command {
   static override baseFlags = commonFlags
 
   protected readonly dirs: LocalDirs = localDirs()
+  /** reasons that were told already */
+  private readonly lacks = new Set<string>()
   /** aborts when `--timeout` has passed */
   protected readonly deadline = new AbortController()
   private parsedCommon: Common | undefined
   private resolved: Settings | undefined
   private output: Output | undefined
+  private layout: Layout | undefined
   private connected: Promise<Client> | undefined
 
   protected override async parse<F extends Values, B extends Values, A extends Values>(
@@ -32,9 +37,11 @@ export abstract class BaseCommand extends Command {
   ): Promise<ParserOutput<F, B, A>> {
     // oclif would take an absent argument from stdin; ours come from there only where `-` asks for it.
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
+    refuseSwitchValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
     const parsed = await super.parse(options, argv)
     const common = readCommon({ ...parsed.flags }, process.env)
     this.parsedCommon = common
+    if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
     if (common.timeoutMs !== undefined) this.armTimeout(common.timeoutMs)
     return parsed
   }
@@ -61,7 +68,7 @@ export abstract class BaseCommand extends Command {
     if (this.output === undefined) {
       const { output } = this.common
       const format = output.format ?? this.formatByDefault()
-      const streams = { out: process.stdout, err: process.stderr, env: process.env }
+      const streams = { out: process.stdout, err: process.stderr, env: process.env, layout: this.layout }
       this.output = new Output({ ...output, format }, streams)
     }
     return this.output
@@ -99,7 +106,7 @@ export abstract class BaseCommand extends Command {
     return await resolveSpace(await this.client(), text)
   }
 
-  /** A document of the space, named by its id or the tail of it. */
+  /** A document of the space, named by its id, the tail of it, or its path. */
   protected async documentNamed(text: string): Promise<{ id: string; documentId: string }> {
     const { id } = await this.space()
     const { resolveDocument } = await import('./resolve.js')
@@ -108,16 +115,17 @@ export abstract class BaseCommand extends Command {
 
   protected async documentsNamed(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {
     const { id } = await this.space()
-    const { resolveDocument } = await import('./resolve.js')
-    const client = await this.client()
-    const documentIds: string[] = []
-    for (const word of words) documentIds.push(await resolveDocument(client, id, String(word), this.dirs.cache))
+    const { resolveDocuments } = await import('./resolve.js')
+    const documentIds = await resolveDocuments(await this.client(), id, words.map(String), this.dirs.cache)
     return { id, documentIds }
   }
 
-  /** `--limit`, `--all` and `--cursor` as a range for `paginate`. */
+  /** `--limit`, `--all` and `--cursor` as a range for `paginate`; who reads from a pipe gets everything unless asked. */
   protected range(flags: { limit?: number | undefined; all: boolean; cursor?: string | undefined }) {
-    return { limit: flags.all ? undefined : (flags.limit ?? LIST_DEFAULT), cursor: flags.cursor }
+    return {
+      limit: flags.all ? undefined : (flags.limit ?? (this.out.isTerminal ? LIST_DEFAULT : undefined)),
+      cursor: flags.cursor,
+    }
   }
 
   /** Prints a list and says how to see more of it. */
@@ -125,20 +133,27 @@ export abstract class BaseCommand extends Command {
     items: AsyncGenerator<T, string | undefined>,
     options: Parameters<Output['list']>[1],
   ): Promise<number> {
-    let next: string | undefined
-    const shown = await this.out.list(
-      (async function* () {
-        next = yield* items
-      })(),
-      options,
-    )
+    return await this.out.list(this.tellingMore(items), options)
+  }
+
+  /** Passes items on, and says on stderr where the list was cut. */
+  protected async *tellingMore<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
+    const next = yield* items
     if (next !== undefined) this.out.note(`more: \`--all\`, or \`--cursor ${next}\``)
-    return shown
   }
 
   protected get prompt(): PromptOptions {
     const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
     return { yes: this.common.yes, interactive: terminal && !this.common.noInput }
+  }
+
+  /** An answer, once it is told on stderr what it may lack: each reason once, however many pages have it. */
+  protected tellingLacks<T extends { degradedReasons?: string[] | undefined }>(answer: T): T {
+    for (const reason of answer.degradedReasons ?? []) {
+      if (!this.lacks.has(reason)) this.out.warn(ttyLine(`ks: not whole: ${reason}`))
+      this.lacks.add(reason)
+    }
+    return answer
   }
 
   protected override async catch(error: Error): Promise<void> {
@@ -150,6 +165,8 @@ export abstract class BaseCommand extends Command {
   protected override async finally(): Promise<void> {
     const client = await this.connected?.catch(() => undefined)
     client?.close()
+    // an answer that broke off may have a word left
+    this.output?.endProse()
     if (this.output !== undefined) rememberIds(this.dirs.cache, this.output.shortened)
     const theirs = client?.serverVersion
     if (theirs !== undefined && minor(theirs) !== minor(this.config.version)) {

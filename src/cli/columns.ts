@@ -1,8 +1,8 @@
-import { tty, ttyLine } from './terminal.js'
+import { tty, ttyLine, ttyName } from './terminal.js'
 import { ago, bytes, count } from './units.js'
 
 /** How a field is shown to people; machines get the value as it is. Times: ISO text, epoch in milliseconds, in seconds. */
-export type Kind = 'text' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state'
+export type Kind = 'text' | 'name' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state'
 
 /** One column of a list, or one line of a record. */
 export interface Column {
@@ -28,24 +28,37 @@ export function shortId(id: string): string {
   return `#${id.replaceAll('-', '').slice(-8)}`
 }
 
-/** A cell for people. */
+/** A cell for people, of one line, whatever the value holds. */
 export function show(value: unknown, kind: Kind | undefined, now: number = Date.now()): string {
   if (value === undefined || value === null) return ''
+  return kind === 'name' && typeof value === 'string' ? ttyName(value) : ttyLine(inWords(value, kind, now))
+}
+
+function inWords(value: unknown, kind: Kind | undefined, now: number): string {
   if (kind === 'time' && typeof value === 'string') return ago(value, now)
   if (kind === 'epoch' && typeof value === 'number') return ago(new Date(value).toISOString(), now)
   if (kind === 'seconds' && typeof value === 'number') return ago(new Date(value * 1000).toISOString(), now)
   if (kind === 'bytes' && typeof value === 'number') return bytes(value)
   if (kind === 'id' && typeof value === 'string') return shortId(value)
   if (typeof value === 'number' && Number.isInteger(value)) return count(value)
-  return ttyLine(plain(value))
+  return plain(value)
 }
 
-/** A cell for machines: one line, no tabs, full values, times as ISO. */
+/** What a spreadsheet takes for the beginning of a formula, unless the cell is a number. */
+const FORMULA = /^[=+\-@＝＋－＠\r]/
+const NUMBER = /^[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?$/i
+
+/**
+ * A cell for machines: one line, no tabs, full values, times as ISO. A backslash stands before what means something to
+ * whoever reads it: tabs, line ends, backslashes, and the first character of what a spreadsheet would run as a formula.
+ * `xargs` and `read` take it away again.
+ */
 export function cell(value: unknown, kind?: Kind): string {
   const ms =
     typeof value !== 'number' ? undefined : kind === 'epoch' ? value : kind === 'seconds' ? value * 1000 : undefined
   const text = tty(ms === undefined ? plain(value) : new Date(ms).toISOString())
-  return text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n')
+  const line = text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n')
+  return typeof value !== 'number' && FORMULA.test(line) && !NUMBER.test(line) ? `\\${line}` : line
 }
 
 function plain(value: unknown): string {

@@ -39,7 +39,11 @@ export const LIST_DEFAULT = 50
 
 /** Flags of commands that list. */
 export const listFlags = {
-  limit: Flags.integer({ min: 1, helpValue: 'n', description: `most items to list (default ${LIST_DEFAULT})` }),
+  limit: Flags.integer({
+    min: 1,
+    helpValue: 'n',
+    description: `most items to list (default ${LIST_DEFAULT} at a terminal, else all)`,
+  }),
   all: Flags.boolean({ description: 'list everything', exclusive: ['limit'] }),
   cursor: Flags.string({ helpValue: 'cursor', description: 'go on where an earlier list stopped' }),
 }

@@ -31,10 +31,14 @@ export function readCredentials(configDir: string): Credential[] {
   return found
 }
 
-/** The token stored for an origin: that of the context first, then one that belongs to no context. */
+/**
+ * The token stored for an origin: that of the context first, then one that belongs to no context. An address without a
+ * context takes that of a context, where only one is kept.
+ */
 export function findCredential(all: Credential[], origin: string, context: string | undefined): Credential | undefined {
   const here = all.filter((entry) => entry.origin === origin)
-  return here.find((entry) => entry.context === context) ?? here.find((entry) => entry.context === undefined)
+  const own = here.find((entry) => entry.context === context) ?? here.find((entry) => entry.context === undefined)
+  return own ?? (context === undefined && here.length === 1 ? here[0] : undefined)
 }
 
 export function saveCredential(configDir: string, credential: Credential): void {

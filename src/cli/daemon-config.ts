@@ -1,6 +1,8 @@
 import { dataLayout } from '../local/layout.js'
+import type { ProviderSetting } from '../local/provider-setting.js'
+import { byOwnNames, ownNameOf } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName } from '../local/settings.js'
-import { type CliError, usageError } from './cli-error.js'
+import { CliError, usageError } from './cli-error.js'
 import type { SettingRow } from './effective-config.js'
 import { readJsonObject, writeJson } from './json-file.js'
 import { nearest } from './nearest.js'
@@ -11,7 +13,7 @@ export function daemonConfigPath(dataDir: string): string {
 
 /** The daemon's settings as a daemon started now would have them; secrets are masked. */
 export function daemonSettings(dataDir: string, env: NodeJS.ProcessEnv): SettingRow[] {
-  const file = readJsonObject(daemonConfigPath(dataDir))
+  const file = byOwnNames(readJsonObject(daemonConfigPath(dataDir)))
   return names().map((name) => {
     const setting = SETTINGS[name]
     const fromEnv = env[setting.env]
@@ -25,12 +27,22 @@ export function daemonSettings(dataDir: string, env: NodeJS.ProcessEnv): Setting
   })
 }
 
+/** Providers as config.json has them. @throws CliError exit 2 when they are not written as they must be */
+export function configuredProviders(dataDir: string): readonly ProviderSetting[] {
+  try {
+    return SETTINGS.providers.read(readJsonObject(daemonConfigPath(dataDir)).providers ?? [])
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw usageError(`providers must be ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 /** Writes one setting into the daemon's config.json; undefined removes it. @throws CliError exit 2 */
 export function setDaemonSetting(dataDir: string, key: string, text: string | undefined): void {
-  const name = names().find((known) => known === key)
+  const name = names().find((known) => known === ownNameOf(key))
   if (name === undefined) throw unknownSetting(key, names())
   const path = daemonConfigPath(dataDir)
-  const { [name]: _, ...rest } = readJsonObject(path)
+  const { [name]: _, ...rest } = byOwnNames(readJsonObject(path))
   if (text === undefined) {
     writeJson(path, rest)
     return

@@ -8,17 +8,21 @@ const STARTED_BY = { auto: 'started by ks', manual: 'started by hand', service: 
 export function statusLines(file: DaemonFile, status: DaemonStatus, health: Health): string[] {
   const up = `up ${duration(status.uptimeMs)}`
   const where = new URL(file.url).host
-  const { activity, memory, eventLoop } = status
+  const { activity, memory, eventLoop, processes = [] } = status
   const parts = Object.entries(health.components).map(([name, ok]) => `${name} ${ok ? 'ok' : 'failed'}`)
-  const children = status.processes.filter((one) => one.role !== 'daemon')
+  const children = processes.filter((one) => one.role !== 'daemon')
   const all = children.map((one) => `${one.role} pid ${one.pid} ${bytes(one.rss)}`)
-  const background = activity.backgroundTasks === 0 ? '' : ' · vectors are being built'
+  const background = (activity.backgroundTasks ?? 0) === 0 ? '' : ' · vectors are being built'
   return [
     `running   pid ${file.pid} · ${where} · version ${file.version} · ${up} · ${STARTED_BY[file.mode]}`,
     `data      ${file.dataDir}`,
-    `jobs      ${activity.activeJobs} running, ${activity.waitingJobs} waiting · ${activity.runningQueries} queries${background}`,
-    `memory    ${bytes(memory.rss)}${all.length === 0 ? '' : ` · ${all.join(' · ')}`}`,
-    `loop      ${eventLoop.p50} ms usual, ${eventLoop.p99} ms at the 99th percentile`,
+    `jobs      ${activity.activeJobs} running, ${activity.waitingJobs} waiting · ${activity.runningQueries ?? 0} queries${background}`,
+    ...(memory === undefined
+      ? []
+      : [`memory    ${bytes(memory.rss)}${all.length === 0 ? '' : ` · ${all.join(' · ')}`}`]),
+    ...(eventLoop === undefined
+      ? []
+      : [`loop      ${eventLoop.p50} ms usual, ${eventLoop.p99} ms at the 99th percentile`]),
     `parts     ${parts.join(' · ')}`,
   ]
 }

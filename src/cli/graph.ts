@@ -44,7 +44,9 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
     if (known !== undefined) return known
   }
   const query = { query: text, limit: CANDIDATES }
-  const { items } = await client.request('GET /knowledge-spaces/{id}/graph/entities', { path: { id: spaceId }, query })
+  const { items, degradedReasons = [] } = await client.request('GET /knowledge-spaces/{id}/graph/entities', {
+    ...{ path: { id: spaceId }, query },
+  })
   const wanted = text.toLowerCase()
   const exact = items.filter(({ name, canonicalKey, aliases }) =>
     [name, canonicalKey, ...aliases].some((one) => one.toLowerCase() === wanted),
@@ -54,7 +56,7 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
     throw new CliError(`no entity ${JSON.stringify(text)} here`, {
       code: 'not-found',
       exit: EXIT.notFound,
-      hint: '`ks graph entities` lists what was found',
+      hint: [...degradedReasons, '`ks graph entities` lists what was found'].join('; '),
     })
   if (other !== undefined && exact.length !== 1)
     throw usageError(

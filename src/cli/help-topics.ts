@@ -21,6 +21,8 @@ const FORMATS = [
   'json    one JSON value: the object of the API, or an array of them',
   'jsonl   one JSON object a line, as pages arrive; events for query, ingest and jobs watch',
   'tsv     fields separated by tabs, no header in a pipe; the default where stdout is no terminal',
+  '        \\t, \\n and \\\\ stand for tab, line end and backslash; a text that a spreadsheet would run as a formula',
+  '        (= + - @ at its beginning) has a backslash before it, which xargs and read take away again',
   '',
   'Results go to stdout, everything else to stderr. With json or jsonl a failure is one JSON object on stderr.',
 ]

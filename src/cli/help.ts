@@ -1,5 +1,7 @@
 import { CommandHelp, Help } from '@oclif/core/help'
 import { commonFlags } from './common-flags.js'
+import { wrapLines } from './prose.js'
+import { terminalWidth } from './terminal.js'
 
 /** Help of one command: a short usage line, then examples, because they are what people look for. */
 class ExamplesFirst extends CommandHelp {
@@ -29,4 +31,11 @@ class ExamplesFirst extends CommandHelp {
 
 export class KsHelp extends Help {
   protected override CommandHelpClass = ExamplesFirst
+
+  /** oclif wraps its tables, but not the sentence above them. */
+  protected override log(...args: string[]): void {
+    const fits = (line: string) =>
+      /^\S/.test(line) ? wrapLines(line, terminalWidth(process.stdout, process.env)) : line
+    super.log(...(process.stdout.isTTY ? args.map((text) => text.split('\n').map(fits).join('\n')) : args))
+  }
 }

@@ -4,7 +4,7 @@ import { settings } from '@oclif/core/settings'
 import { asksForJson } from './asks-for-json.js'
 import { ExitWith } from './cli-error.js'
 import { guardOutput } from './guard-output.js'
-import { errorReport, renderReport } from './report-error.js'
+import { errorReport, sayReport, stackOf } from './report-error.js'
 
 /**
  * Runs one command line and sets the exit code. oclif finds and parses; how failures look is ours.
@@ -17,7 +17,10 @@ export async function main(argv: string[], root: string): Promise<void> {
   settings.enableAutoTranspile = false
   let config: Config | undefined
   try {
-    config = await Config.load(root)
+    // oclif's data directory is ours as well, under the same variable: what a received one lists as plugins is not code
+    // to us. Nor is a theme, beside the contexts, a thing that we have.
+    Object.assign(process.env, { KS_DISABLE_THEME: '1' })
+    config = await Config.load({ root, userPlugins: false, devPlugins: false })
     await run(argv, config)
   } catch (error) {
     process.exitCode = await fail(error, argv, config)
@@ -30,8 +33,8 @@ async function fail(error: unknown, argv: string[], config: Config | undefined):
   if (quiet !== undefined) return quiet
   const { reword } = await import('./usage-errors.js')
   const report = errorReport(reword(error, config?.commandIDs ?? []) ?? error)
-  process.stderr.write(renderReport(report, 'ks', asksForJson(argv, process.env)))
-  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
+  await sayReport(report, 'ks', asksForJson(argv, process.env))
+  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
   return report.exitCode
 }
 

@@ -1,6 +1,18 @@
 import { usageError } from './cli-error.js'
 import { type Column, cell, leaves, shortId, show, valueAt } from './columns.js'
-import { type Colour, hasUnicode, paint, type Symbols, symbols, terminalWidth, tty, wantsColour } from './terminal.js'
+import type { Wrapping } from './prose.js'
+import {
+  type Colour,
+  escapeUnseen,
+  hasUnicode,
+  paint,
+  type Symbols,
+  symbols,
+  terminalWidth,
+  tty,
+  ttyLine,
+  wantsColour,
+} from './terminal.js'
 
 export const FORMATS = ['table', 'json', 'jsonl', 'tsv'] as const
 export type Format = (typeof FORMATS)[number]
@@ -19,6 +31,17 @@ export interface OutStream {
   write(text: string): boolean
   isTTY?: boolean | undefined
   columns?: number | undefined
+}
+
+/** How words are wrapped; `src/cli/prose.ts` is loaded for it where a stream is a terminal. */
+export type Layout = typeof import('./prose.js')
+
+interface Streams {
+  out: OutStream
+  err: OutStream
+  env: NodeJS.ProcessEnv
+  /** absent: lines stay as long as they are */
+  layout?: Layout | undefined
 }
 
 export interface ListOptions {
@@ -47,10 +70,16 @@ export class Output {
   private readonly out: OutStream
   private readonly err: OutStream
 
-  constructor(options: OutputOptions, streams: { out: OutStream; err: OutStream; env: NodeJS.ProcessEnv }) {
+  private readonly layout: Layout | undefined
+  private readonly errWidth: number
+  private answer: Wrapping | undefined
+
+  constructor(options: OutputOptions, streams: Streams) {
     this.options = options
     this.out = streams.out
     this.err = streams.err
+    this.layout = streams.layout
+    this.errWidth = terminalWidth(this.err, streams.env)
     const { env } = streams
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
     this.colour = wantsColour({ wish: options.colour, isTTY: this.isTerminal, env })
@@ -85,7 +114,7 @@ export class Output {
   /** `#tail` of an id, remembered. */
   short(id: string): string {
     this.shortened.add(id)
-    return shortId(id)
+    return ttyLine(shortId(id))
   }
 
   /** Writes text to stdout as it is; waits for nothing. */
@@ -98,6 +127,18 @@ export class Output {
     this.raw(this.isTerminal ? tty(text) : text)
   }
 
+  /** A piece of an answer or a report: as it is for a pipe, in lines that fit for a terminal. `endProse` ends it. */
+  prose(text: string): void {
+    if (this.isTerminal) this.answer ??= this.layout?.proseWrapping(this.width)
+    if (this.answer === undefined) this.text(text)
+    else this.raw(this.answer.push(tty(text)))
+  }
+
+  endProse(): void {
+    if (this.answer !== undefined) this.raw(this.answer.end())
+    this.answer = undefined
+  }
+
   /** A line of prose on stdout, safe for a terminal. */
   line(text = ''): void {
     this.raw(`${tty(text)}\n`)
@@ -105,7 +146,7 @@ export class Output {
 
   /** A line of our own making on stdout, colours and all. */
   styled(text = ''): void {
-    this.raw(`${text}\n`)
+    this.raw(`${this.isTerminal ? this.wrapped(text, this.width) : text}\n`)
   }
 
   /** A remark on stderr, unless `--quiet`. */
@@ -115,7 +156,12 @@ export class Output {
 
   /** A line on stderr that `--quiet` does not hide. */
   warn(text: string): void {
-    this.err.write(`${tty(text)}\n`)
+    const safe = tty(text)
+    this.err.write(`${this.isErrTerminal ? this.wrapped(safe, this.errWidth) : safe}\n`)
+  }
+
+  private wrapped(text: string, width: number): string {
+    return this.layout?.wrapLines(text, width) ?? text
   }
 
   /** One JSON value, whatever the format asks of fields. */
@@ -165,12 +211,13 @@ export class Output {
       for (const column of shown) this.raw(`${column.field}\t${cell(valueAt(value, column.field), column.kind)}\n`)
       return
     }
-    const width = Math.max(...shown.map((column) => (column.title ?? column.field).length))
-    for (const column of shown) {
+    const titles = shown.map((column) => ttyLine(column.title ?? column.field))
+    const width = Math.max(...titles.map((title) => title.length))
+    for (const [index, column] of shown.entries()) {
       const found = valueAt(value, column.field)
       if (found === undefined || found === null) continue
       const kind = column.kind === 'id' ? undefined : column.kind
-      const label = this.paint('dim', (column.title ?? column.field).padEnd(width))
+      const label = this.paint('dim', (titles[index] ?? '').padEnd(width))
       this.styled(`${label}  ${this.state(column, show(found, kind))}`)
     }
   }
@@ -244,8 +291,5 @@ function stateColour(state: string): Colour {
 
 /** JSON that a terminal can show: C1 controls and DEL, which JSON would let through, are escaped too. */
 export function toJson(value: unknown, pretty: boolean): string {
-  const text = JSON.stringify(value ?? null, null, pretty ? 2 : undefined)
-  return text.replace(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (mark) => {
-    return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return escapeUnseen(JSON.stringify(value ?? null, null, pretty ? 2 : undefined))
 }

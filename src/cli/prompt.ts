@@ -1,4 +1,6 @@
 import { usageError } from './cli-error.js'
+import { Interrupted } from './interrupt.js'
+import { tty } from './terminal.js'
 
 export interface PromptOptions {
   /** `--yes` */
@@ -40,7 +42,11 @@ export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return await lines.question(question)
+    return await new Promise<string>((resolve, reject) => {
+      lines.once('SIGINT', () => reject(new Interrupted('interrupted')))
+      lines.once('close', () => resolve('')) // Ctrl-D is no answer
+      lines.question(tty(question)).then(resolve, reject)
+    })
   } finally {
     lines.close()
   }
@@ -49,7 +55,7 @@ export async function ask(question: string): Promise<string> {
 /** A line that is not echoed: tokens. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process
-  stderr.write(question)
+  stderr.write(tty(question))
   stdin.setRawMode(true)
   stdin.setEncoding('utf8')
   let typed = ''

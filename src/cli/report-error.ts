@@ -1,7 +1,7 @@
-import { ApiError, ConnectionError, DaemonStartError } from '../client/errors.js'
+import { ApiError, ConnectionError, DaemonStartError, errnoOf } from '../client/errors.js'
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
-import { tty } from './terminal.js'
+import { escapeUnseen, terminalWidth, tty } from './terminal.js'
 
 /** A failure as it is shown: one sentence, further lines, a hint, an exit code. */
 export interface ErrorReport {
@@ -34,11 +34,35 @@ export function errorReport(error: unknown): ErrorReport {
   if (error instanceof KsError) {
     return { code: error.code, message: error.message, exitCode: ERRORS[error.code].exit, details: [] }
   }
+  const unusable = fileReport(error)
+  if (unusable !== undefined) return unusable
   const message = error instanceof Error ? error.message : String(error)
   return withHint(
     { code: 'unexpected', message: `unexpected error (${message})`, exitCode: EXIT.failed, details: [] },
     "run again with `--debug`; the daemon's log is `ks daemon logs -n 50`",
   )
+}
+
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is no folder',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+}
+
+/** A file or folder that the system would not give: its path and why. */
+function fileReport(error: unknown): ErrorReport | undefined {
+  if (!(error instanceof Error) || !('path' in error) || typeof error.path !== 'string') return undefined
+  const errno = errnoOf(error) ?? ''
+  const reason = FILE_REASONS[errno]
+  if (reason === undefined) return undefined
+  const exitCode = ['EACCES', 'EPERM', 'EROFS'].includes(errno) ? EXIT.notAllowed : EXIT.failed
+  const message = `${JSON.stringify(error.path)} cannot be used: ${reason}`
+  return { code: 'file-not-usable', message, exitCode, details: [] }
 }
 
 function apiReport(error: ApiError): ErrorReport {
@@ -55,7 +79,10 @@ function apiReport(error: ApiError): ErrorReport {
 
 const HINTS: Readonly<Record<string, string>> = {
   'slug-taken': 'choose another with `--slug`',
-  'embedding-frozen': 'create a new space with `--embedding`, then `ks ingest` into it',
+  'embedding-frozen': '`ks spaces set-embedding` moves its documents to another model',
+  'migration-active': 'wait until it has ended, or cancel it by its id: `ks spaces cancel-embedding SPACE ID`',
+  'provider-not-configured':
+    '`ks config get providers --daemon` shows what the daemon has; it reads them when it starts',
   unauthenticated: '`ks auth status` says which token is used, `ks auth login` stores another',
   'scope-missing': '`ks auth token create --scope "knowledge-spaces:read knowledge-spaces:write"` makes one that may',
 }
@@ -63,10 +90,11 @@ const HINTS: Readonly<Record<string, string>> = {
 function apiHint(error: ApiError): string | undefined {
   if (error.hint !== undefined) return error.hint
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
+  if (Object.hasOwn(HINTS, error.code)) return HINTS[error.code]
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
     return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`
   }
-  return HINTS[error.code]
+  return undefined
 }
 
 function startHint(message: string): string | undefined {
@@ -92,11 +120,25 @@ export function exitOf(error: ApiError): number {
 export function renderReport(report: ErrorReport, bin: string, asJson: boolean): string {
   if (asJson) {
     const { details: _, ...error } = report
-    return `${JSON.stringify({ error })}\n`
+    return `${escapeUnseen(JSON.stringify({ error }))}\n`
   }
   const lines = [`${bin}: ${tty(report.message)}`, ...report.details.map(tty)]
   if (report.hint !== undefined) lines.push(`hint: ${tty(report.hint)}`)
   return `${lines.join('\n')}\n`
+}
+
+/** Where a failure came from, for `--debug`. */
+export function stackOf(error: Error): string {
+  return `${tty(error.stack ?? '')}\n`
+}
+
+/** Writes the report to stderr, in lines that fit where that is a terminal. */
+export async function sayReport(report: ErrorReport, bin: string, asJson: boolean): Promise<void> {
+  const { stderr, env } = process
+  const text = renderReport(report, bin, asJson)
+  if (asJson || !stderr.isTTY) return void stderr.write(text)
+  const { wrapLines } = await import('./prose.js')
+  stderr.write(wrapLines(text, terminalWidth(stderr, env)))
 }
 
 function withHint(report: ErrorReport, hint: string | undefined): ErrorReport {

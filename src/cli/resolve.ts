@@ -4,6 +4,7 @@ import { EXIT } from '../contract/errors.js'
 import type { KnowledgeSpace } from '../contract/gateway/spaces.js'
 import { isUuid } from '../lib/ids.js'
 import { CliError, usageError } from './cli-error.js'
+import { type DocumentFinder, documentFinder } from './document-name.js'
 import { nearest } from './nearest.js'
 import { endsIn, recallIds } from './recent-ids.js'
 
@@ -64,26 +65,43 @@ function noSpace(text: string, slugs: string[]): CliError {
   return new CliError(`no space ${JSON.stringify(text)} here`, { code: 'not-found', exit: EXIT.notFound, hint })
 }
 
-/** A document's id; a tail that no recent table showed is looked for in the space. */
+/**
+ * Documents by id, by the end of one, or by path: as it is listed, its last parts, or the path of the local file that a
+ * document was made from.
+ *
+ * @throws CliError exit 5 when there is none, exit 2 when there are several
+ */
+export async function resolveDocuments(
+  client: Client,
+  spaceId: string,
+  words: readonly string[],
+  cacheDir: string,
+): Promise<string[]> {
+  const finder = documentFinder(client, spaceId, cacheDir)
+  const ids: string[] = []
+  for (const word of words) ids.push(await documentId(finder, word, cacheDir))
+  return ids
+}
+
 export async function resolveDocument(
   client: Client,
   spaceId: string,
   text: string,
   cacheDir: string,
 ): Promise<string> {
+  return await documentId(documentFinder(client, spaceId, cacheDir), text, cacheDir)
+}
+
+async function documentId(finder: DocumentFinder, text: string, cacheDir: string): Promise<string> {
   if (isUuid(text)) return text
   const tail = TAIL.exec(text)?.[1]?.toLowerCase()
-  if (tail === undefined) throw notAnId('document', text)
+  if (tail === undefined) return await finder.byPath(text)
   const recalled = recallIds(cacheDir, tail)
   if (recalled.length === 1 && recalled[0] !== undefined) return recalled[0]
-  const documents = paginate(
-    (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query }),
-    { pageSize: 100 },
-  )
-  for await (const document of documents) {
-    if (endsIn(document.id, tail)) return document.id
-  }
-  throw unknownTail('document', text)
+  const found = await finder.byTail(tail)
+  if (found !== undefined) return found
+  if (text.startsWith('#')) throw unknownTail('document', text)
+  return await finder.byPath(text)
 }
 
 /** The id of something no list can be asked for: a uuid, or the tail of an id that was shown lately. */

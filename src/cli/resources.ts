@@ -13,7 +13,7 @@ export const SPACE_FIELDS = ['id', 'name', 'slug', 'description', 'tenantId', 'c
 
 export const DOCUMENT_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
-  { field: 'filename', title: 'FILE' },
+  { field: 'filename', title: 'FILE', kind: 'name' },
   { field: 'parserStatus', title: 'STATE', kind: 'state' },
   { field: 'sizeBytes', title: 'SIZE', kind: 'bytes' },
   { field: 'version' },

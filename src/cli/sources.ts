@@ -4,6 +4,7 @@ import { ExitWith, usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 import { readJsonObject } from './json-file.js'
 import type { Output } from './output.js'
+import { ttyName } from './terminal.js'
 import { plural } from './units.js'
 
 /** What the commands on sources share. */
@@ -103,11 +104,14 @@ export async function showImport(out: Output, result: SourceImportResult): Promi
   if (out.isJson) out.json(result)
   else {
     await out.list(documents, {
-      columns: [{ field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' }, { field: 'filename' }],
+      columns: [
+        { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
+        { field: 'filename', kind: 'name' },
+      ],
       empty: 'Nothing was imported.',
     })
     if (skipped.length > 0) out.note(`${plural(skipped.length, 'page')} not edited since the last import`)
-    for (const { filename, error } of failed) out.warn(`ks: ${filename}: ${error}`)
+    for (const { filename, error } of failed) out.warn(`ks: ${ttyName(filename)}: ${error}`)
   }
   if (failed.length > 0) throw new ExitWith(documents.length + skipped.length === 0 ? EXIT.failed : EXIT.partial)
 }

@@ -1,6 +1,7 @@
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
 import type { Column } from './columns.js'
+import { ttyLine } from './terminal.js'
 
 export interface TableInput {
   columns: Column[]
@@ -35,49 +36,71 @@ const NO_BORDERS = {
   middle: ' '.repeat(GAP),
 }
 
-/** A table without borders: two spaces between columns, numbers to the right, cut to the terminal's width. */
+/**
+ * A table without borders: two spaces between columns, numbers to the right, cut to the terminal's width. What the next
+ * command takes (ids, slugs) and numbers are never cut; where the columns do not fit so, every row is a block of lines.
+ */
 export function renderTable(input: TableInput): string {
   const { columns } = input
-  const titles = columns.map((column) => column.title ?? column.field.toUpperCase())
-  const widths = fitWidths(
-    columns.map((_, index) =>
-      Math.max(
-        input.header ? stringWidth(titles[index] ?? '') : 0,
-        ...input.rows.map((row) => stringWidth(row[index] ?? '')),
-      ),
+  const titles = columns.map((column) => ttyLine(column.title ?? column.field.toUpperCase()))
+  const natural = columns.map((_, index) =>
+    Math.max(
+      input.header ? stringWidth(titles[index] ?? '') : 0,
+      ...input.rows.map((row) => stringWidth(row[index] ?? '')),
     ),
-    input.width,
   )
+  const widths = fitWidths(natural, columns.map(isWhole), input.width)
+  if (widths === undefined) return blocks(input, titles)
   const table = new Table({
     chars: NO_BORDERS,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
     colAligns: columns.map((column) => (isNumber(column) ? 'right' : 'left')),
   })
-  if (input.header) table.push(titles.map((title) => input.paintHeader(title)))
+  const fitted = (text: string, index: number) => cut(text, widths[index] ?? MIN_WIDTH, input.ellipsis)
+  if (input.header) table.push(titles.map((title, index) => input.paintHeader(fitted(title, index))))
   for (const row of input.rows) {
-    table.push(
-      columns.map((column, index) => {
-        return input.paintCell(column, cut(row[index] ?? '', widths[index] ?? MIN_WIDTH, input.ellipsis))
-      }),
-    )
+    table.push(columns.map((column, index) => input.paintCell(column, fitted(row[index] ?? '', index))))
   }
   const lines = table.toString().split('\n')
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
+}
+
+/** Rows as blocks of `TITLE  value`, an empty line between two; what is empty is left out. */
+function blocks(input: TableInput, titles: string[]): string {
+  const { columns, width = Infinity } = input
+  const label = input.header ? Math.max(...titles.map((title) => stringWidth(title))) : 0
+  const room = Math.max(MIN_WIDTH, width - (label === 0 ? 0 : label + GAP))
+  const rows = input.rows.map((row) =>
+    columns.flatMap((column, index) => {
+      const value = row[index] ?? ''
+      if (value === '') return []
+      const shown = input.paintCell(column, isWhole(column) ? value : cut(value, room, input.ellipsis))
+      const title = titles[index] ?? ''
+      const padding = ' '.repeat(Math.max(0, label - stringWidth(title)) + GAP)
+      return [label === 0 ? shown : `${input.paintHeader(title)}${padding}${shown}`]
+    }),
+  )
+  return `${rows.map((lines) => lines.join('\n')).join('\n\n')}\n`
+}
+
+/** Whether half of a value is worth nothing: the next command could not take it, or it would be another number. */
+function isWhole(column: Column): boolean {
+  return column.kind === 'id' || isNumber(column) || /(^|\.)slug$/.test(column.field)
 }
 
 function isNumber(column: Column): boolean {
   return column.kind === 'count' || column.kind === 'bytes'
 }
 
-/** Takes from the widest column until the row fits. */
-function fitWidths(widths: number[], room: number | undefined): number[] {
+/** Takes from the widest column that may be cut until the row fits. @returns undefined where it cannot */
+function fitWidths(widths: number[], whole: boolean[], room: number | undefined): number[] | undefined {
   if (room === undefined) return widths
   const fitted = [...widths]
   let excess = fitted.reduce((sum, width) => sum + width, 0) + GAP * (fitted.length - 1) - room
   while (excess > 0) {
-    const widest = Math.max(...fitted)
-    if (widest <= MIN_WIDTH) break
-    fitted[fitted.indexOf(widest)] = widest - 1
+    const widest = Math.max(0, ...fitted.filter((_, index) => whole[index] !== true))
+    if (widest <= MIN_WIDTH) return undefined
+    fitted[fitted.findIndex((width, index) => width === widest && whole[index] !== true)] = widest - 1
     excess -= 1
   }
   return fitted

@@ -12,8 +12,10 @@ export function tty(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(UNSAFE_ALL, visible)
 }
 
-// Newline and tab are the only controls that may pass. U+200E/F, U+202A-E and U+2066-9 reorder what is read.
-const UNSAFE_SET = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
+// Newline and tab are the only controls that may pass. U+061C, U+200E/F, U+202A-E and U+2066-9 reorder what is read;
+// U+2028/9 break lines in some terminals.
+const UNSAFE_SET =
+  '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069'
 const UNSAFE = new RegExp(`[${UNSAFE_SET}]`)
 const UNSAFE_ALL = new RegExp(`[${UNSAFE_SET}]`, 'g')
 
@@ -27,6 +29,19 @@ function visible(mark: string): string {
 /** Like `tty`, in one line. */
 export function ttyLine(text: string): string {
   return tty(text.replace(/\s+/g, ' ').trim())
+}
+
+/** A name in one line: as it is where that shows all of it, else quoted and escaped as in JSON. */
+export function ttyName(name: string): string {
+  const isPlain = name === ttyLine(name) && !/^"|[\u2028\u2029\ufeff]/.test(name)
+  return isPlain ? name : escapeUnseen(JSON.stringify(name))
+}
+
+/** JSON that a terminal can show: C1 controls, DEL and direction marks, which JSON would let through, escaped too. */
+export function escapeUnseen(json: string): string {
+  return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => {
+    return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** Whether to colour a stream. An explicit wish wins, then the environment's wishes, then whether it is a terminal. */

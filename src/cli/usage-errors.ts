@@ -36,6 +36,23 @@ export function reword(error: unknown, commandIds: string[]): CliError | undefin
   return usageError(sentence(failure.message), help)
 }
 
+/**
+ * Refuses `--json=true`: oclif would take the value of a switch for an argument, which some commands would then work on.
+ *
+ * @throws CliError exit 2
+ */
+export function refuseSwitchValues(argv: readonly string[], flags: Readonly<Record<string, { type: string }>>): void {
+  const end = argv.indexOf('--')
+  for (const word of end === -1 ? argv : argv.slice(0, end)) {
+    const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
+    if (value === undefined || !Object.hasOwn(flags, name) || flags[name]?.type !== 'boolean') continue
+    throw usageError(
+      `--${name} takes no value, received ${JSON.stringify(value)}`,
+      `give \`--${name}\` alone, or leave it out`,
+    )
+  }
+}
+
 function readFailure(error: unknown): ParseFailure | undefined {
   // Flags that read their own value fail with a plain error of oclif, which knows nothing of the command line.
   if (!(error instanceof Error) || !('oclif' in error)) return undefined

@@ -21,9 +21,11 @@ export function whyLines(found: Explanation, marks: Marks): string[] {
   const shown = found.verdict === 'shown'
   const name = ttyLine(found.document?.filename ?? found.document?.id ?? '')
   const other = found.verdict === 'other-passage-shown' ? ' with the passage that is meant' : ''
-  const verdict = shown ? `in the evidence: ${name}` : `not in the evidence${other}: ${name} (${found.verdict})`
+  const verdict = shown
+    ? `in the evidence: ${name}`
+    : `not in the evidence${other}: ${name} (${ttyLine(found.verdict)})`
   const width = Math.max(0, ...found.stages.map(({ stage }) => stage.length))
-  const then = found.verdictNow === undefined ? [] : [`the same question now: ${found.verdictNow}`]
+  const then = found.verdictNow === undefined ? [] : [`the same question now: ${ttyLine(found.verdictNow)}`]
   return [
     marks.paint(shown ? 'green' : 'red', verdict),
     ...then,
@@ -37,7 +39,7 @@ export function whyLines(found: Explanation, marks: Marks): string[] {
 function stageLines(stage: ExplainStage, width: number, marks: Marks): string[] {
   const sign = SIGNS[stage.outcome]
   const mark = marks.paint(sign.colour, marks.unicode ? sign.unicode : sign.ascii)
-  const line = `  ${mark} ${stage.stage.padEnd(width)}  ${ttyLine(stage.text)}`
+  const line = `  ${mark} ${ttyLine(stage.stage).padEnd(width)}  ${ttyLine(stage.text)}`
   const indent = ' '.repeat(width + 6)
   return [line, ...details(stage).map((detail) => `${indent}${marks.paint('dim', ttyLine(detail))}`)]
 }

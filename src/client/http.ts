@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestOptions } from 'node:http'
 import { ConnectionError } from './errors.js'
+import { proxyAgent, proxyFor } from './proxy.js'
 
 /** Where requests go and what proves who asks. */
 export interface Target {
@@ -33,12 +34,14 @@ const MAX_SOCKETS = 8
 /** The end of writing a body because the answer is already there. */
 class Answered extends Error {}
 
-/** One keep-alive connection pool to one service over node:http; https where the url says so. */
+/** One keep-alive connection pool to one service over node:http; https where the url says so, through a proxy too. */
 export class Transport {
   readonly target: Target
   private readonly secure: boolean
   private agent: http.Agent | undefined
   private requestFn: typeof http.request = http.request
+  /** where the environment names one for this target */
+  private proxy: URL | undefined
 
   constructor(target: Target) {
     this.target = target
@@ -51,6 +54,11 @@ export class Transport {
     const req = this.requestFn(this.options(request))
     req.setTimeout(request.idleMs ?? IDLE_MS, () => {
       req.destroy(new ConnectionError('timeout', `${this.name()} did not answer in time`))
+    })
+    req.once('proxyConnect', (answer: { statusCode: number; statusText: string }) => {
+      if (answer.statusCode === 200) return
+      const said = `${answer.statusCode} ${answer.statusText}`.trimEnd()
+      req.destroy(new ConnectionError('unreachable', `cannot reach ${this.way()} (the proxy answered ${said})`))
     })
     const answered = this.answer(req, request)
     if (typeof request.body === 'function') {
@@ -71,15 +79,19 @@ export class Transport {
     return this.target.socketPath === undefined ? this.target.url : 'the local daemon'
   }
 
+  /** The other side, with the proxy before it; never the proxy's password. */
+  private way(): string {
+    return this.proxy === undefined ? this.name() : `${this.name()} through the proxy ${this.proxy.origin}`
+  }
+
   private async open(): Promise<void> {
     if (this.agent !== undefined) return
-    if (this.secure) {
-      const https = await import('node:https')
-      this.agent = new https.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS })
-      this.requestFn = https.request
-    } else {
-      this.agent = new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS })
-    }
+    const options = { keepAlive: true, maxSockets: MAX_SOCKETS }
+    this.proxy = this.target.socketPath === undefined ? proxyFor(this.target.url) : undefined
+    const https = this.secure ? await import('node:https') : undefined
+    if (https !== undefined) this.requestFn = https.request
+    if (this.proxy !== undefined) this.agent = await proxyAgent(this.proxy, this.secure, options)
+    else this.agent = https === undefined ? new http.Agent(options) : new https.Agent(options)
   }
 
   private options(request: HttpRequest): RequestOptions {
@@ -115,7 +127,7 @@ export class Transport {
     if (error instanceof ConnectionError) return error
     if (signal?.aborted === true) return signal.reason instanceof Error ? signal.reason : error
     const detail = 'code' in error && typeof error.code === 'string' ? error.code : error.message
-    return new ConnectionError('unreachable', `cannot reach ${this.name()} (${detail})`, { cause: error })
+    return new ConnectionError('unreachable', `cannot reach ${this.way()} (${detail})`, { cause: error })
   }
 
   /** Writes the body until it ends or the service answers early, as it does when it refuses an upload. */

@@ -2,6 +2,7 @@ import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
 import { dataLayout } from '../local/layout.js'
 import { readIfExists } from '../local/private-file.js'
 import { readText, type Target, Transport } from './http.js'
+import { isOfThisMachine } from './this-machine.js'
 
 /** The local daemon: found by what it wrote, believed only when it answers with the same instance. */
 export interface LocalDaemon {
@@ -16,7 +17,7 @@ const HEALTH_MS = 2000
 export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefined> {
   const layout = dataLayout(dataDir)
   const file = readDaemonFile(layout.daemonFile)
-  if (file === undefined) return undefined
+  if (file === undefined || !isOfThisMachine(file.url)) return undefined
   for (const target of targetsOf(file)) {
     if (await answersAs(target, file.instance)) {
       const token = readIfExists(layout.cliToken)?.trim()

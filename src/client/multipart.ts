@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
+import { checkOpened, READ_FLAGS } from '../local/open-inside.js'
 import type { BodyWriter } from './http.js'
 
 /** A file of an upload. The bytes come from `path`, from memory, or from a stream such as stdin. */
@@ -7,8 +8,8 @@ export interface UploadPart {
   /** relative path with `/` between folders, as the service shall call the file */
   filename: string
   mimeType?: string
-  /** of a file, exactly `size` bytes are sent */
-  content: { path: string; size: number } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
+  /** of a file, exactly `size` bytes are sent; it has to lie in the folder with the real path `root`, where one is given */
+  content: { path: string; size: number; root?: string } | { bytes: Uint8Array } | { stream: AsyncIterable<Uint8Array> }
 }
 
 /** A file of an upload could not be read; the request that carried it was given up. */
@@ -95,14 +96,18 @@ async function* bytesOf(part: UploadPart): AsyncGenerator<Uint8Array> {
   } else if ('stream' in part.content) {
     for await (const chunk of part.content.stream) yield chunk
   } else {
-    yield* fileBytes(part.filename, part.content.path, part.content.size)
+    yield* fileBytes(part.filename, part.content)
   }
 }
 
-async function* fileBytes(filename: string, path: string, size: number): AsyncGenerator<Uint8Array> {
+async function* fileBytes(
+  filename: string,
+  { path, size, root }: { path: string; size: number; root?: string },
+): AsyncGenerator<Uint8Array> {
   let handle: FileHandle | undefined
   try {
-    handle = await open(path, 'r')
+    handle = await open(path, READ_FLAGS)
+    checkOpened(handle.fd, path, root)
     for (let sent = 0; sent < size; ) {
       const wanted = Math.min(READ_BYTES, size - sent)
       // A fresh buffer each time: the one before may still be on its way out.

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
+import { toJson } from '../cli/output.js'
+import { saveText } from '../cli/save-body.js'
 
 export default class Openapi extends BaseCommand {
   static override summary = 'print the OpenAPI description of the service'
@@ -12,8 +13,8 @@ export default class Openapi extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Openapi)
     const client = await this.client()
-    const text = `${JSON.stringify(await client.request('GET /openapi.json', {}), null, 2)}\n`
+    const text = `${toJson(await client.request('GET /openapi.json', {}), true)}\n`
     if (flags.output === undefined) this.out.raw(text)
-    else await writeFile(flags.output, text)
+    else await saveText(text, flags.output)
   }
 }

@@ -8,20 +8,25 @@ import { citationLines, cited } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
 import { requireFresh, staleDocuments } from '../cli/query/fresh.js'
 import { lastSession, rememberSession } from '../cli/query/last-session.js'
-import { resolveDocument, resolveId } from '../cli/resolve.js'
-import { textOrStdin } from '../cli/stdin.js'
+import { resolveDocuments, resolveId } from '../cli/resolve.js'
 import { ttyLine } from '../cli/terminal.js'
+import { textOfWords } from '../cli/words.js'
 import { EXIT } from '../contract/errors.js'
 import { QUERY_MODES } from '../contract/values.js'
+import { withoutThoughts } from '../lib/text/said.js'
 import { Thinking } from '../lib/text/thinking.js'
 
 export default class Query extends BaseCommand {
   static override summary = 'ask a space and stream the answer with its citations'
   static override examples = [
     '<%= config.bin %> query "who is on call in August?" --space example-space',
+    '<%= config.bin %> query who is on call in August --space example-space',
     '<%= config.bin %> query - --space example-space --json < question.txt',
   ]
-  static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
+  static override strict = false
+  static override args = {
+    text: Args.string({ required: true, description: 'question, with or without quotes; - for stdin' }),
+  }
   static override flags = {
     ...spaceFlag,
     mode: Flags.option({
@@ -32,7 +37,7 @@ export default class Query extends BaseCommand {
     doc: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
-      helpValue: 'id',
+      helpValue: 'path|id',
       description: 'only these documents',
     }),
     entity: Flags.string({
@@ -53,8 +58,8 @@ export default class Query extends BaseCommand {
   }
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(Query)
-    const query = await textOrStdin(args.text, 'the question')
+    const { raw, flags } = await this.parse(Query)
+    const query = await textOfWords(raw, 'the question')
     if (query === '') throw usageError('the question is empty')
     const { id } = await this.space()
     const question: Question = { knowledgeSpaceId: id, query }
@@ -83,7 +88,7 @@ export default class Query extends BaseCommand {
     const held: [string, unknown][] = []
     const thinking = new Thinking()
     const handlers = {
-      onDelta: (text: string) => (streams ? this.out.text(text) : undefined),
+      onDelta: (text: string) => (streams ? this.out.prose(thinking.add(text)) : undefined),
       onFrame: (event: string, data: unknown) => {
         if (this.out.format !== 'jsonl') return
         if (isStrict) held.push([event, data])
@@ -91,6 +96,7 @@ export default class Query extends BaseCommand {
       },
     }
     let answer = await askQuestion(client, question, handlers)
+    if (streams) this.out.prose(thinking.end())
     if (isStrict && staleDocuments(answer).length > 0) {
       const { ingestChanged } = await import('../cli/query/ingest-changed.js')
       const signal = this.deadline.signal
@@ -105,10 +111,12 @@ export default class Query extends BaseCommand {
   }
 
   private async prose(answer: Answer, show: { evidence: boolean; trace: boolean; streamed: boolean }): Promise<void> {
-    if (!show.streamed) this.out.text(answer.answer)
-    if (!answer.answer.endsWith('\n')) this.out.raw('\n')
+    const said = withoutThoughts(answer.answer)
+    if (!show.streamed) this.out.prose(said)
+    this.out.endProse()
+    if (!show.streamed || !answer.answer.endsWith('\n')) this.out.raw('\n')
     if (this.out.isQuiet) return
-    const shown = cited(answer.answer, answer.evidence)
+    const shown = cited(said, answer.evidence)
     if (shown.length > 0) this.out.line()
     for (const line of citationLines(shown, this.out.unicode)) this.out.line(line)
     if (show.evidence) {
@@ -119,6 +127,7 @@ export default class Query extends BaseCommand {
       }
     }
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}`)
+    for (const { reason } of answer.degraded) this.out.note(ttyLine(`${this.out.symbols.warn} ${reason}`))
     for (const { filename, matter } of staleDocuments(answer)) {
       this.out.note(ttyLine(`${this.out.symbols.warn} ${filename}: ${matter}`))
     }
@@ -134,8 +143,7 @@ export default class Query extends BaseCommand {
   }
 
   private async documents(spaceId: string, words: string[]): Promise<string[]> {
-    const client = await this.client()
-    return await Promise.all(words.map((word) => resolveDocument(client, spaceId, word, this.dirs.cache)))
+    return await resolveDocuments(await this.client(), spaceId, words, this.dirs.cache)
   }
 
   private sessionOf(asked: string | undefined, spaceId: string): string | undefined {

@@ -66,7 +66,7 @@ export default class Quickstart extends BaseCommand {
       client,
       { knowledgeSpaceId: space.id, query: question },
       {
-        onDelta: (text) => (prose ? this.out.text(text) : undefined),
+        onDelta: (text) => (prose ? this.out.prose(text) : undefined),
       },
     )
     if (prose) this.conclude(answer, space.slug)
@@ -82,6 +82,7 @@ export default class Quickstart extends BaseCommand {
 
   private conclude(answer: Answer, slug: string): void {
     const shown = cited(answer.answer, answer.evidence)
+    this.out.endProse()
     this.out.line(answer.answer.endsWith('\n') ? '' : '\n')
     for (const line of citationLines(shown, this.out.unicode)) this.out.line(line)
     this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}\n\nTry next:`)

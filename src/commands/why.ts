@@ -34,7 +34,7 @@ export default class Why extends BaseCommand {
     doc: Flags.string({
       multiple: true,
       multipleNonGreedy: true,
-      helpValue: 'id',
+      helpValue: 'path|id',
       description: 'documents the question is limited to',
     }),
     quote: Flags.string({ helpValue: 'text', description: 'mean the passages that hold these words' }),

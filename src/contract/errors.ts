@@ -19,6 +19,7 @@ export const ERRORS = {
   'slug-taken': { status: 409, exit: 6, retryable: false },
   'path-taken': { status: 409, exit: 6, retryable: false },
   'embedding-frozen': { status: 409, exit: 6, retryable: false },
+  'migration-active': { status: 409, exit: 6, retryable: false },
   'version-mismatch': { status: 409, exit: 6, retryable: false },
   'already-terminal': { status: 409, exit: 6, retryable: false },
   'asset-external': { status: 409, exit: 6, retryable: false },
@@ -40,6 +41,7 @@ export const ERRORS = {
   'connector-failed': { status: 502, exit: 8, retryable: true },
   'provider-failed': { status: 502, exit: 8, retryable: true },
   unavailable: { status: 503, exit: 8, retryable: true },
+  'provider-not-configured': { status: 503, exit: 9, retryable: false },
   'storage-full': { status: 503, exit: 8, retryable: true },
 } as const
 

@@ -1,12 +1,17 @@
 import type { z } from 'zod'
 import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
+import { REQUEST_EXAMPLES } from './examples.js'
 import { ResearchLimitsExceeded } from './gateway/research.js'
 import { type JsonSchema, jsonSchema } from './json-schema.js'
 import { ErrorBody } from './primitives.js'
+import { describeProperties } from './property-words.js'
 import { needsBody, type RouteDefinition } from './route.js'
+import { TAGS } from './tags.js'
 
 type Json = Record<string, unknown>
+
+const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(REQUEST_EXAMPLES))
 
 /** Why a request is refused, by status; the stable code is in the header `x-error-code`. */
 const REFUSALS: Readonly<Record<number, string>> = {
@@ -37,9 +42,21 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 512 },
 }
 
+/** What goes by a name in the description. */
+interface Components {
+  schemas: Record<string, JsonSchema>
+  /** names of what answers are made of */
+  answered: ReadonlySet<string>
+}
+
 /** The machine-readable description of a set of routes: OpenAPI 3.1. */
 export function openApi(routes: readonly RouteDefinition[], version: string): Json {
-  const components: Record<string, JsonSchema> = {}
+  const components: Components = { schemas: {}, answered: new Set() }
+  for (const route of routes) {
+    parametersOf(route.query, 'query', components)
+    successes(route, components)
+  }
+  components.answered = new Set(Object.keys(components.schemas))
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     const path = route.path.replace('*}', '}')
@@ -48,18 +65,22 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
   const error = hoist(ErrorBody, 'output', components)
   const limitsExceeded = hoist(ResearchLimitsExceeded, 'output', components)
   const chatError = hoist(ChatErrorBody, 'output', components)
-  return {
+  const used = TAGS.filter((tag) => tag.routes.some((route) => routes.includes(route)))
+  const described = {
     openapi: '3.1.0',
     info: {
       title: 'Knowledge Spaces',
       version,
-      description: 'Knowledge space gateway. Operations marked x-extension are additions to the API document.',
+      description:
+        'Knowledge space gateway and chat service. Operations marked `x-extension` are additions to the API documents.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'The service that this description was read from.' }],
+    tags: used.map(({ name, description }) => ({ name, description })),
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: sorted(components),
+      schemas: sorted(components.schemas),
       responses: {
         ...Object.fromEntries(
           Object.entries(REFUSALS).map(([status, description]) => [
@@ -79,9 +100,11 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
       },
     },
   }
+  describeProperties(described)
+  return described
 }
 
-function operation(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+function operation(route: RouteDefinition, components: Components): Json {
   const parameters = [
     ...parametersOf(route.params, 'path', components),
     ...parametersOf(route.query, 'query', components),
@@ -90,12 +113,32 @@ function operation(route: RouteDefinition, components: Record<string, JsonSchema
   return {
     operationId: route.id,
     summary: route.summary,
+    description: descriptionOf(route),
+    tags: TAGS.filter(({ routes }) => routes.includes(route)).map(({ name }) => name),
     security: securityOf(route),
     ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...requestBody(route, components),
     responses: { ...successes(route, components), ...refusals(route) },
   }
+}
+
+const ACCESS: Readonly<Record<RouteDefinition['scope'], string>> = {
+  read: 'Needs a token with the scope `knowledge-spaces:read`.',
+  write: 'Needs a token with the scope `knowledge-spaces:write`.',
+  public: 'Needs no token.',
+  application: 'Needs the key of a chat application.',
+}
+
+/** What holds for every operation of its kind follows from the route itself. */
+function descriptionOf(route: RouteDefinition): string {
+  const events = Object.keys(route.events ?? {}).map((name) => `\`${name}\``)
+  return [
+    ...(route.description === undefined ? [] : [route.description]),
+    ...(events.length === 0 ? [] : [`The answer is a stream of the events ${events.join(', ')}.`]),
+    ACCESS[route.scope],
+    ...(route.extension === true ? ['An addition to the API document.'] : []),
+  ].join(' ')
 }
 
 function securityOf({ scope }: RouteDefinition): Json[] {
@@ -109,11 +152,7 @@ export function acceptsIdempotencyKey(route: RouteDefinition): boolean {
 }
 
 /** Schema as it is sent, type and bounds as they are read: a query integer is an integer with its bounds. */
-function parametersOf(
-  schema: z.ZodObject | undefined,
-  place: 'path' | 'query',
-  components: Record<string, JsonSchema>,
-): Json[] {
+function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query', components: Components): Json[] {
   if (schema === undefined) return []
   const sent = jsonSchema(schema, 'input')
   const read = hoistDefinitions(jsonSchema(schema, 'output'), components)
@@ -128,11 +167,13 @@ function parametersOf(
 const JSON_TYPE = 'application/json'
 const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded']
 
-function requestBody(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+function requestBody(route: RouteDefinition, components: Components): Json {
   if (route.body !== undefined) {
     const schema = hoist(route.body, 'input', components)
     const types = route.forms === true ? [JSON_TYPE, ...FORM_TYPES] : [JSON_TYPE]
-    const content = Object.fromEntries(types.map((type) => [type, { schema }]))
+    const example = EXAMPLES.get(route.id)
+    const media = { schema, ...(example === undefined ? {} : { example }) }
+    const content = Object.fromEntries(types.map((type) => [type, media]))
     return { requestBody: { required: needsBody(route) || route.scope === 'application', content } }
   }
   if (route.multipart === undefined) return {}
@@ -147,12 +188,12 @@ function requestBody(route: RouteDefinition, components: Record<string, JsonSche
   return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } }
 }
 
-function successes(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
+function successes(route: RouteDefinition, components: Components): Json {
   return Object.fromEntries(
     Object.entries(route.ok).map(([status, body]) => {
       if (body === 'empty') return [status, { description: 'done' }]
       if (body === 'binary') return [status, { description: 'bytes', content: binaryContent(route.binary) }]
-      if (body === 'event-stream') return [status, eventStream(route, components)]
+      if (body === 'event-stream') return [status, { ...eventStream(route, components), ...headersOf(route) }]
       return [
         status,
         { description: 'done', content: { 'application/json': { schema: hoist(body, 'output', components) } } },
@@ -161,16 +202,34 @@ function successes(route: RouteDefinition, components: Record<string, JsonSchema
   )
 }
 
+function headersOf({ headers }: RouteDefinition): Json {
+  if (headers === undefined) return {}
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ])
+  return { headers: Object.fromEntries(described) }
+}
+
 function binaryContent(types: readonly string[] = ['application/octet-stream']): Json {
   return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 }
 
 /** Frames `event: name`, `data: json`; OpenAPI has no words for them, so the payloads stand in `x-events`. */
-function eventStream(route: RouteDefinition, components: Record<string, JsonSchema>): Json {
-  const events = Object.entries(route.events ?? {}).map(([name, schema]) => [name, hoist(schema, 'output', components)])
+function eventStream(route: RouteDefinition, components: Components): Json {
+  const events = Object.entries(route.events ?? {}).map(
+    ([name, schema]) => [name, hoist(schema, 'output', components)] as const,
+  )
+  const data = { contentMediaType: 'application/json', contentSchema: { oneOf: events.map(([, schema]) => schema) } }
   return {
     description: 'server-sent events',
-    content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) } },
+    content: {
+      'text/event-stream': {
+        schema: { type: 'string', ...(events.length === 0 ? {} : data) },
+        ...(route.streamExample === undefined ? {} : { example: route.streamExample }),
+        'x-events': Object.fromEntries(events),
+      },
+    },
   }
 }
 
@@ -182,13 +241,39 @@ function refusals(route: RouteDefinition): Json {
 }
 
 /** The schema with everything that has a name moved to the components. */
-function hoist(schema: z.ZodType, io: 'input' | 'output', components: Record<string, JsonSchema>): JsonSchema {
-  return hoistDefinitions(jsonSchema(schema, io), components)
+function hoist(schema: z.ZodType, io: 'input' | 'output', components: Components): JsonSchema {
+  const read = jsonSchema(schema, 'output')
+  return hoistDefinitions(
+    io === 'output' ? read : named(jsonSchema(schema, 'input'), read, components.answered),
+    components,
+  )
 }
 
-function hoistDefinitions(schema: JsonSchema, components: Record<string, JsonSchema>): JsonSchema {
+/** What is sent in another form than it is answered in, such as with defaults left out, goes by a name of its own. */
+function named(sent: JsonSchema, read: JsonSchema, answered: ReadonlySet<string>): JsonSchema {
+  const definitions = Object.entries(sent.$defs ?? {}).map(([name, definition]) => [name, textOf(definition)] as const)
+  const renamed = new Set<string>()
+  for (let before = -1; before < renamed.size; ) {
+    before = renamed.size
+    for (const [name, text] of definitions) {
+      const holdsRenamed = [...renamed].some((other) => text.includes(`"#/$defs/${other}"`))
+      if (answered.has(name) && (holdsRenamed || text !== textOf(read.$defs?.[name]))) renamed.add(name)
+    }
+  }
+  const nameOf = (name: string) => (renamed.has(name) ? `${name}Input` : name)
+  const { $defs = {}, ...rest }: JsonSchema = JSON.parse(
+    textOf(sent).replaceAll(/"#\/\$defs\/([^"]+)"/g, (_, name: string) => `"#/$defs/${nameOf(name)}"`),
+  )
+  return { ...rest, $defs: Object.fromEntries(Object.entries($defs).map(([name, one]) => [nameOf(name), one])) }
+}
+
+function textOf(schema: JsonSchema | undefined): string {
+  return JSON.stringify(schema ?? null)
+}
+
+function hoistDefinitions(schema: JsonSchema, components: Components): JsonSchema {
   const { $defs, ...rest } = repointed(schema)
-  Object.assign(components, $defs)
+  Object.assign(components.schemas, $defs)
   return rest
 }
 

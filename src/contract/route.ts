@@ -10,6 +10,12 @@ export interface RouteDefinition {
   /** `application`: a key of a chat application instead of a token */
   scope: 'read' | 'write' | 'public' | 'application'
   summary: string
+  /** what a client has to know beyond the summary */
+  description?: string
+  /** frames of an event stream as they are sent */
+  streamExample?: string
+  /** headers of a success, with what they hold */
+  headers?: Readonly<Record<string, string>>
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
@@ -21,6 +27,8 @@ export interface RouteDefinition {
   multipart?: MultipartDefinition
   /** success statuses and their bodies */
   ok: Record<number, z.ZodType | 'empty' | 'binary' | 'event-stream'>
+  /** keys of the answer that hold a secret: they are null where the answer is kept and repeated */
+  shownOnce?: readonly string[]
   /** media types of a binary body; application/octet-stream where absent */
   binary?: readonly string[]
   /** payloads of the frames of an event stream */

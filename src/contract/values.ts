@@ -47,6 +47,9 @@ export const STAGED_COMMIT_STATUSES = [
   'gc-complete',
 ] as const
 
+/** which jobs of a space are listed */
+export const JOB_STATES = ['open', 'failed'] as const
+
 export const ANSWER_CORRECTNESS = ['correct', 'incorrect', 'not-answerable', 'partially-correct'] as const
 
 export const SOURCE_TYPES = ['upload', 'object-storage', 'connector', 'web'] as const
@@ -56,3 +59,28 @@ export const RELATION_TYPES = ['contradicts', 'defines', 'depends_on', 'mentions
 
 /** what an entry of the virtual file system stands for */
 export const RESOURCE_TYPES = ['source', 'document', 'node', 'artifact', 'evidence', 'workspace'] as const
+
+/** what an answer may have to do without */
+export const DEGRADED_PARTS = [
+  'route',
+  'embedding',
+  'text-index',
+  'vectors',
+  'page-index',
+  'graph',
+  'rerank',
+  'plan',
+  'answer',
+] as const
+/** why it has to: what helps is another thing for each */
+export const DEGRADED_CLASSES = [
+  'auth',
+  'rate-limited',
+  'context-too-long',
+  'budget-spent',
+  'unavailable',
+  'timeout',
+] as const
+
+/** of a move to another embedding model; `waiting` for its provider, then `filling` again */
+export const MIGRATION_STATES = ['filling', 'waiting', 'published', 'failed', 'canceled'] as const

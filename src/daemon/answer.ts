@@ -1,7 +1,15 @@
 import type { z } from 'zod'
 import type { EventStream, Frame } from './http/event-stream.js'
 import { openEventStream } from './http/event-stream.js'
-import { type BaseHeaders, bytesReply, emptyReply, eventsReply, jsonReply, type Reply } from './http/reply.js'
+import {
+  type BaseHeaders,
+  bytesReply,
+  emptyReply,
+  eventsReply,
+  FixedJson,
+  jsonReply,
+  type Reply,
+} from './http/reply.js'
 import type { OpenWork } from './open-work.js'
 import type { AnyHandler, Binary } from './operation.js'
 import type { Operation } from './routing.js'
@@ -12,7 +20,12 @@ export function call(handler: AnyHandler, input: object): unknown {
 }
 
 /** The reply of a handler that answers at once. */
-export async function plainReply(operation: Operation, input: object, checkResponses: boolean): Promise<Reply> {
+export async function plainReply(
+  operation: Operation,
+  input: object,
+  request: Headers,
+  checkResponses: boolean,
+): Promise<Reply> {
   const result = await call(operation.handler, input)
   const { status, body } =
     operation.status === undefined
@@ -22,6 +35,7 @@ export async function plainReply(operation: Operation, input: object, checkRespo
   if (kind === undefined) throw new Error(`${operation.route.id} answered with the undeclared status ${status}`)
   if (kind === 'empty') return emptyReply(status)
   if (kind === 'binary') return bytesReply(status, (body as Binary).bytes)
+  if (body instanceof FixedJson) return body.reply(status, request)
   const schema = operation.bodies.get(status)
   if (checkResponses && schema !== undefined) assertShape(schema, body, `${operation.route.id} ${status}`)
   return jsonReply(status, body)

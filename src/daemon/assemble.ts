@@ -9,6 +9,7 @@ import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './a
 import { createPreviewLinks } from './chat/previews.js'
 import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
+import { FixedJson } from './http/reply.js'
 import type { OpenWork } from './open-work.js'
 import { createApp, type DaemonApp } from './server.js'
 import type { Identity, StatusReader } from './status.js'
@@ -36,9 +37,9 @@ export interface Assembly {
 export function assembleApp(assembly: Assembly): DaemonApp {
   const { settings, identity, engine, work, status, log, signingKey, dataDir } = assembly
   const watching = assembly.watching ?? noWatching(mayUseLocalFiles(settings))
-  let description: Record<string, unknown> | undefined
+  let description: FixedJson | undefined
   const openapi = () => {
-    description ??= openApi(allRoutes, identity.version)
+    description ??= new FixedJson(openApi(allRoutes, identity.version))
     return description
   }
   return createApp({
@@ -119,4 +120,9 @@ export function secretsOf(settings: Settings, env: Readonly<Record<string, strin
       ...Object.values(headers ?? {}),
     ])
     .filter((secret) => secret !== undefined)
+}
+
+/** What uploads may hold, as clients are told. */
+export function uploadLimits({ uploadBytes, bulkFiles, bulkBytes }: Settings) {
+  return { uploadBytes, bulkFiles, bulkBytes }
 }

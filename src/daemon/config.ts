@@ -1,5 +1,6 @@
 import { KsError } from '../contract/errors.js'
 import { readIfExists } from '../local/private-file.js'
+import { byOwnNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
 
 /** Where the value of a setting came from. */
@@ -76,7 +77,7 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new KsError('invalid-request', `${path} must hold a JSON object`)
-  const entries = new Map<string, unknown>(Object.entries(value))
+  const entries = new Map<string, unknown>(Object.entries(ownNames({ ...value }, path)))
   for (const key of entries.keys()) {
     if (!Object.hasOwn(SETTINGS, key))
       throw new KsError('invalid-request', `${path} holds an unknown setting ${JSON.stringify(key)}`)
@@ -84,4 +85,12 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
       throw new KsError('invalid-request', `setting ${key} is read from the environment only, not from ${path}`)
   }
   return entries
+}
+
+function ownNames(value: Record<string, unknown>, path: string): Record<string, unknown> {
+  try {
+    return byOwnNames(value)
+  } catch (error) {
+    throw new KsError('invalid-request', `${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }

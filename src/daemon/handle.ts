@@ -6,6 +6,7 @@ import { quote } from '../contract/issues.js'
 import { acceptsIdempotencyKey } from '../contract/openapi.js'
 import { linkAbort } from '../lib/abort.js'
 import { newId } from '../lib/ids.js'
+import { diskError } from '../local/disk-error.js'
 import { plainReply, streamedResponse } from './answer.js'
 import { requireScope } from './auth/scopes.js'
 import type { Session, TokenVerifier } from './auth/tokens.js'
@@ -188,7 +189,7 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
     operator: session?.operator ?? false,
   }
   if (route.events !== undefined) return stream(exchange, operation, input)
-  const work = () => plainReply(operation, input, options.checkResponses)
+  const work = () => plainReply(operation, input, request.headers, options.checkResponses)
   if (key === undefined || session === undefined) return toResponse(await work(), base)
   const claim = {
     caller: session.caller,
@@ -199,6 +200,7 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
       body: json?.text,
     }),
     ...(form === undefined ? {} : { content: form.digest }),
+    ...(route.shownOnce === undefined ? {} : { secrets: route.shownOnce }),
   }
   return toResponse(await underKey(options.deps.engine, claim, work), base)
 }
@@ -229,6 +231,11 @@ function asKsError({ options, request, pathname, traceId }: Exchange, error: unk
   if (error instanceof KsError) {
     if (error.cause !== undefined) options.log.warn({ traceId, err: error, path: pathname }, 'request refused')
     return error
+  }
+  const refused = diskError(error)
+  if (refused !== undefined) {
+    options.log.error({ traceId, err: error, path: pathname }, 'the disk refused to write')
+    return refused
   }
   options.log.error({ traceId, err: error, method: request.method, path: pathname }, 'request failed')
   return new KsError('internal', `the request failed unexpectedly; the log tells why under the trace id ${traceId}`)

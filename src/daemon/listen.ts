@@ -14,8 +14,10 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { KsError } from '../contract/errors.js'
 import { newId } from '../lib/ids.js'
+import { portHolder } from '../local/port-holder.js'
 import { isCode } from '../local/private-file.js'
 import { isLoopback, type Listener } from './http/guard.js'
+import { giveUpUnread, oneAfterTheOther } from './http/pipelining.js'
 import { rawErrorReply } from './http/reply.js'
 import type { DaemonApp } from './server.js'
 
@@ -39,7 +41,7 @@ const MAX_SOCKET_PATH_BYTES = 100
 
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 30_000,
-  requestTimeout: 0, // a large upload takes as long as it takes; bodies that stop arriving are given up on their own
+  requestTimeout: 0, // a large upload takes as long as it takes; bodies that stop arriving or drip are given up on their own
   keepAliveTimeout: 60_000,
   requireHostHeader: false, // it is required, but refused in our own words
 }
@@ -58,10 +60,11 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
   const server = options.tls === undefined ? createServer(SERVER_OPTIONS, handle) : tlsServer(options.tls, handle)
   const bare = host.replace(/^\[|\]$/g, '')
   if (!(await bind(server, { host: bare, port }))) {
-    if (!options.anyPort) throw new KsError('unavailable', `${options.listen} is already in use by another program`)
+    if (!options.anyPort) throw new KsError('unavailable', `${options.listen} is already in use by ${holderOf(port)}`)
     await bind(server, { host: bare, port: 0 })
   }
   answerBrokenRequests(server)
+  giveUpUnread(server)
   return { server, url: `${options.tls ? 'https' : 'http'}://${reachable(host)}:${boundPort(server)}` }
 }
 
@@ -77,6 +80,7 @@ export async function listenSocket(app: DaemonApp, path: string): Promise<Server
   await bind(server, { path })
   chmodSync(path, 0o600)
   answerBrokenRequests(server)
+  giveUpUnread(server)
   return server
 }
 
@@ -90,10 +94,10 @@ function requestListener(app: DaemonApp, listener: Listener): RequestListener {
       app.fetch(request, incoming instanceof IncomingMessage ? { incoming, listener } : { listener }),
     { errorHandler: unreadableRequest },
   )
-  return (incoming, outgoing) => {
+  return oneAfterTheOther((incoming, outgoing) => {
     joinHead(outgoing)
     void listen(incoming, outgoing)
-  }
+  })
 }
 
 /** The head of a stream goes out in one packet with what the stream begins with, where that is there already. */
@@ -145,6 +149,11 @@ function brokenRequestReply(code: string | undefined): string {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return rawErrorReply(408, 'request-timeout', 'the request headers took too long to arrive')
   return rawErrorReply(400, 'invalid-request', 'the request is not valid HTTP')
+}
+
+function holderOf(port: number): string {
+  const holder = portHolder(port)
+  return holder === undefined ? 'another program' : `${holder.program} (pid ${holder.pid})`
 }
 
 function splitAddress(listen: string): { host: string; port: number } {

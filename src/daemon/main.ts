@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander'
-import { ERRORS, KsError } from '../contract/errors.js'
+import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { openEngine } from '../engine/index.js'
 import type { DaemonMode } from '../local/daemon-file.js'
 import { localDirs } from '../local/dirs.js'
+import { diskError } from '../local/disk-error.js'
 import { DataDirOwned, type RunningDaemon, startDaemon } from './run.js'
 import { programVersion } from './version.js'
 
@@ -99,6 +100,10 @@ function handleDefects(daemon: RunningDaemon): void {
   })
 }
 
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
 /** @returns the exit code */
 function explain(error: unknown, mode: DaemonMode): number {
   if (error instanceof DataDirOwned) {
@@ -109,6 +114,20 @@ function explain(error: unknown, mode: DaemonMode): number {
   if (error instanceof KsError) {
     process.stderr.write(`ksd: ${error.message}\n`)
     return ERRORS[error.code].exit
+  }
+  const refused = diskError(error)
+  if (refused?.code === 'storage-full') {
+    process.stderr.write(`ksd: ${refused.message}\n`)
+    return ERRORS[refused.code].exit
+  }
+  if (
+    error instanceof Error &&
+    'syscall' in error &&
+    'path' in error &&
+    /^E(ACCES|PERM|ROFS|NOTDIR)$/.test(codeOf(error))
+  ) {
+    process.stderr.write(`ksd: ${String(error.path)} cannot be used: ${error.message}\n`)
+    return /^E(ACCES|PERM|ROFS)$/.test(codeOf(error)) ? EXIT.notAllowed : EXIT.failed
   }
   process.stderr.write(`ksd: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return EXIT_DEFECT

@@ -3,6 +3,7 @@ import type { RouteDefinition, RouteInput } from '../contract/route.js'
 import type { Caller, Engine } from '../engine/api.js'
 import type { EventStream } from './http/event-stream.js'
 import type { ReceiveUpload } from './http/multipart.js'
+import type { FixedJson } from './http/reply.js'
 import type { StatusReader } from './status.js'
 import type { WatchControl } from './watch/control.js'
 
@@ -14,7 +15,7 @@ export interface HandlerDeps {
   watching: WatchControl
   dataDir: string
   /** built at first use */
-  openapi(): Record<string, unknown>
+  openapi(): FixedJson
 }
 
 /** What a handler receives beside the route's own input. */
@@ -30,7 +31,7 @@ export interface Binary {
 }
 
 type OkBody<T> = T extends z.ZodType
-  ? z.output<T>
+  ? z.output<T> | FixedJson
   : T extends 'binary'
     ? Binary
     : T extends 'event-stream'

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 
 export interface RotatingFile {
   write(line: string): void
@@ -10,11 +10,15 @@ export interface RotatingFile {
  * oldest goes. Lines are written at once, so the last ones before a crash are there.
  */
 export function openRotatingFile(path: string, options: { maxBytes: number; files: number }): RotatingFile {
-  let file = openSync(path, 'a', 0o600)
+  let file: number | undefined = openSync(path, 'a', 0o600)
   let size = fstatSync(file).size
+  /** the last line is a part of one: what a full disk took of it */
+  let isTorn = size > 0 && !endsLine(path, size)
 
+  /** The next line goes to a new file. */
   const rotate = () => {
-    closeSync(file)
+    if (file !== undefined) closeSync(file)
+    file = undefined
     rmSync(`${path}.${options.files - 1}`, { force: true })
     for (let index = options.files - 2; index >= 0; index--) {
       const from = index === 0 ? path : `${path}.${index}`
@@ -24,21 +28,37 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
         // not written yet
       }
     }
-    file = openSync(path, 'a', 0o600)
     size = 0
+    isTorn = false
   }
 
   return {
     write: (line) => {
-      const bytes = Buffer.byteLength(line)
-      if (size > 0 && size + bytes > options.maxBytes) rotate()
       try {
-        writeSync(file, line)
-        size += bytes
+        if (size > 0 && size + Buffer.byteLength(line) > options.maxBytes) rotate()
+        // a disk without room may refuse the new file as well
+        file ??= openSync(path, 'a', 0o600)
+        const bytes = Buffer.from(isTorn ? `\n${line}` : line)
+        const written = writeSync(file, bytes)
+        size += written
+        isTorn = written < bytes.length
       } catch {
         // a full disk must not stop the daemon from answering; the next line tries again
       }
     },
-    close: () => closeSync(file),
+    close: () => {
+      if (file !== undefined) closeSync(file)
+    },
   }
+}
+
+function endsLine(path: string, size: number): boolean {
+  const last = Buffer.alloc(1)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, last, 0, 1, size - 1)
+  } finally {
+    closeSync(file)
+  }
+  return last.toString('latin1') === '\n'
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
+import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
 import type { Engine, EngineOptions } from '../engine/api.js'
+import { allowedPrograms } from '../local/allowed-programs.js'
 import {
   type DaemonFile,
   type DaemonMode,
@@ -12,16 +14,18 @@ import {
   writeDaemonFile,
 } from '../local/daemon-file.js'
 import { prepareDataDir } from '../local/data-dir.js'
+import { localDirs } from '../local/dirs.js'
 import { ensureCliToken, loadSigningKey } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
-import { assembleApp, engineOptions, mayUseLocalFiles, secretsOf } from './assemble.js'
+import { assembleApp, engineOptions, mayUseLocalFiles, secretsOf, uploadLimits } from './assemble.js'
 import { loadSettings } from './config.js'
 import { watchIdle } from './idle.js'
 import { listenSocket, listenTcp } from './listen.js'
 import { openLog } from './log.js'
 import { createOpenWork, type OpenWork } from './open-work.js'
+import { trustedProviders } from './programs.js'
 import { createRedactor } from './redact.js'
 import type { DaemonApp } from './server.js'
 import { createStatusReader, type Identity } from './status.js'
@@ -93,12 +97,13 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
     startedAt: new Date().toISOString(),
   }
   closers.push(() => removeDaemonFile(layout.daemonFile, identity.instance))
-  const { settings, origins } = loadSettings({ file: layout.config, env: options.env, flags: options.flags })
+  const loaded = loadSettings({ file: layout.config, env: options.env, flags: options.flags })
+  const { origins } = loaded
   const redactor = createRedactor()
-  for (const secret of secretsOf(settings, options.env)) redactor.register(secret)
+  for (const secret of secretsOf(loaded.settings, options.env)) redactor.register(secret)
   const { logger: log, close } = openLog({
     path: layout.log,
-    level: settings.logLevel,
+    level: loaded.settings.logLevel,
     redactor,
     echo: options.echoLog,
   })
@@ -107,6 +112,8 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
     origin === 'default' ? [] : [`${name} (${origin})`],
   )
   log.info({ version: identity.version, mode: options.mode, given }, 'starting')
+  const { config } = localDirs({ env: options.env, platform: process.platform, home: homedir() })
+  const settings = { ...loaded.settings, providers: trustedProviders(loaded, allowedPrograms(config), log) }
 
   const signingKey = loadSigningKey(layout.root)
   redactor.register(Buffer.from(signingKey).toString('base64url'))
@@ -119,7 +126,8 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
 
   const work = createOpenWork()
   const status = createStatusReader({
-    ...{ identity, activity: () => engine.activity(), openRequests: work.count, watcherPid: () => watching.pid },
+    ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
+    ...{ openRequests: work.count, watcherPid: () => watching.pid },
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())

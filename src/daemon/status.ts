@@ -27,14 +27,20 @@ export interface Activity {
 
 export interface StatusSources {
   identity: Identity
+  limits: DaemonStatus['limits']
   activity(): Activity
+  /** the part of the activity that is one tenant's */
+  jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
   openRequests(): number
   /** the process that watches folders */
   watcherPid?(): number | undefined
 }
 
 export interface StatusReader {
+  /** All of it, of all tenants. */
   read(options: { reset: boolean }): DaemonStatus
+  /** What may be told to whoever is not the operator: nothing that other tenants' work can be seen in. */
+  readFor(tenant: string): DaemonStatus
   close(): void
 }
 
@@ -44,7 +50,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
   delay.enable()
   return {
     read: ({ reset }) => {
-      const { identity } = sources
+      const { identity, limits } = sources
       const { indexPid, parserPids, ...work } = sources.activity()
       const children: [pid: number, role: 'index' | 'parser' | 'watcher'][] = parserPids.map((pid) => [pid, 'parser'])
       if (indexPid !== undefined) children.unshift([indexPid, 'index'])
@@ -54,6 +60,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       const status: DaemonStatus = {
         ...identity,
         uptimeMs: Math.round(process.uptime() * 1000),
+        limits,
         memory: own,
         eventLoop: {
           p50: milliseconds(delay.percentile(50)),
@@ -72,6 +79,12 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       if (reset) delay.reset()
       return status
     },
+    readFor: (tenant) => {
+      const { identity, limits } = sources
+      const { instance, version, mode, startedAt } = identity
+      const uptimeMs = Math.round(process.uptime() * 1000)
+      return { instance, version, mode, startedAt, uptimeMs, limits, activity: sources.jobsOf(tenant) }
+    },
     close: () => delay.disable(),
   }
 }
@@ -81,7 +94,7 @@ function milliseconds(nanoseconds: number): number {
   return beyond > 0 ? Math.round(beyond * 1000) / 1000 : 0
 }
 
-function ownMemory(): DaemonStatus['memory'] {
+function ownMemory(): NonNullable<DaemonStatus['memory']> {
   const { rss, heapUsed } = process.memoryUsage()
   return { rss, peakRss: Math.max(rss, process.resourceUsage().maxRSS * 1024), heapUsed }
 }

@@ -9,6 +9,7 @@ import type {
   CheckedDocuments,
   DocumentAsset,
 } from '../contract/gateway/documents.js'
+import type { EmbeddingMigration } from '../contract/gateway/embedding-migrations.js'
 import type { ExplainBody, Explanation } from '../contract/gateway/explain.js'
 import type {
   CatResult,
@@ -27,7 +28,7 @@ import type {
   TreeListing,
   VirtualItem,
 } from '../contract/gateway/fs.js'
-import type { BulkJob, DocumentCompilationJob } from '../contract/gateway/jobs.js'
+import type { BulkJob, DocumentCompilationJob, ListedJob, RetriedJobs } from '../contract/gateway/jobs.js'
 import type {
   AnswerDelta,
   AnswerDone,
@@ -38,6 +39,7 @@ import type {
 } from '../contract/gateway/queries.js'
 import type { RetentionPolicy, RetentionPolicyBody } from '../contract/gateway/retention.js'
 import type { RetrievalProfile, RetrievalProfileBody } from '../contract/gateway/retrieval-profile.js'
+import type { SearchBody, SearchResult } from '../contract/gateway/search.js'
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../contract/gateway/space-status.js'
 import type {
   CreateSpaceBody,
@@ -52,6 +54,7 @@ import type { ChatOperations } from './chat/operations.js'
 import type { Resolve } from './egress/connect.js'
 import type { GraphOperations } from './graph/operations.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
+import type { JobFilter } from './jobs/list.js'
 import type { LocalFileOperations } from './local-files/operations.js'
 import type { ProgramConfig } from './models/command/program.js'
 import type { ModelReference } from './models/types.js'
@@ -64,6 +67,8 @@ import type { SnapshotOperations } from './workspaces/operations.js'
 export interface Caller {
   tenant: string
   subject: string
+  /** the daemon's own work, such as a schedule: no scope of a source holds it up, and no token stands for it */
+  isDaemon?: true
 }
 
 export interface Page<T> {
@@ -138,6 +143,9 @@ export interface Engine {
     delete(caller: Caller, id: string): Promise<void>
     manifest(caller: Caller, id: string): Promise<KnowledgeSpaceManifest>
     setEmbeddingProfile(caller: Caller, id: string, model: ModelReference): Promise<EmbeddingProfile>
+    startMigration(caller: Caller, id: string, model: ModelReference): Promise<EmbeddingMigration>
+    migration(caller: Caller, id: string, migrationId: string): Promise<EmbeddingMigration>
+    cancelMigration(caller: Caller, id: string, migrationId: string): Promise<EmbeddingMigration>
     status(caller: Caller, id: string): Promise<KnowledgeSpaceStatus>
     stats(caller: Caller, id: string, windowMinutes: number): Promise<KnowledgeSpaceStats>
     retrievalProfile(caller: Caller, id: string): Promise<RetrievalProfile>
@@ -170,12 +178,18 @@ export interface Engine {
     get(caller: Caller, id: string): Promise<DocumentCompilationJob>
     cancel(caller: Caller, id: string): Promise<DocumentCompilationJob>
     bulk(caller: Caller, id: string): Promise<BulkJob>
+    list(caller: Caller, spaceId: string, page: PageRequest & JobFilter): Promise<Page<ListedJob>>
+    /** @throws KsError `already-terminal` for a job that was published */
+    retry(caller: Caller, id: string): Promise<DocumentCompilationJob>
+    retryFailed(caller: Caller, spaceId: string): Promise<RetriedJobs>
   }
   queries: {
     /** Admits a query. @throws KsError `not-found`, `deletion-active`, `profile-mode-mismatch`, `busy`, `unavailable` */
     start(caller: Caller, body: QueryBody, signal: AbortSignal): Promise<QueryRun>
     /** Runs a query again, watched: why a document is or is not in its evidence. @throws KsError as `start` */
     explain(caller: Caller, spaceId: string, body: ExplainBody): Promise<Explanation>
+    /** Finds passages as a query does, and leaves nothing behind. @throws KsError as `start` */
+    search(caller: Caller, spaceId: string, body: SearchBody): Promise<SearchResult>
     trace(caller: Caller, traceId: string): Promise<AnswerTrace>
     evidence(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
     conflicts(caller: Caller, traceId: string, page: PageRequest): Promise<TraceListing>
@@ -231,6 +245,8 @@ export interface Engine {
     indexPid?: number
     parserPids: number[]
   }
+  /** The part of it that is one tenant's. */
+  jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
   /** Stops taking work, lets what runs reach its next durable step, closes everything. */
   close(): Promise<void>
 }

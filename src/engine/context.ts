@@ -1,5 +1,7 @@
 import type { EngineLog, EngineOptions } from './api.js'
 import type { Compiler } from './compile/compiled.js'
+import type { EmbeddingMigrations } from './compile/embedding-migrations.js'
+import type { VectorFiller } from './compile/vector-filler.js'
 import type { Leases } from './leases.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
@@ -17,6 +19,10 @@ export interface EngineContext {
   compiler: Compiler
   lsa: LsaEmbedding
   models: ModelRegistry
+  /** makes the vectors of spaces whose model is a provider's */
+  vectors: VectorFiller
+  /** moves spaces to other embedding models */
+  migrations: EmbeddingMigrations
   leases: Leases
   options: EngineOptions
   log: EngineLog

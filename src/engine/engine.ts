@@ -4,8 +4,10 @@ import { newId } from '../lib/ids.js'
 import type { Engine, EngineOptions } from './api.js'
 import { createChat } from './chat/operations.js'
 import { createCompiler } from './compile/compiler.js'
+import { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import { createReplaySource } from './compile/replay.js'
 import { dropUnfinishedModels } from './compile/training.js'
+import { VectorFiller } from './compile/vector-filler.js'
 import type { EngineContext } from './context.js'
 import { deleteDocuments } from './documents/delete.js'
 import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
@@ -19,23 +21,28 @@ import { createGraph } from './graph/operations.js'
 import { createIdempotency } from './idempotency.js'
 import { createIntegrity } from './integrity/integrity.js'
 import { cancelJob, getBulkJob, getJob, insertBulkJob } from './jobs/jobs.js'
+import { listJobs } from './jobs/list.js'
+import { retryFailed, retryJob } from './jobs/retry.js'
 import { JobRunner } from './jobs/runner.js'
+import { tenantJobs } from './jobs/tenant-jobs.js'
 import { Leases } from './leases.js'
 import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
 import { createQuality } from './quality/operations.js'
-import { QueryGate } from './query/admission.js'
 import { Derivations } from './query/derivation.js'
+import { QueryGate } from './query/gate.js'
 import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
+import { searchSpace } from './query/search.js'
 import type { QueryShared } from './query/stages.js'
 import { createResearch } from './research/operations.js'
 import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSources } from './sources/operations.js'
+import { cancelMigration, getMigration, startMigration } from './spaces/embedding-migrations.js'
 import { profileOf, setRetrievalProfile } from './spaces/profile.js'
 import {
   createSpace,
@@ -80,6 +87,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     compiler: createCompiler(),
     lsa: new LsaEmbedding(),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
+    vectors: new VectorFiller(),
+    migrations: new EmbeddingMigrations(),
     leases: new Leases(),
     options,
     log,
@@ -94,6 +103,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
   const engine = wire(context, jobs, sweeper, sources, shared, research)
+  context.vectors.start(context)
+  context.migrations.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()
@@ -142,6 +153,9 @@ function wire(
       delete: (caller, id) => deleteSpace(context, caller, id),
       manifest: async (caller, id) => spaceManifest(context, caller, id),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
+      startMigration: (caller, id, model) => startMigration(context, caller, id, model),
+      migration: async (caller, id, migrationId) => getMigration(context, caller, id, migrationId),
+      cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
       retrievalProfile: async (caller, id) => profileOf(db, findSpace(db, caller.tenant, id).key),
@@ -152,10 +166,14 @@ function wire(
       get: async (caller, id) => getJob(db, caller, id),
       cancel: (caller, id) => cancelJob(context, caller, id),
       bulk: async (caller, id) => getBulkJob(db, caller, id),
+      list: async (caller, spaceId, page) => listJobs(db, caller, spaceId, page),
+      retry: (caller, id) => retryJob(context, caller, id),
+      retryFailed: (caller, spaceId) => retryFailed(context, caller, spaceId),
     },
     queries: {
       start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
       explain: (caller, spaceId, body) => explainQuery(context, { gate, cache, derivations }, caller, spaceId, body),
+      search: (caller, spaceId, body) => searchSpace(context, { gate, cache, derivations }, caller, spaceId, body),
       trace: async (caller, id) => getTrace(db, caller, id),
       evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
       conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),
@@ -208,15 +226,23 @@ function wire(
         waitingJobs: waitingJobs + tasks.waiting,
         runningQueries: gate.running + chat.running(),
         backgroundTasks:
-          training + context.indexes.builds() + derivations.running + views.running + sources.sync.running,
+          training +
+          context.vectors.active +
+          context.migrations.active +
+          context.indexes.builds() +
+          derivations.running +
+          views.running +
+          sources.sync.running,
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
       }
     },
+    jobsOf: (tenant) => tenantJobs(db, tenant),
     async close() {
       await Promise.all([sources.sync.close(), research.runner.close()])
       graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
+      await Promise.all([context.vectors.close(), context.migrations.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await db.close()
@@ -247,9 +273,8 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     },
     async settled(caller, spaceId, accepted) {
       await runner.settled(accepted.compilationJob.id)
-      // who sends a document is told of it, also where the source's scope lets others read alone
       const space = findSpace(db, caller.tenant, spaceId)
-      return toAsset(findDocument(db, space.key, accepted.asset.id), space.id)
+      return toAsset(findDocument(db, caller, space.key, accepted.asset.id), space.id)
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
     reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),

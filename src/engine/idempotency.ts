@@ -26,9 +26,21 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
     )
   const remove = (caller: Caller, key: string) =>
     db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', caller.tenant, caller.subject, key)
+  /** how requests ended while nothing could be written: what was done stays done, and its key stays usable */
+  const unwritten = new Map<string, () => void>()
+  const end = (caller: Caller, key: string, write: () => void) => {
+    try {
+      db.writeNow(write)
+    } catch (error) {
+      context.log.warn({ error: String(error) }, 'the end of a request with an Idempotency-Key could not be stored yet')
+      unwritten.set(idOf(caller, key), write)
+    }
+  }
   return {
     begin(caller, key, fingerprint): StoredResponse | undefined {
-      return db.writeNow(() => {
+      const id = idOf(caller, key)
+      const kept = db.writeNow(() => {
+        unwritten.get(id)?.()
         const now = context.now()
         const found = find(caller, key)
         // the clean-up removes it later
@@ -50,9 +62,11 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
         )
         return undefined
       })
+      unwritten.delete(id)
+      return kept
     },
     finish(caller, key, response) {
-      db.writeNow(() =>
+      end(caller, key, () =>
         db.run(
           `UPDATE idempotency SET status = ?, headers = ?, body = ?, fingerprint = fingerprint || ?
            WHERE tenant = ? AND subject = ? AND key = ?`,
@@ -63,7 +77,11 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
       )
     },
     abandon(caller, key) {
-      db.writeNow(() => remove(caller, key))
+      end(caller, key, () => remove(caller, key))
     },
   }
+}
+
+function idOf({ tenant, subject }: Caller, key: string): string {
+  return JSON.stringify([tenant, subject, key])
 }

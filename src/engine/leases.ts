@@ -5,8 +5,12 @@ export type LeaseStatus = 'active' | 'released' | 'expired' | 'failed'
 
 /** What a lease is asked for with. */
 export interface LeaseRequest {
+  /** of what runs under it, where that has one; a new one otherwise */
+  id?: string
   spaceKey: number
   sessionId: string
+  /** whose session that is, where it is one of queries, which lives from its first query on */
+  subject?: string
   type: LeaseType
   targetType: string
   targetId: string
@@ -77,7 +81,7 @@ export class Leases {
     const now = Date.now()
     const lease: Lease = {
       ...request,
-      id: newId(),
+      id: request.id ?? newId(),
       fence: ++this.#fence,
       status: 'active',
       acquiredAt: now,

@@ -9,8 +9,11 @@ export interface Turns {
   stop(): void
 }
 
-/** @param turn looks for work, and holds the event loop for no longer than that */
-export function createTurns(turn: () => void): Turns {
+/**
+ * @param turn looks for work, and holds the event loop for no longer than that
+ * @param failed is told what a turn has thrown; the next one comes by itself, as after any other
+ */
+export function createTurns(turn: () => void, failed: (error: unknown) => void): Turns {
   let waiting = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -21,7 +24,11 @@ export function createTurns(turn: () => void): Turns {
       waiting = false
       if (stopped) return
       clearTimeout(timer)
-      turn()
+      try {
+        turn()
+      } catch (error) {
+        failed(error)
+      }
       timer = setTimeout(wake, IDLE_POLL_MS).unref()
     })
   }

@@ -12,9 +12,10 @@ export function addApps(root: Command): void {
     async (name, options) => (await apps()).use(name, options),
   )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  fields(manageCommand(group, 'create [name]', 'Create an application and keep a key of it.')).action(
-    async (name, options) => (await apps()).createApp(name, options),
-  )
+  fields(manageCommand(group, 'create [name]', 'Create an application and keep a key of it.'))
+    .optionsGroup('Application:')
+    .option('--use', 'make its key the current one, also where there is one')
+    .action(async (name, options) => (await apps()).createApp(name, options))
   manageCommand(group, 'list', 'List the applications; also without this word.', true)
     .alias('ls')
     .action(async (options) => (await apps()).listApps(options))
@@ -112,6 +113,12 @@ function senses(child: Command): Command {
     .optionsGroup('Images and speech:')
     .option('--vision', 'take images with messages; needs a model that can see')
     .option('--no-vision', 'take none')
+    .addOption(
+      new Option('--upload-status <status>', 'what an upload is answered with; some clients take only 201').choices([
+        '200',
+        '201',
+      ]),
+    )
     .option('--images <n>', 'images with one message, 1 to 10', numberOf('--images'))
     .addOption(new Option('--image-detail <detail>', 'how closely the model looks').choices(['low', 'high', 'auto']))
     .option('--image-transfer <method>', 'local_file or remote_url, repeatable', collect)

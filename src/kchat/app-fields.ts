@@ -39,6 +39,7 @@ export interface AppOptions extends Common {
   outputResponse?: string | false
   vision?: boolean
   images?: number
+  uploadStatus?: string
   imageDetail?: string
   imageTransfer?: string[]
   speechToText?: boolean
@@ -106,6 +107,7 @@ async function plainFields(client: Client, options: AppOptions): Promise<Fields>
     openingStatement: options.opening,
     suggestedQuestions: listOf(options.question),
     suggestedQuestionsAfterAnswer: options.suggest,
+    uploadStatus: options.uploadStatus === undefined ? undefined : Number(options.uploadStatus),
     userInputForm: form === undefined ? undefined : form === false ? [] : await readData(form, '--form'),
     conversationVariables:
       variables === undefined ? undefined : variables === false ? [] : await readData(variables, '--variables'),

@@ -62,7 +62,7 @@ export function addCommon(child: Command): void {
 /** Options of a list that pages of any size make up. */
 export function listOptions(child: Command, byDefault: number): Command {
   return child
-    .option('--limit <n>', `how many at most (default ${byDefault})`, countOf('--limit'))
+    .option('--limit <n>', `how many at most (default ${byDefault} at a terminal, else all)`, countOf('--limit'))
     .option('--all', 'every one')
 }
 

@@ -131,6 +131,7 @@ export async function history(id: string, options: Common & Range): Promise<void
   await withChat(options, async (chat) => {
     const messages = await messagesOf(chat, idOf('conversation', id), limit)
     const out = outputOf(options)
+    if (messages.length === limit) out.note('There may be older messages: `--all` shows them.')
     if (out.isJson || options.format !== undefined || options.fields !== undefined) {
       const columns: Column[] = [
         { field: 'id', kind: 'id' },
@@ -143,7 +144,8 @@ export async function history(id: string, options: Common & Range): Promise<void
     }
     for (const { query, answer } of messages) {
       out.line(`> ${textOf(query) ?? ''}`)
-      out.line(`${textOf(answer) ?? ''}\n`)
+      out.prose(`${textOf(answer) ?? ''}\n\n`)
+      out.endProse()
     }
   })
 }

@@ -9,6 +9,7 @@ import { send } from './send.js'
 export async function main(argv: readonly string[]): Promise<void> {
   guardOutput('kchat')
   try {
+    if (process.stdout.isTTY || process.stderr.isTTY) await (await import('./output.js')).loadLayout()
     const quick = quickSend(argv)
     if (quick === undefined) {
       const { program } = await import('./program.js')
@@ -27,11 +28,11 @@ async function fail(error: unknown, argv: readonly string[]): Promise<number> {
   if (isParser && 'exitCode' in error && error.exitCode === 0) return EXIT.ok
   // the help of a group that was called alone
   if (isParser && 'code' in error && error.code === 'commander.help') return EXIT.usage
-  const { errorReport, renderReport } = await import('../cli/report-error.js')
+  const { errorReport, sayReport, stackOf } = await import('../cli/report-error.js')
   const { asksForJson } = await import('../cli/asks-for-json.js')
   const report = errorReport(isParser ? await reworded(error, argv) : error)
-  process.stderr.write(renderReport(report, 'kchat', asksForJson(argv, process.env)))
-  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(`${error.stack ?? ''}\n`)
+  await sayReport(report, 'kchat', asksForJson(argv, process.env))
+  if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
   return report.exitCode
 }
 

@@ -1,10 +1,17 @@
 import { usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
-import { FORMATS, type Format, Output } from '../cli/output.js'
+import { FORMATS, type Format, type Layout, Output } from '../cli/output.js'
 import { rememberIds } from '../cli/recent-ids.js'
 import { localDirs } from '../local/dirs.js'
 import type { Common } from './options.js'
 import { settingsOf } from './settings.js'
+
+let layout: Layout | undefined
+
+/** For terminals: from now on words are wrapped. */
+export async function loadLayout(): Promise<void> {
+  layout = await import('../cli/prose.js')
+}
 
 /** What a command says, as `ks` says it: a table for a terminal, tab-separated lines for a pipe, JSON where asked. */
 export function outputOf(options: Common): Output {
@@ -18,7 +25,7 @@ export function outputOf(options: Common): Output {
       colour: color,
       quiet: quiet === true,
     },
-    { out: process.stdout, err: process.stderr, env: process.env },
+    { out: process.stdout, err: process.stderr, env: process.env, layout },
   )
 }
 

@@ -45,10 +45,10 @@ export async function* listed(
   }
 }
 
-/** How many items a command lists: `--limit`, all with `--all`, else its default. @throws CliError exit 2 */
+/** How many items a command lists: `--limit`, all with `--all` and in a pipe, else its default. @throws CliError exit 2 */
 export function limitOf({ limit, all }: Range, byDefault: number): number | undefined {
   if (all === true && limit !== undefined) throw usageError('--all and --limit both say how many: give one of them')
-  return all === true ? undefined : (limit ?? byDefault)
+  return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? byDefault : undefined))
 }
 
 /** Passes items on, and tells what was said at their end. */
@@ -80,10 +80,10 @@ export function numbered(
   byDefault: number,
 ): AsyncGenerator<Item, boolean> {
   const limit = limitOf(range, byDefault)
-  if (range.page !== undefined && limit === undefined)
+  if (range.page !== undefined && range.all === true)
     throw usageError('--all and --page both say how many: give one of them')
   if (range.page !== undefined || (limit !== undefined && limit <= PAGE))
-    return listed(() => read(`page=${range.page ?? 1}&limit=${limit}`), limit)
+    return listed(() => read(`page=${range.page ?? 1}&limit=${limit ?? byDefault}`), limit ?? byDefault)
   // pages of one size, the last of which is cut here
   return cut(
     listed((_size, _last, number) => read(`page=${number}&limit=${PAGE}`), undefined),

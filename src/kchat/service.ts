@@ -20,7 +20,7 @@ interface ServiceOptions {
   signal?: AbortSignal | undefined
   debug?: boolean | undefined
   /** where to go when nobody listens at the target: a daemon that has to be started */
-  fallback?: (() => Promise<Target>) | undefined
+  fallback?: ((onSlowStart: () => void) => Promise<Target>) | undefined
 }
 
 /** A body that is not JSON. */
@@ -80,10 +80,14 @@ export class ChatService {
     const status = response.statusCode ?? 0
     if (debug === true) {
       const trace = response.headers['x-trace-id'] ?? '-'
-      process.stderr.write(`debug: ${request.method} ${request.path} ${status} trace ${trace}\n`)
+      this.say(`debug: ${request.method} ${request.path} ${status} trace ${trace}`)
     }
     if (status < 400) return response
     throw await chatApiError(response)
+  }
+
+  #sayStarting(): void {
+    if (process.stderr.isTTY) this.say(STARTING)
   }
 
   /** The daemon is asked before it is known to run: only when nobody listens is it looked for, and started. */
@@ -95,7 +99,7 @@ export class ChatService {
       if (fallback === undefined || !nobodyListens(error)) throw error
       this.#options.fallback = undefined
       this.#transport.close()
-      this.#transport = new Transport(await fallback())
+      this.#transport = new Transport(await fallback(() => this.#sayStarting()))
       return await this.#transport.send(request)
     }
   }
@@ -117,22 +121,28 @@ export async function openChat(common: Common): Promise<ChatService> {
   const options: ServiceOptions = { user: userOf(common), signal: await deadlineOf(common), debug: isDebug(common) }
   sayWhere(common, `${name} as ${JSON.stringify(options.user)}`)
   if (place.kind === 'remote') return new ChatService({ url: place.url, token }, options)
-  const fallback = async (): Promise<Target> => ({ ...(await localTarget(place, autostart)), token })
+  const fallback = async (onStart: () => void): Promise<Target> => ({
+    ...(await localTarget(place, autostart, onStart)),
+    token,
+  })
   // whoever listens on a socket in the data directory, which is this user's alone, is the daemon
   const file = readDaemonFile(dataLayout(place.dataDir).daemonFile)
-  const target = file?.socket === undefined ? await fallback() : { url: file.url, socketPath: file.socket, token }
+  const target =
+    file?.socket === undefined ? await fallback(onSlowStart) : { url: file.url, socketPath: file.socket, token }
   return new ChatService(target, { ...options, fallback })
 }
 
-async function localTarget(place: Place, autostart: boolean): Promise<Target> {
+async function localTarget(place: Place, autostart: boolean, onSlowStart: () => void): Promise<Target> {
   const { connect } = await import('../cli/connect.js')
   const client = await connect(place, { autostart, onSlowStart })
   client.close()
   return client.transport.target
 }
 
+const STARTING = 'Starting the local daemon...'
+
 function onSlowStart(): void {
-  if (process.stderr.isTTY) process.stderr.write('Starting the local daemon...\n')
+  if (process.stderr.isTTY) process.stderr.write(`${STARTING}\n`)
 }
 
 /** The gateway, with the token of `ks`: applications are managed through it. */
@@ -145,7 +155,7 @@ export async function openGateway(common: Common): Promise<Client> {
     autostart,
     onSlowStart,
     ...(signal === undefined ? {} : { signal }),
-    ...(isDebug(common) ? { onExchange: (line) => process.stderr.write(`debug: ${line}\n`) } : {}),
+    ...(isDebug(common) ? { onExchange: (line) => process.stderr.write(`debug: ${tty(line)}\n`) } : {}),
   })
 }
 

@@ -93,7 +93,7 @@ export const SETTINGS = {
     'WAITING_QUERIES',
     256,
     atLeast(0),
-    'queries that wait for a place; one more is refused with 429',
+    'queries that wait for a place; one more is refused with 429, of the tenant that has most waiting',
   ),
   spacesPerTenant: setting('SPACES_PER_TENANT', 1000, atLeast(1), 'most knowledge spaces of one tenant'),
   quotas: setting<QuotaSetting>(

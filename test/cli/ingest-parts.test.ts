@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,9 +77,12 @@ describe('remembered hashes', () => {
 
   it('are those of the bytes, small or large', async () => {
     writeFileSync(path, 'abc')
-    expect(await hashFile(path, 3)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+    expect(await hashFile(path, 3, undefined)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     writeFileSync(path, Buffer.alloc(2 * MIB, 'a'))
-    expect(await hashFile(path, 2 * MIB)).toBe(await hashFile(path, 1))
+    const all = createHash('sha256')
+      .update(Buffer.alloc(2 * MIB, 'a'))
+      .digest('hex')
+    expect(await hashFile(path, 2 * MIB, undefined)).toBe(all)
   })
 })
 

@@ -114,9 +114,10 @@ describe('a walk over a folder', () => {
     expect(found.files).toHaveLength(1)
   })
 
-  it('writes names in one form of Unicode', () => {
+  it('keeps both forms of a letter apart', () => {
     put('u\u0308.md')
-    expect(names()).toEqual(['\u00fc.md'])
+    put('\u00fc.md')
+    expect(names().sort()).toEqual(['u\u0308.md', '\u00fc.md'])
   })
 
   it('agrees with git on what .gitignore files mean', () => {
@@ -227,5 +228,41 @@ describe('twenty thousand files', () => {
     const { user, system } = process.cpuUsage(started)
     // Time of the processor, so that a busy machine does not count.
     expect((user + system) / 1000).toBeLessThan(900)
+  })
+})
+
+describe('names', () => {
+  it('are found as they are, and no two become one', () => {
+    const unit = fc.constantFrom(
+      'a',
+      'b',
+      'e',
+      '\u0301',
+      '\u00e9',
+      ' ',
+      '.',
+      '\\',
+      '\t',
+      '\n',
+      '\u202e',
+      '\ufffd',
+      '\u{1f600}',
+      '"',
+    )
+    const part = fc.string({ unit, minLength: 1, maxLength: 4 }).filter((text) => text !== '.' && text !== '..')
+    let run = 0
+    fc.assert(
+      fc.property(fc.uniqueArray(part, { minLength: 1, maxLength: 12 }), (parts) => {
+        const folder = join(root, `run${run++}`)
+        mkdirSync(folder)
+        for (const name of parts) writeFileSync(join(folder, name), 'x')
+        const { files, failed } = walk([folder], { ...defaults, hidden: true, ignoreFiles: false })
+        expect(files.map(({ filename }) => filename).sort()).toEqual(
+          parts.map((name) => `${basename(folder)}/${name}`).sort(),
+        )
+        expect(failed).toEqual([])
+      }),
+      { numRuns: 100 },
+    )
   })
 })

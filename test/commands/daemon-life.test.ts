@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -75,14 +77,19 @@ describe('a daemon that cannot start', () => {
 
   it('names the port that is taken, when the address was asked for', async () => {
     const home = newHome()
-    const taken = createServer().listen(0, '127.0.0.1')
-    await until(() => taken.address() !== null)
-    const address = taken.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const script = home.file(
+      'holder.mjs',
+      "import { createServer } from 'node:http'\nconst server = createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))\n",
+    )
+    const holder = spawn(process.execPath, [script, '--password=secret'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [chunk] = await once(holder.stdout, 'data')
+    const port = Number(String(chunk))
     const { code, stderr } = await home.ks(['daemon', 'start', '--listen', `127.0.0.1:${port}`])
-    taken.close()
+    holder.kill()
     expect(code).toBe(8)
-    expect(stderr).toContain(`127.0.0.1:${port} is already in use`)
+    const who = process.platform === 'linux' ? `node holder.mjs (pid ${holder.pid})` : 'another program'
+    expect(stderr).toContain(`127.0.0.1:${port} is already in use by ${who}`)
+    expect(stderr).not.toContain('secret')
     expect(stderr).toContain('hint: `ks daemon start --listen 127.0.0.1:0`')
   })
 })

@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -32,6 +42,24 @@ async function ingest(path: string, space: string, ...more: string[]) {
   const records: Shown[] = run.stdout === '' ? [] : JSON.parse(run.stdout)
   return { ...run, states: Object.fromEntries(records.map((record) => [record.filename, record.status])), records }
 }
+
+describe('a file that the service would not take', () => {
+  it('is told before a byte of it is read', { timeout: 60_000 }, async () => {
+    const space = await newSpace()
+    home.file('huge/small.md', '# Small\ntext\n')
+    home.file('huge/sparse.md', '')
+    truncateSync(join(home.dir, 'huge/sparse.md'), 2 ** 40)
+    const { records } = await ingest('huge', space)
+    expect(records).toMatchObject([
+      { filename: 'huge/small.md', status: 'queued' },
+      {
+        filename: 'huge/sparse.md',
+        status: 'failed',
+        reason: expect.stringMatching(/^1.* TiB is over the .* that the service takes$/),
+      },
+    ])
+  })
+})
 
 describe('ingesting a folder again', () => {
   it('sends what is new or changed, and nothing else', async () => {
@@ -85,7 +113,7 @@ describe('files that fail', () => {
     const space = await newSpace()
     home.file('mixed/good.md', '# Good\nreadable text\n')
     home.file('mixed/picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
-    home.file('mixed/empty.md', '')
+    home.file('mixed/empty.md', ' \n')
     const { code, stderr, states } = await ingest('mixed', space, '--wait', '--format', 'json')
     expect([code, states['mixed/good.md'], states['mixed/picture.png'], states['mixed/empty.md']]).toEqual([
       3,
@@ -95,10 +123,34 @@ describe('files that fail', () => {
     ])
     const report = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
     expect(report.error).toMatchObject({ exitCode: 3, message: '2 of 3 files were not ingested' })
-    const again = await home.ks(['ingest', 'mixed', '-s', space, '--format', 'table'])
+    const again = await home.ks(['ingest', 'mixed', '-s', space, '--wait', '--format', 'table'])
+    expect(again.stdout).toBe('3 files: 1 unchanged, 2 failed; 2 of them were tried again\n')
     expect(again.stderr).toMatch(/^ks: 2 of 3 files were not ingested$/m)
-    expect(again.stderr).toMatch(/^ {2}is empty: mixed\/empty.md$/m)
+    expect(again.stderr).toMatch(/: mixed\/empty.md$/m)
     expect(again.stderr).toMatch(/^hint: `ks ingest … --format jsonl` lists every file$/m)
+  })
+
+  it('are tried again by the next ingest, each with a job of its own, and it says so', async () => {
+    const space = await newSpace()
+    home.file('again/empty.md', ' \n')
+    home.file('again/full.md', '# Full\ntext\n')
+    const jobs = async () => {
+      const run = await home.ks(['ingest', 'again', '-s', space, '--format', 'jsonl', '--wait'])
+      const records = run.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).data)
+      return records.map(({ filename, status, retried, jobId }) => ({ filename, status, retried, jobId }))
+    }
+    const [first] = await jobs()
+    const [second, kept] = await jobs()
+    expect(first).toMatchObject({ filename: 'again/empty.md', status: 'failed', retried: undefined })
+    expect(second).toMatchObject({ filename: 'again/empty.md', status: 'failed', retried: true })
+    expect(second?.jobId).not.toBe(first?.jobId)
+    expect(kept).toMatchObject({ filename: 'again/full.md', status: 'unchanged', retried: undefined })
+    // only named, when nothing is to be sent
+    const dry = await home.ks(['ingest', 'again', '-s', space, '--dry-run', '--format', 'table'])
+    expect(dry.stdout).toBe('would ingest 2 files: 1 queued, 1 unchanged; 1 of them was tried again\n')
   })
 
   it('are those that are too large, and not their neighbours in the same request', async () => {
@@ -109,12 +161,12 @@ describe('files that fail', () => {
     const { code, records } = await ingest('sizes', space, '--wait')
     expect(code).toBe(3)
     expect(records.map((record) => record.status)).toEqual(['failed', 'published', 'published'])
-    expect(records[0]?.reason).toContain('100000')
+    expect(records[0]?.reason).toContain('over the 97.7 KiB that the service takes')
   })
 
   it('end with 1 when all of them fail', async () => {
     const space = await newSpace()
-    home.file('bad/empty.md', '')
+    home.file('bad/empty.md', ' \n')
     expect((await ingest('bad', space, '--wait')).code).toBe(1)
   })
 
@@ -194,6 +246,13 @@ describe('what goes in', () => {
   })
 })
 
+/** The answer of a service that does not tell its limits. */
+function saysNothingOfItself(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.url !== '/daemon/status') return false
+  response.writeHead(404, { 'x-error-code': 'not-found' }).end('{"error":"there is no such route"}')
+  return true
+}
+
 describe('a service that has trouble', () => {
   const spaceId = '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'
   beforeAll(() => {
@@ -204,6 +263,7 @@ describe('a service that has trouble', () => {
     let uploads = 0
     const server = await testServer(async (request, response) => {
       const body = await requestBody(request)
+      if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) {
         const { items } = JSON.parse(body.toString())
         const states = items.map((item: { filename: string }) => ({ filename: item.filename, status: 'new' }))
@@ -230,6 +290,7 @@ describe('a service that has trouble', () => {
   it('is not asked again when the space is full: the files fail with its sentence', async () => {
     const server = await testServer(async (request, response) => {
       await requestBody(request)
+      if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) {
         response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
         return
@@ -239,7 +300,7 @@ describe('a service that has trouble', () => {
     })
     const run = await home.ks(['ingest', 'busy', '-s', spaceId, '--url', server.url], { env: { KS_TOKEN: 't' } })
     await server.end()
-    expect(run.code).toBe(1)
+    expect(run.code).toBe(7)
     expect(run.stderr).toContain('  the space may hold 10 bytes: busy/x.md')
   })
 
@@ -260,6 +321,7 @@ describe('a service that has trouble', () => {
   it('is left to itself by Ctrl-C, which says what was sent, with exit 130', async () => {
     const server = await testServer(async (request, response) => {
       await requestBody(request)
+      if (saysNothingOfItself(request, response)) return
       if (request.url?.endsWith('/check') === true) response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
       // The upload is never answered.
     })
@@ -273,7 +335,7 @@ describe('a service that has trouble', () => {
       stderr += text
     })
     const exited = once(child, 'exit')
-    for (let wait = 0; wait < 200 && server.seen.length < 2; wait++) await sleep(50)
+    for (let wait = 0; wait < 200 && server.seen.length < 3; wait++) await sleep(50)
     child.kill('SIGINT')
     const [code] = await exited
     await server.end()

@@ -125,6 +125,23 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer that had to do without something', () => {
+  it('says so with its class in the footer, and why below it', async () => {
+    const reason = 'the answer is made of sentences of the evidence: provider "local" refused the credentials (401)'
+    const degraded = (response: ServerResponse) => {
+      response.write(frame('answer.delta', { delta: 'Ninety days.', traceId }))
+      const degradations = [{ part: 'answer', class: 'auth', reason }]
+      const metadata = { mode: 'fast', degraded: true, degradedClass: 'auth', degradedReasons: [reason], degradations }
+      response.end(frame('answer.done', { finishReason: 'retrieval-evidence', metadata, traceId }))
+    }
+    const { code, stdout, stderr } = await query(degraded)
+    expect([code, stdout]).toEqual([0, 'Ninety days.\n'])
+    expect(stderr).toContain('· degraded: auth ·')
+    expect(stderr).toContain(reason)
+    expect(JSON.parse((await query(degraded, ['--json'])).stdout).metadata).toMatchObject({ degradedClass: 'auth' })
+  })
+})
+
 describe('an answer that fails', () => {
   it('keeps what came, says why, and ends with 8', async () => {
     const { code, stdout, stderr } = await query((response) => {

@@ -26,6 +26,14 @@ describe('wrong words', () => {
     ],
     [['jobs', 'show', 'x'], 'ks: "x" is not the id of a job: a uuid, or # and its last 8 hex digits\n'],
     [['completion', 'tcsh'], 'ks: "tcsh" must be one of bash, zsh, fish\nhint: `ks --help`\n'],
+    [
+      ['spaces', '--json=true'],
+      'ks: --json takes no value, received "true"\nhint: give `--json` alone, or leave it out\n',
+    ],
+    [
+      ['query', 'where', '--require-evidence=', 'is it'],
+      'ks: --require-evidence takes no value, received ""\nhint: give `--require-evidence` alone, or leave it out\n',
+    ],
     [['daemon', 'exec', '--', 'true'], 'ks: say where the data goes: `--temp` or `--data-dir`\n'],
   ])('%j end with 2 and the right word', async (args, stderr) => {
     expect(await home.ks(args)).toMatchObject({ code: 2, stdout: '', stderr })

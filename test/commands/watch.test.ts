@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -338,4 +347,12 @@ describe('a folder that the daemon watches', () => {
     expect(refused).toMatchObject({ code: 2 })
     expect(refused.stderr).toContain('cannot watch folders of this machine')
   })
+})
+
+test('a file larger than the service takes is told, and the others are taken', { timeout: 60_000 }, async () => {
+  newFolder({ 'a.md': '# A\nfirst words\n', 'sparse.md': '' })
+  truncateSync(join(folder, 'sparse.md'), 2 ** 40)
+  const watching = await watchHere()
+  await watching.seen('watch.file', { filename: `notes-${number}/sparse.md`, status: 'failed' })
+  await watching.seen('watch.file', { filename: `notes-${number}/a.md`, status: 'published' })
 })

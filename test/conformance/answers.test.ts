@@ -125,6 +125,9 @@ describe('answers have the documented shape', () => {
     await call('getKnowledgeSpaceManifest', id)
     const model = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
     await call('setEmbeddingProfile', id, { json: model })
+    const { id: migrationId } = await call('startEmbeddingMigration', id, { json: model })
+    const migration = () => call('getEmbeddingMigration', { ...id, migrationId })
+    await until(async () => (await migration()).state === 'published')
     await call('getKnowledgeSpaceStatus', id)
     await call('getKnowledgeSpaceStats', id, { query: { windowMinutes: '5' } })
     const { revision, ...profile } = await call('getRetrievalProfile', id)
@@ -181,6 +184,10 @@ describe('answers have the documented shape', () => {
   })
 
   test('of a reindex and of a job that is over', async () => {
+    const listed = await call('listJobs', { id: made.space }, { query: { limit: '1' } })
+    expect(listed.items).toMatchObject([{ stage: 'published', filename: expect.any(String), attempts: 0 }])
+    expect((await call('listJobs', { id: made.space }, { query: { state: 'failed' } })).items).toEqual([])
+    expect(await call('retryFailedJobs', { id: made.space })).toMatchObject({ total: 0, jobs: [] })
     const reindexed = await call('reindexDocuments', { id: made.space }, { json: { documentIds: [made.other] } })
     expect(reindexed.items).toMatchObject([{ status: 'queued' }])
     const [item] = reindexed.items
@@ -206,6 +213,8 @@ describe('answers have the documented shape', () => {
     expect((await call('listTraceEvidence', trace)).items).not.toEqual([])
     await call('listTraceConflicts', trace)
     await call('listTraceMissing', trace)
+    const found = await call('searchSpace', { id: made.space }, { json: { query: json.query } })
+    expect(found.items[0]).toMatchObject({ citations: [{ documentAssetId: made.document }] })
     const asked = { traceId: made.trace, documentId: made.document }
     expect((await call('explainQuery', { id: made.space }, { json: asked })).verdict).toBe('shown')
   })
@@ -534,6 +543,6 @@ describe('what belongs to somebody', () => {
 })
 
 test('every operation but those with a test of their own has been answered', () => {
-  const elsewhere = ['cancelJob', 'revokeToken', 'cancelResearchTask']
+  const elsewhere = ['cancelEmbeddingMigration', 'cancelJob', 'retryJob', 'revokeToken', 'cancelResearchTask']
   expect(routes.map(({ id }) => id).filter((id) => !called.has(id) && !elsewhere.includes(id))).toEqual([])
 })

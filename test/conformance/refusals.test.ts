@@ -21,6 +21,7 @@ const BODIES: Record<string, unknown> = {
   reindexDocuments: { documentIds: [SOME_UUID] },
   createSource: { name: 'x', type: 'upload', uri: 'https://example.com/' },
   fsWrite: { path: '/workspaces/a/b', content: 'x' },
+  searchSpace: { query: 'x' },
   explainQuery: { query: 'x', documentId: SOME_UUID },
 }
 /** Values of path parts that are not ids. */

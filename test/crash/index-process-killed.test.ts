@@ -80,5 +80,5 @@ function notes(part: number) {
 
 async function indexPid(): Promise<number | undefined> {
   const status = await daemon?.client.request('GET /daemon/status', {})
-  return status?.processes.find((process) => process.role === 'index')?.pid
+  return status?.processes?.find((process) => process.role === 'index')?.pid
 }

@@ -343,7 +343,7 @@ describe('listening', () => {
 
   test('on a port that is taken fails, or takes another where that is wanted', async () => {
     const address = `127.0.0.1:${port}`
-    await expect(listen(address)).rejects.toThrow(`${address} is already in use by another program`)
+    await expect(listen(address)).rejects.toThrow(`${address} is already in use by node`)
     const other = await listenTcp(edge.app, { listen: address, insecure: false, anyPort: true })
     expect(new URL(other.url).port).not.toBe(String(port))
     other.server.close()

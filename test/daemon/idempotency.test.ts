@@ -1,4 +1,10 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { KEPT_SECRETS_SCHEMA } from '../../src/engine/storage/schema-kept-secrets.js'
 import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 
 let edge: TestEdge
@@ -94,4 +100,41 @@ test('an upload is told from another of the same length by what it holds, not by
   }
   const listed = await edge.send('GET', `/knowledge-spaces/${id}/documents`, { token: edge.tokens.ada })
   expect((await bodyOf<{ items: unknown[] }>(listed)).items).toHaveLength(1)
+})
+
+test('the key of a chat application is kept nowhere: a repeat tells of it without showing it', async () => {
+  const token = edge.tokens.ada
+  const app = await bodyOf<{ id: string }>(await edge.send('POST', '/chat-apps', { token, json: { name: 'Once' } }))
+  const make = () => edge.send('POST', `/chat-apps/${app.id}/keys`, { token, headers: { 'idempotency-key': 'once' } })
+  const first = await bodyOf<{ id: string; key: string }>(await make())
+  expect(first.key).toMatch(/^app-/)
+  const again = await make()
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+  expect(await again.json()).toEqual({ ...first, key: null })
+  const { items } = await bodyOf<{ items: unknown[] }>(await edge.send('GET', `/chat-apps/${app.id}/keys`, { token }))
+  expect(items).toHaveLength(1)
+  for (const file of readdirSync(edge.dataDir, { recursive: true, encoding: 'utf8' })) {
+    const path = join(edge.dataDir, file)
+    if (statSync(path).isFile()) expect(readFileSync(path).includes(first.key), file).toBe(false)
+  }
+})
+
+test('keys that an earlier release kept are gone after the next start', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ks-kept-'))
+  const kept = JSON.stringify({ id: 'x', hint: 'abcd', createdAt: 'y', revokedAt: null, key: 'app-in-the-clear' })
+  const other = JSON.stringify({ id: 'x', key: 'not a secret' })
+  const db = new Sqlite(join(dataDir, 'ks.db'))
+  for (const step of MIGRATIONS.slice(0, MIGRATIONS.indexOf(KEPT_SECRETS_SCHEMA))) db.exec(step)
+  const insert = db.prepare(
+    "INSERT INTO idempotency (tenant, subject, key, fingerprint, instance, status, headers, body, created_at) VALUES ('t', 's', ?, 'f', 'i', 201, '{}', ?, 0)",
+  )
+  insert.run('a', kept)
+  insert.run('b', other)
+  insert.run('c', '')
+  db.exec(KEPT_SECRETS_SCHEMA)
+  const bodies = db.prepare('SELECT body FROM idempotency ORDER BY key').all() as { body: string }[]
+  expect(JSON.parse(bodies[0]!.body)).toEqual({ ...JSON.parse(kept), key: null })
+  expect(bodies.slice(1).map(({ body }) => body)).toEqual([other, ''])
+  db.close()
+  rmSync(dataDir, { recursive: true })
 })

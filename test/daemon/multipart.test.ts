@@ -72,10 +72,10 @@ describe('an upload', () => {
     expect(await post(encode([{ head, body: '# S' }]))).toMatchObject({ status: 202, asset: { filename: '潮.md' } })
   })
 
-  test('leaves control characters out of its name', async () => {
-    const head = 'Content-Disposition: form-data; name="file"; filename*=UTF-8\'\'a%07%1B%5B31mb.md'
+  test('keeps every character of its name, blanks at its ends too', async () => {
+    const head = 'Content-Disposition: form-data; name="file"; filename*=UTF-8\'\'%20a%07%1B%5B31mb.md%20'
     const answer = await post(encode([{ head, body: '# C' }]))
-    expect(answer).toMatchObject({ status: 202, asset: { filename: 'a[31mb.md' } })
+    expect(answer).toMatchObject({ status: 202, asset: { filename: ' a\u0007\u001b[31mb.md ' } })
   })
 
   test('of many files answers once all of them are kept', async () => {

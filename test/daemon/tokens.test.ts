@@ -22,6 +22,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const accept = (token: string, verifier = local) => verifier.authenticate(`Bearer ${token}`)
+const REFUSAL = 'a valid bearer token is required in the Authorization header'
 const refuse = (token: string, verifier = local) =>
   expect(accept(token, verifier), token.slice(0, 200)).rejects.toMatchObject({ code: 'unauthenticated' })
 
@@ -64,6 +65,29 @@ describe('a token of the data directory', () => {
     ['with a control character in the tenant', { tenant: 'a\u0000b' }],
   ])('is refused when it is %s', async (_what, claims) => {
     await refuse(await signedToken(dataDir, claims))
+  })
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['expired', { exp: now() - 61 }, ': the token has expired'],
+    ['not valid yet', { nbf: now() + 70 }, ': the token is not valid yet'],
+    ['of another issuer', { iss: 'someone' }, ': the token is of another issuer'],
+    ['for another audience', { aud: 'chat' }, ': the token is for another audience'],
+    // nothing of what it should hold
+    ['without a tenant', { tenant: undefined }, ''],
+    ['without an end', { exp: undefined }, ''],
+  ])('says of one that is %s why it is refused, and no claim of it', async (_what, claims, why) => {
+    await expect(accept(await signedToken(dataDir, claims))).rejects.toMatchObject({ message: `${REFUSAL}${why}` })
+  })
+
+  test('of another key is told so, whatever else is wrong with it, and nothing of the claims is', async () => {
+    const unknown = `${REFUSAL}: the token is signed with a key that this service does not know`
+    for (const claims of [{}, { exp: now() - 900 }, { aud: 'chat' }, { iss: 'someone' }, { tenant: undefined }]) {
+      const [header, payload] = (await signedToken(dataDir, claims)).split('.')
+      const foreign = `${header}.${payload}.${Buffer.alloc(32).toString('base64url')}`
+      await expect(accept(foreign)).rejects.toMatchObject({ message: unknown })
+    }
+    for (const token of ['', 'a.b.c', forgedToken({ alg: 'none' }, { exp: now() - 900 }, 'AAAA')])
+      await expect(accept(token)).rejects.toMatchObject({ message: REFUSAL })
   })
 
   test.each<[string, Record<string, unknown>]>([

@@ -68,7 +68,7 @@ describe('a space with a configured embedding model', () => {
     expect(asked.answer).toContain('1908')
     const trace = await test.engine.queries.trace(ADA, asked.traceId)
     expect(trace.steps[2].metadata).toMatchObject({
-      metrics: { degraded: true, degradedReasons: ['embedding-failed'] },
+      metrics: { degraded: true, degradedClass: 'unavailable', degradations: [{ part: 'embedding' }] },
     })
     expect(JSON.stringify(trace)).not.toContain(KEY)
   })
@@ -77,7 +77,7 @@ describe('a space with a configured embedding model', () => {
     const unknown = { ...MODEL, provider: 'elsewhere' }
     await expect(
       test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: unknown }),
-    ).rejects.toMatchObject({ code: 'unavailable' })
+    ).rejects.toMatchObject({ code: 'provider-not-configured' })
   })
 })
 

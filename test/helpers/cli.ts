@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
-const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
+export const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
 
 export interface CliResult {
   stdout: string

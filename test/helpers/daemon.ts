@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { assembleApp } from '../../src/daemon/assemble.js'
+import { assembleApp, uploadLimits } from '../../src/daemon/assemble.js'
 import { loadSettings } from '../../src/daemon/config.js'
 import { createOpenWork, type OpenWork } from '../../src/daemon/open-work.js'
 import type { DaemonApp } from '../../src/daemon/server.js'
@@ -58,7 +58,10 @@ export async function startEdge(
   const engine = options.engine ?? (await openEngine(engineOptions(dataDir, { compilation, sources: { egressAllow } })))
   const log: Record<string, unknown>[] = []
   const work = createOpenWork()
-  const status = createStatusReader({ identity, activity: () => engine.activity(), openRequests: work.count })
+  const status = createStatusReader({
+    ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
+    openRequests: work.count,
+  })
   const app = assembleApp({
     ...{ settings, identity, engine, work, status, signingKey: loadSigningKey(dataDir), dataDir },
     log: pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) }),

@@ -83,6 +83,20 @@ export interface Asked {
   error?: string
 }
 
+/** Uploads one file and does not wait for its job. */
+export async function uploadOne(
+  engine: Engine,
+  caller: Caller,
+  spaceId: string,
+  { filename, text }: { filename: string; text: string },
+): Promise<AcceptedDocument> {
+  const upload = await engine.documents.upload(caller, spaceId, { many: false })
+  await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
+  const [accepted] = await upload.commit({})
+  if (accepted === undefined) throw new Error('nothing was accepted')
+  return accepted
+}
+
 /** Asks and reads the stream to its end. */
 export async function ask(
   engine: Engine,

@@ -91,6 +91,8 @@ export interface FakeOpenAi {
   requests: FakeRequest[]
   /** appends to the fault script */
   script(...faults: Fault[]): void
+  /** what it does to every request that has no fault of its own, from now on; answers faithfully where absent */
+  always(fault?: Fault): void
   /** forgets the faults that were not used up */
   clear(): void
   /** sockets connected now, and in all */
@@ -106,6 +108,8 @@ export interface FakeOptions {
   apiKey?: string
   /** refuses other models with 404 */
   models?: string[]
+  /** refuses texts that hold this word with 400 */
+  poison?: string
   /** the model that chat answers say they come from; by default a dated name of the one asked */
   served?: string
   dimension?: number
@@ -128,6 +132,7 @@ export interface FakeOptions {
 export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOpenAi> {
   const requests: FakeRequest[] = []
   const faults: Fault[] = []
+  let standing: Fault = { kind: 'ok' }
   const sockets = new Set<Socket>()
   let connections = 0
   let running = 0
@@ -151,7 +156,7 @@ export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOp
       seen.closed = true
       seen.aborted = !response.writableFinished
     })
-    const fault = faults.shift() ?? { kind: 'ok' }
+    const fault = faults.shift() ?? standing
     seen.raw = await readRaw(incoming)
     seen.body = readBody(seen.raw)
     try {
@@ -173,6 +178,9 @@ export async function startFakeOpenAi(options: FakeOptions = {}): Promise<FakeOp
     url: `http://127.0.0.1:${port}`,
     requests,
     script: (...more) => void faults.push(...more),
+    always: (fault = { kind: 'ok' }) => {
+      standing = fault
+    },
     clear: () => void faults.splice(0),
     sockets: () => sockets.size,
     connections: () => connections,
@@ -243,6 +251,9 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
 function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): void {
   const input = [body.input ?? []].flat()
   if (input.includes('')) return void send(response, 400, apiError('input must not be empty'))
+  const { poison } = options
+  if (poison !== undefined && input.some((text) => text.includes(poison)))
+    return void send(response, 400, apiError('input is too long'))
   const dimension = fault.kind === 'dimension' ? fault.dimension : (options.dimension ?? 8)
   let data = input.map((text, index) => ({
     object: 'embedding',

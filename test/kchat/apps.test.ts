@@ -13,6 +13,7 @@ beforeAll(async () => {
   const providers = [{ ...provider, speech, transcription: { argv: ['cat', '{input}'] } }]
   const chat = { pluginId: 'openai-compatible', provider: 'near', baseUrl: 'http://127.0.0.1:9/v1' }
   home.file('data/config.json', JSON.stringify({ providers: [...providers, chat] }))
+  expect((await home.ks(['config', 'allow-programs', '--yes'])).code).toBe(0)
   home.file('form.yaml', 'title: [\n')
   home.file(
     'controls.yaml',
@@ -34,7 +35,18 @@ const made = async (...words: string[]) => {
 /** an option for every field */
 const EVERY = [
   ...['--name', 'Guide', '--description', 'Opening hours', '--tag', 'shop', '--tag', 'hours', '--no-enabled'],
-  ...['--max-concurrent', '4', '--space', 'handbook', '--space', 'notes', '--mode', 'agent-chat'],
+  ...[
+    '--upload-status',
+    '201',
+    '--max-concurrent',
+    '4',
+    '--space',
+    'handbook',
+    '--space',
+    'notes',
+    '--mode',
+    'agent-chat',
+  ],
   ...['--model', 'openai-compatible/near/talker', '--instructions', 'Be brief, {{city}}.', '--temperature', '0.3'],
   ...['--max-tokens', '200', '--no-citations', '--prompt-price', '0.001', '--completion-price', '0.002'],
   ...['--price-unit', '0.01', '--currency', 'EUR', '--opening', 'Welcome.', '--question', 'When?', '--suggest'],
@@ -135,10 +147,23 @@ describe('kchat apps', () => {
       stdin: JSON.stringify({ ...JSON.parse(stdout), name: 'Piped' }),
     })
     expect(JSON.parse(piped.stdout)).toMatchObject({ name: 'Piped', description: 'Opening hours' })
-    // the key of the last is kept under its name
-    expect(JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8'))).toMatchObject({
-      current: 'Piped',
-    })
+    // the key of each is kept under its name
+    const { apps: keys } = JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8'))
+    expect(Object.keys(keys)).toEqual(expect.arrayContaining(['Copy', 'Piped']))
+  })
+
+  it('makes a key the current one where there is none or it is asked to, and says which one is', async () => {
+    const current = () => JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8')).current
+    const before = current()
+    const other = await home.kchat(['apps', 'create', 'Other', '--json'])
+    expect(current()).toBe(before)
+    expect(other.stderr).toContain(`${JSON.stringify(before)} stays the current one: \`kchat use Other\` changes that.`)
+    const used = await home.kchat(['apps', 'create', 'Used', '--use', '--json'])
+    expect(current()).toBe('Used')
+    expect(used.stderr).toContain('A key is kept as "Used", and is the current one')
+    const again = await home.kchat(['apps', 'create', 'Other'])
+    expect(again.stderr).toContain('The key that was kept as "Other" before is replaced.')
+    expect(current()).toBe('Used')
   })
 
   it('says what is wrong with what it is given', async () => {

@@ -61,6 +61,14 @@ it('a list of numbered pages has them too, or the page that is named', async () 
 })
 
 it('how many are wanted is said in one way', () => {
-  expect([limitOf({}, 20), limitOf({ limit: 3 }, 20), limitOf({ all: true }, 20)]).toEqual([20, 3, undefined])
+  const { isTTY } = process.stdout
+  for (const [terminal, byDefault] of [
+    [true, 20],
+    [false, undefined],
+  ] as const) {
+    process.stdout.isTTY = terminal
+    expect([limitOf({}, 20), limitOf({ limit: 3 }, 20), limitOf({ all: true }, 20)]).toEqual([byDefault, 3, undefined])
+  }
+  process.stdout.isTTY = isTTY
   expect(() => limitOf({ all: true, limit: 3 }, 20)).toThrow(/give one of them/)
 })

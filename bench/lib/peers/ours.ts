@@ -104,9 +104,13 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
   const vectors = db.prepare<[number, number], { key: number; vector: Uint8Array }>(
     'SELECT key, vector FROM vectors WHERE key > ? AND key <= ?',
   )
+  const count = (table: 'nodes' | 'vectors'): number =>
+    Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   return {
     head: () => ({ seq: head(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
     oldest: () => 1,
+    expected: () => ({ seq: head(), nodes: head() * BATCH, vectorSpace: VECTOR_SPACE, vectors: head() * BATCH }),
+    counted: async () => ({ seq: head(), nodes: count('nodes'), vectorSpace: VECTOR_SPACE, vectors: count('vectors') }),
     async *changes(_space, afterSeq): AsyncIterable<IndexBatch> {
       for (let seq = afterSeq + 1; seq <= head(); seq++) {
         const rows = nodes.all((seq - 1) * BATCH, seq * BATCH)

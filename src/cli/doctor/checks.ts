@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
+import { allowedPrograms, strangePrograms } from '../../local/allowed-programs.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
+import { byOwnNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { readCredentials } from '../credentials.js'
 import { isObject, readJsonObject } from '../json-file.js'
@@ -40,6 +43,7 @@ export async function* findings(options: DoctorOptions): AsyncGenerator<Finding>
   yield dataDirectory(options.dirs.data)
   yield diskSpace(options.dirs.data)
   yield await daemon(options)
+  yield* vectors(options)
   yield userFile('config', () => readUserConfig(options.dirs.config), 'correct or remove config.json')
   yield userFile('credentials', () => readCredentials(options.dirs.config), 'correct or remove credentials.json')
   yield daemonConfig(options)
@@ -102,6 +106,9 @@ function canResolve(require: NodeJS.Require, name: string): boolean {
 
 function dataDirectory(dataDir: string): Finding {
   const check = 'data directory'
+  const problem = problemOfFolder(dataDir)
+  if (problem !== undefined)
+    return { check, state: 'failed', found: problem, fix: 'choose another place with KS_DATA_DIR' }
   if (!existsSync(dataDir)) return { check, state: 'ok', found: `${dataDir} will be made when a daemon starts` }
   const mode = statSync(dataDir).mode & 0o777
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
@@ -121,10 +128,25 @@ function dataDirectory(dataDir: string): Finding {
   return { check, state: 'ok', found: dataDir }
 }
 
+/** Why a folder cannot be made or written, if so. */
+function problemOfFolder(folder: string): string | undefined {
+  const there = nearestFolder(folder)
+  if (!statSync(there).isDirectory()) return `${folder} cannot be made: ${there} is no folder`
+  try {
+    accessSync(there, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch {
+    return there === folder ? `${folder} cannot be written` : `${folder} cannot be made: ${there} cannot be written`
+  }
+}
+
+/** The folder itself, or the nearest one above it that exists. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) ? folder : nearestFolder(dirname(folder))
+}
+
 function diskSpace(dataDir: string): Finding {
-  let folder = dataDir
-  while (!existsSync(folder)) folder = fileURLToPath(new URL('..', `file://${folder}/`)).replace(/\/$/, '') || '/'
-  const { bavail, bsize } = statfsSync(folder)
+  const { bavail, bsize } = statfsSync(nearestFolder(dataDir))
   const free = bavail * bsize
   const finding: Finding = { check: 'disk', state: free < LOW_DISK ? 'warning' : 'ok', found: `${bytes(free)} free` }
   return free < LOW_DISK ? { ...finding, fix: 'free some space, or move the data with KS_DATA_DIR' } : finding
@@ -163,6 +185,22 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
   }
 }
 
+/** Of a daemon that answers; whether one does is told by its own check. */
+async function* vectors({ dirs }: DoctorOptions): AsyncGenerator<Finding> {
+  const found = await findDaemon(dirs.data)
+  if (found === undefined) return
+  const { vectorFindings } = await import('./vectors.js')
+  const client = new Client(found.target)
+  try {
+    yield* vectorFindings(client)
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    yield { check: 'vectors', state: 'warning', found: `could not be asked for: ${said}` }
+  } finally {
+    client.close()
+  }
+}
+
 function userFile(check: string, read: () => unknown, fix: string): Finding {
   try {
     read()
@@ -176,7 +214,7 @@ function daemonConfig({ dirs }: DoctorOptions): Finding {
   const check = 'daemon config'
   const path = dataLayout(dirs.data).config
   try {
-    const unknown = Object.keys(readJsonObject(path)).filter((key) => !Object.hasOwn(SETTINGS, key))
+    const unknown = Object.keys(byOwnNames(readJsonObject(path))).filter((key) => !Object.hasOwn(SETTINGS, key))
     if (unknown.length === 0) return { check, state: 'ok', found: existsSync(path) ? path : 'defaults' }
     const fix = `remove ${unknown.join(', ')} from ${path}`
     return { check, state: 'failed', found: `unknown settings: ${unknown.join(', ')}`, fix }
@@ -201,7 +239,11 @@ function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
   for (const provider of list) {
     const check = `provider ${provider.provider}`
     const { apiKeyEnv } = provider
-    if (apiKeyEnv !== undefined && !env[apiKeyEnv]) {
+    const [strange] = fromEnv ? [] : strangePrograms([provider], allowedPrograms(dirs.config))
+    if (strange !== undefined) {
+      const found = `left out: its program ${JSON.stringify(strange)} is not allowed on this machine`
+      yield { check, state: 'warning', found, fix: '`ks config allow-programs`, then `ks daemon restart`' }
+    } else if (apiKeyEnv !== undefined && !env[apiKeyEnv]) {
       const fix = `set ${apiKeyEnv}, then \`ks daemon restart\``
       yield { check, state: 'warning', found: `its key is read from ${apiKeyEnv}, which is not set here`, fix }
     } else {

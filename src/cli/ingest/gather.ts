@@ -49,7 +49,7 @@ async function documentFromStdin(words: readonly string[], options: GatherOption
     cleanUp()
     throw error
   }
-  return { files: [{ path, filename: name.normalize('NFC') }], skipped: [], failed: [], cleanUp }
+  return { files: [{ path, filename: name }], skipped: [], failed: [], cleanUp }
 }
 
 /** Patterns that no shell expanded, as on Windows or in quotes. A path that exists is never a pattern. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type BigIntStats, createReadStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { openInside, readInside } from '../../local/open-inside.js'
 import { isObject } from '../json-file.js'
 
 /** What a file looked like when it was hashed: bytes, times in nanoseconds as text, sha256 in hex. */
@@ -73,10 +74,16 @@ function isEntry(value: unknown): value is Entry {
   return value.slice(1).every((part) => typeof part === 'string')
 }
 
-/** sha256 of a file in hex. @throws the system's error when it cannot be read */
-export async function hashFile(path: string, size: number): Promise<string> {
-  if (size <= WHOLE_BYTES) return createHash('sha256').update(readFileSync(path)).digest('hex')
+/**
+ * sha256 of a file in hex; of one that grows meanwhile, of the bytes that it had.
+ *
+ * @param root real path of the folder that the file has to lie in; undefined for a file that was named by itself
+ * @throws the system's error when it cannot be read; RefusedFile when it is no regular file, or lies elsewhere
+ */
+export async function hashFile(path: string, size: number, root: string | undefined): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: WHOLE_BYTES })) hash.update(chunk)
+  if (size <= WHOLE_BYTES) return hash.update(readInside(path, root, size)).digest('hex')
+  const fd = openInside(path, root)
+  for await (const chunk of createReadStream('', { fd, highWaterMark: WHOLE_BYTES, end: size - 1 })) hash.update(chunk)
   return hash.digest('hex')
 }

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import createIgnore, { type Ignore } from 'ignore'
+import { readInside } from '../../local/open-inside.js'
 
 /** Files that hold what a folder and those below it leave out; the later one wins. */
 export const IGNORE_FILES = ['.gitignore', '.ksignore']
@@ -25,7 +26,7 @@ export function rootLayers(root: string, patterns: readonly string[], useFiles: 
   const layers: Layer[] = [{ rules: createIgnore().add([...ALWAYS, ...patterns]), skip: 0, prefix: '' }]
   if (useFiles) {
     for (const folder of repositoryAbove(root)) {
-      const text = readRules(folder, IGNORE_FILES)
+      const text = readRules(folder, IGNORE_FILES, undefined)
       const prefix = `${relative(folder, root).split(sep).join('/')}/`
       if (text !== '') layers.push({ rules: createIgnore().add(text), skip: 0, prefix })
     }
@@ -33,9 +34,14 @@ export function rootLayers(root: string, patterns: readonly string[], useFiles: 
   return layers
 }
 
-/** The layers inside a folder that has ignore files of its own. `folder` is its path from the root, `` for the root. */
-export function withRulesOf(layers: Layers, absolute: string, folder: string, names: readonly string[]): Layers {
-  const text = readRules(absolute, names)
+/**
+ * The layers inside a folder that has ignore files of its own.
+ *
+ * @param root real path of the folder that is walked
+ * @param folder path from the root, `` for the root
+ */
+export function withRulesOf(layers: Layers, root: string, folder: string, names: readonly string[]): Layers {
+  const text = readRules(join(root, folder), names, root)
   if (text === '') return layers
   const skip = folder === '' ? 0 : folder.length + 1
   return [...layers, { rules: createIgnore().add(text), skip, prefix: '' }]
@@ -67,23 +73,22 @@ function repositoryAbove(root: string): string[] {
 
 function isRepository(folder: string): boolean {
   try {
-    readFileSync(join(folder, '.git', 'HEAD'))
-    return true
+    return statSync(join(folder, '.git', 'HEAD')).isFile()
   } catch {
     return false
   }
 }
 
-function readRules(folder: string, names: readonly string[]): string {
+function readRules(folder: string, names: readonly string[], root: string | undefined): string {
   return names
-    .map((name) => readOptional(join(folder, name)))
+    .map((name) => readOptional(join(folder, name), root))
     .join('\n')
     .trim()
 }
 
-function readOptional(path: string): string {
+function readOptional(path: string, root: string | undefined): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readInside(path, root).toString()
   } catch {
     return ''
   }

@@ -1,9 +1,11 @@
 import { type BigIntStats, statSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
+import type { ErrorCode } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import { type FileFacts, fileFacts } from '../../local/file-facts.js'
 import { bytes } from '../units.js'
+import { overLimit, uploadLimit } from '../upload-limit.js'
 import { type HashCache, hashFile } from './hash-cache.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
@@ -13,6 +15,8 @@ import { type FoundFile, readFailure } from './walk.js'
 export interface FileToSend extends FoundFile {
   index: number
   size: number
+  /** the space holds it, but its last compilation failed or was canceled: sending it begins another */
+  isRetry?: boolean
 }
 
 /** A file that needs no upload, or cannot have one. */
@@ -58,9 +62,10 @@ export async function planChunk(
 ): Promise<{ send: FileToSend[]; settled: Settled[] }> {
   const settled: Settled[] = []
   const known: Known[] = []
+  const limit = await uploadLimit(options.client)
   let lastTurn = performance.now()
   for (const [offset, file] of files.entries()) {
-    const looked = await look(file, firstIndex + offset, options)
+    const looked = await look(file, firstIndex + offset, options, limit)
     if ('record' in looked) settled.push(looked)
     else known.push(looked)
     options.onHashed()
@@ -74,11 +79,11 @@ export async function planChunk(
   return { send, settled }
 }
 
-async function look(file: FoundFile, index: number, options: PlanOptions): Promise<Known | Settled> {
+async function look(file: FoundFile, index: number, options: PlanOptions, limit: number): Promise<Known | Settled> {
   const { filename } = file
-  const settle = (status: 'failed' | 'skipped', reason: string): Settled => ({
+  const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): Settled => ({
     index,
-    record: { filename, status, reason },
+    record: { filename, status, reason, ...(code === undefined ? {} : { code }) },
   })
   let stats: BigIntStats
   try {
@@ -88,14 +93,17 @@ async function look(file: FoundFile, index: number, options: PlanOptions): Promi
   }
   const size = Number(stats.size)
   if (filename.length > LIMITS.filename) return settle('failed', `its name is over ${LIMITS.filename} characters`)
+  if (size === 0) return settle('skipped', 'is empty')
   if (options.maxSize !== undefined && size > options.maxSize) {
     return settle('skipped', `${bytes(size)} is over --max-size ${bytes(options.maxSize)}`)
   }
+  const tooLarge = overLimit(size, limit)
+  if (tooLarge !== undefined) return settle('failed', tooLarge, 'upload-too-large')
   try {
     let sha256 = options.cache.recall(file.path, stats)
     if (sha256 === undefined) {
       const hashedAt = Date.now()
-      sha256 = await hashFile(file.path, size)
+      sha256 = await hashFile(file.path, size, file.root)
       options.cache.remember(file.path, stats, sha256, hashedAt)
     }
     return { ...file, index, size, sha256, facts: fileFacts(stats, Date.now()) }
@@ -123,12 +131,8 @@ async function ask(known: Known[], options: PlanOptions, settled: Settled[]): Pr
       const { index, filename, sha256 } = file
       const pending = state.parserStatus === 'pending' ? { pending: { index, filename, sha256 } } : {}
       settled.push({ index, record, ...pending })
-    } else if (state?.status === 'failed') {
-      // The same bytes would fail again.
-      const reason = state.error ?? 'an earlier compilation failed'
-      settled.push({ index: file.index, record: { filename: file.filename, status: 'failed', reason, ...documentId } })
     } else {
-      send.push(file)
+      send.push(state?.status === 'failed' ? { ...file, isRetry: true } : file)
     }
   }
   return send

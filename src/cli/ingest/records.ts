@@ -1,5 +1,6 @@
+import { cell } from '../columns.js'
 import type { Output } from '../output.js'
-import { ttyLine } from '../terminal.js'
+import { ttyLine, ttyName } from '../terminal.js'
 import { plural } from '../units.js'
 
 export const STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
@@ -11,8 +12,12 @@ export interface IngestRecord {
   status: Status
   documentId?: string
   jobId?: string
+  /** its last compilation had failed or was canceled, and begins again */
+  retried?: true
   /** why it was skipped or failed */
   reason?: string
+  /** code of the service's refusal */
+  code?: string
 }
 
 const SHOWN_NAMES = 5
@@ -45,19 +50,21 @@ export class RecordPrinter {
     if (this.out?.format === 'jsonl') {
       this.out.event('ingest.file', record)
     } else if (this.out?.format === 'tsv') {
-      const cells = [record.status, record.filename, record.documentId ?? '', record.reason ?? '']
-      this.out.raw(`${cells.map((cell) => ttyLine(cell)).join('\t')}\n`)
+      const values = [record.status, record.filename, record.documentId ?? '', record.reason ?? '']
+      this.out.raw(`${values.map((value) => cell(value)).join('\t')}\n`)
     }
   }
 }
 
-/** `12 queued, 200 unchanged` */
+/** `212 files: 12 queued, 200 unchanged; 3 of them were tried again` */
 export function summary(records: readonly IngestRecord[]): string {
   const parts = STATUSES.flatMap((status) => {
     const number = records.filter((record) => record.status === status).length
     return number === 0 ? [] : `${number} ${status}`
   })
-  return parts.length === 0 ? 'nothing to ingest' : `${plural(records.length, 'file')}: ${parts.join(', ')}`
+  const retried = records.filter((record) => record.retried).length
+  const again = retried === 0 ? '' : `; ${retried} of them ${retried === 1 ? 'was' : 'were'} tried again`
+  return parts.length === 0 ? 'nothing to ingest' : `${plural(records.length, 'file')}: ${parts.join(', ')}${again}`
 }
 
 /** Names under their common reason, the largest group first, at most five names each. */
@@ -71,7 +78,7 @@ export function groupByReason(records: readonly IngestRecord[]): string[] {
     .sort((a, b) => b[1].length - a[1].length)
     .map(([reason, names]) => {
       const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : ''
-      return ttyLine(`  ${reason}: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`).replace(/^/, '  ')
+      return ttyLine(`  ${reason}: ${names.slice(0, SHOWN_NAMES).map(ttyName).join(', ')}${more}`).replace(/^/, '  ')
     })
 }
 

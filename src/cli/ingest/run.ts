@@ -60,6 +60,8 @@ class IngestRun {
   private readonly waiting = new Map<number, Awaited>()
   /** held by the space, sent by an earlier run, not compiled yet */
   private readonly pending: Pending[] = []
+  /** files whose last compilation failed or was canceled */
+  private readonly retried = new Set<number>()
   private ended = 0
   private stopped = false
   private failure: unknown
@@ -129,6 +131,7 @@ class IngestRun {
       },
     })
     for (const settled of plan.settled) this.settle(settled)
+    for (const { index, isRetry } of plan.send) if (isRetry) this.retried.add(index)
     if (options.dryRun) {
       for (const { index, filename } of plan.send) this.record(index, { filename, status: 'queued' })
       return []
@@ -161,7 +164,8 @@ class IngestRun {
   private took(result: Sent): void {
     const { index, filename } = result.file
     if ('failed' in result) {
-      this.record(index, { filename, status: 'failed', reason: result.failed })
+      const code = result.code === undefined ? {} : { code: result.code }
+      this.record(index, { filename, status: 'failed', reason: result.failed, ...code })
       return
     }
     const { documentId } = result
@@ -211,7 +215,7 @@ class IngestRun {
       this.options.counts.failed += 1
       if (this.options.failFast) this.stopped = true
     }
-    this.options.printer.set(index, record)
+    this.options.printer.set(index, this.retried.has(index) ? { ...record, retried: true } : record)
   }
 
   private nameOf(index: number): string {

@@ -1,10 +1,11 @@
 import type { Client } from '../../client/client.js'
-import { EXIT } from '../../contract/errors.js'
+import { ERRORS, EXIT } from '../../contract/errors.js'
 import { CliError } from '../cli-error.js'
 import type { Place } from '../contexts.js'
 import { Interrupted, onInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
+import { ttyName } from '../terminal.js'
 import { plural } from '../units.js'
 import { ingestView, newCounts } from './counts.js'
 import { HashCache } from './hash-cache.js'
@@ -109,11 +110,16 @@ function conclude(
 
 function nameSkipped(all: IngestRecord[], out: Output): void {
   const skipped = all.filter((record) => record.status === 'skipped')
-  for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED)) out.note(`skipped ${filename}: ${reason ?? ''}`)
+  for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED))
+    out.note(`skipped ${ttyName(filename)}: ${reason ?? ''}`)
   if (skipped.length > SHOWN_SKIPPED) out.note(`skipped ${skipped.length - SHOWN_SKIPPED} more`)
 }
 
-/** The failure of an ingest in which files failed: exit 1 when all did, else 3. */
+function isOverLimit({ code }: IngestRecord): boolean {
+  return Object.entries(ERRORS).some(([known, { exit }]) => known === code && exit === EXIT.overLimit)
+}
+
+/** The failure of an ingest in which files failed: 3 when some did; when all did, 7 where all are over a limit, else 1. */
 export function failureOf(all: readonly IngestRecord[]): CliError | undefined {
   const failed = all.filter((record) => record.status === 'failed')
   if (failed.length === 0) return undefined
@@ -121,7 +127,7 @@ export function failureOf(all: readonly IngestRecord[]): CliError | undefined {
     `${failed.length} of ${plural(all.length, 'file')} ${failed.length === 1 ? 'was' : 'were'} not ingested`,
     {
       code: 'partly-failed',
-      exit: failed.length === all.length ? EXIT.failed : EXIT.partial,
+      exit: failed.length < all.length ? EXIT.partial : failed.every(isOverLimit) ? EXIT.overLimit : EXIT.failed,
       details: groupByReason(failed),
       hint: '`ks ingest … --format jsonl` lists every file',
     },

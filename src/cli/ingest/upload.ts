@@ -9,7 +9,7 @@ import { readFailure } from './walk.js'
 export type Sent =
   | { file: FileToSend; documentId: string; jobId: string; stage: string; bulkJobId?: string }
   | { file: FileToSend; documentId: string; stage: 'published' }
-  | { file: FileToSend; failed: string }
+  | { file: FileToSend; failed: string; code?: string }
 
 export interface SendOptions {
   client: Client
@@ -69,13 +69,13 @@ export async function sendBatch(files: FileToSend[], options: SendOptions): Prom
         failed.push({ file, failed: readReason(error) })
         left = left.filter((one) => one !== file)
       } else if (error instanceof ApiError && !endsAll(error)) {
-        const { message, status } = error
+        const { code, message, status } = error
         if (left.length > 1 && (status === 413 || status === 400)) {
           const half = Math.ceil(left.length / 2)
           const first = await sendBatch(left.slice(0, half), options)
           return [...failed, ...first, ...(await sendBatch(left.slice(half), options))]
         }
-        return [...failed, ...left.map((file) => ({ file, failed: message }))]
+        return [...failed, ...left.map((file) => ({ file, failed: message, code }))]
       } else {
         throw error
       }
@@ -84,8 +84,9 @@ export async function sendBatch(files: FileToSend[], options: SendOptions): Prom
   return failed
 }
 
-/** A missing space or a refused token concerns all files, not those of one request. */
+/** A missing space, a refused token or a full disk concerns all files, not those of one request. */
 function endsAll(error: ApiError): boolean {
+  if (error.code === 'storage-full') return true
   return error.status === 401 || error.status === 403 || error.status === 404 || error.status === 501
 }
 
@@ -112,6 +113,8 @@ async function withRetries(files: FileToSend[], options: SendOptions): Promise<S
 function mayRetry(error: unknown, attempt: number): boolean {
   if (error instanceof ConnectionError) return attempt < CONNECTION_RETRIES
   if (!(error instanceof ApiError) || attempt >= RETRIES) return false
+  // room comes when somebody makes it, so somebody has to know
+  if (error.code === 'storage-full') return false
   return error.status === 503 || (error.status === 429 && error.code !== 'quota-exceeded')
 }
 
@@ -154,7 +157,7 @@ function itemsByName<T extends { asset: { filename: string } }>(items: readonly 
   }
 }
 
-/** The name that is most like the one that was sent: the service trims parts of names and takes marks out of them. */
+/** The name that is most like the one that was sent: services of older versions trimmed names and took marks out. */
 function renamed(name: string, candidates: Iterable<string>): string {
   const letters = (text: string) => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '')
   const wanted = letters(name)
@@ -162,7 +165,8 @@ function renamed(name: string, candidates: Iterable<string>): string {
 }
 
 function part(file: FileToSend, options: SendOptions): UploadPart {
-  const content = { path: file.path, size: file.size }
+  const { path, size, root } = file
+  const content = { path, size, ...(root === undefined ? {} : { root }) }
   return options.mimeType === undefined
     ? { filename: file.filename, content }
     : { filename: file.filename, content, mimeType: options.mimeType }

@@ -1,9 +1,14 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { type Dirent, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, isAbsolute, join, normalize, posix, resolve, sep } from 'node:path'
 import createIgnore from 'ignore'
 import { errnoOf } from '../../client/errors.js'
+import { readFolder } from '../../local/open-inside.js'
 import { usageError } from '../cli-error.js'
 import { IGNORE_FILES, isIgnored, type Layers, rootLayers, withRulesOf } from './ignore-rules.js'
+
+/** why a file of another encoding is left out */
+export const NOT_UTF8 = 'its name is not UTF-8'
 
 export interface WalkOptions {
   /** patterns to leave out, in the language of .gitignore */
@@ -23,6 +28,8 @@ export interface FoundFile {
   filename: string
   /** the folder it was found below, as it was given */
   folder?: string
+  /** real path of that folder: only what lies in it is read, whatever becomes of the name meanwhile */
+  root?: string
   /** path from that folder with `/` */
   inside?: string
 }
@@ -51,7 +58,10 @@ export function walk(paths: readonly string[], options: WalkOptions): Found {
   for (const path of paths) {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
-    if (stats === undefined) throw usageError(`${JSON.stringify(path)} does not exist`)
+    if (stats === undefined) {
+      const hint = path.includes('\ufffd') ? 'names that are not UTF-8 cannot be given: ingest their folder' : undefined
+      throw usageError(`${JSON.stringify(path)} does not exist`, hint)
+    }
     if (stats.isDirectory()) {
       const walker = walkerOf(absolute, options, found)
       walkFolder(walker, '', walker.layers)
@@ -108,14 +118,26 @@ function layersIn(walker: Walker, path: string, known: Map<string, Layers | unde
   if (known.has(folder)) return known.get(folder)
   const above = layersIn(walker, posix.dirname(folder), known)
   const isOut =
-    above === undefined || isHidden(walker.options, posix.basename(folder)) || isIgnored(above, `${folder}/`)
+    above === undefined ||
+    isHidden(walker.options, posix.basename(folder)) ||
+    isIgnored(above, `${folder}/`) ||
+    isLink(join(walker.root, folder))
   const layers = isOut ? undefined : insideOf(walker, folder, above)
   known.set(folder, layers)
   return layers
 }
 
+/** Links to folders are not followed, also where the link has taken the place of a folder. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    return false // what comes next tells what is wrong with it
+  }
+}
+
 function insideOf({ root, options }: Walker, folder: string, above: Layers): Layers {
-  return options.ignoreFiles ? withRulesOf(above, join(root, folder), folder, IGNORE_FILES) : above
+  return options.ignoreFiles ? withRulesOf(above, root, folder, IGNORE_FILES) : above
 }
 
 function isHidden({ hidden }: WalkOptions, name: string): boolean {
@@ -135,7 +157,7 @@ function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
 function nameOf(path: string, oneOfMany: boolean): string {
   const tidy = normalize(path)
   const name = oneOfMany && !isAbsolute(tidy) && !tidy.startsWith('..') ? tidy : basename(tidy)
-  return name.split(sep).join('/').normalize('NFC')
+  return name.split(sep).join('/')
 }
 
 interface Walker {
@@ -156,22 +178,56 @@ interface Walker {
 /** @param folder path from the root, `` for the root itself */
 function walkFolder(walker: Walker, folder: string, above: Layers): void {
   const absolute = folder === '' ? walker.root : join(walker.root, folder)
-  let entries: Dirent[]
+  let content: ReturnType<typeof readFolder>
   walker.events?.onFolder(folder)
   try {
-    entries = readdirSync(absolute, { withFileTypes: true })
+    content = readFolder(absolute)
   } catch (error) {
     walker.found.failed.push({ filename: sentName(walker, folder), reason: readFailure(error) })
     walker.events?.onUnread(folder)
     return
   }
+  const { entries } = content
   const own = walker.options.ignoreFiles ? ruleFiles(entries) : []
-  const layers = own.length === 0 ? above : withRulesOf(above, absolute, folder, own)
+  const layers = own.length === 0 ? above : withRulesOf(above, walker.root, folder, own)
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  const kept = namesThatCanBeKept(walker, folder, content, layers)
   for (const entry of entries) {
+    if (!kept.delete(entry.name)) continue
     if (isHidden(walker.options, entry.name)) continue
     visit(walker, entry, folder === '' ? entry.name : `${folder}/${entry.name}`, layers)
   }
+}
+
+/**
+ * The names of a folder that are text. Others fail here: Node gives their bytes as U+FFFD, under which nothing is found.
+ */
+function namesThatCanBeKept(
+  walker: Walker,
+  folder: string,
+  { entries, names }: ReturnType<typeof readFolder>,
+  layers: Layers,
+): Set<string> {
+  const all = new Set(entries.map(({ name }) => name))
+  if ([...all].every((name) => name.isWellFormed() && !name.includes('\ufffd'))) return all
+  const kept = new Set<string>()
+  for (const bytes of names()) {
+    const name = bytes.toString()
+    const path = folder === '' ? name : `${folder}/${name}`
+    if (isUtf8(bytes) && name.isWellFormed()) kept.add(name)
+    else if (!isHidden(walker.options, name) && !isIgnored(layers, path) && walker.only?.ignores(path) !== false) {
+      const shown = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${byteHex(byte)}`)
+      walker.found.failed.push({
+        filename: sentName(walker, folder === '' ? shown : `${folder}/${shown}`),
+        reason: NOT_UTF8,
+      })
+    }
+  }
+  return kept
+}
+
+function byteHex(byte: string): string {
+  return byte.charCodeAt(0).toString(16).toUpperCase()
 }
 
 function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: Layers): void {
@@ -206,12 +262,13 @@ function visitLink(walker: Walker, path: string): void {
 
 function take(walker: Walker, path: string): void {
   walker.found.files.push({
-    ...{ path: join(walker.root, path), filename: sentName(walker, path), folder: walker.folder, inside: path },
+    ...{ path: join(walker.root, path), filename: sentName(walker, path) },
+    ...{ folder: walker.folder, root: walker.root, inside: path },
   })
 }
 
 function sentName(walker: Walker, path: string): string {
-  return (walker.name === '' ? path : path === '' ? walker.name : `${walker.name}/${path}`).normalize('NFC')
+  return walker.name === '' ? path : path === '' ? walker.name : `${walker.name}/${path}`
 }
 
 function ruleFiles(entries: Dirent[]): string[] {
@@ -223,6 +280,8 @@ export function readFailure(error: unknown): string {
   const errno = errnoOf(error)
   if (errno === 'EACCES' || errno === 'EPERM') return 'permission denied'
   if (errno === 'ENOENT') return 'is gone'
+  if (errno === 'EOUTSIDE' || errno === 'ELOOP') return 'a symbolic link that leaves the folder'
+  if (errno === 'ENOTFILE') return 'not a regular file'
   return `cannot be read (${errno ?? String(error)})`
 }
 

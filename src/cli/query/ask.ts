@@ -5,6 +5,7 @@ import type { QueryBody } from '../../contract/gateway/queries.js'
 import { CliError } from '../cli-error.js'
 import { shortId } from '../columns.js'
 import { isObject, textOf } from '../json-file.js'
+import { readDegraded } from './degraded.js'
 import { type Evidence, readEvidence } from './evidence.js'
 
 /** What is sent: the fields a caller does not give have their defaults in the service. */
@@ -21,6 +22,8 @@ export interface Answer {
   traceId: string
   sessionId: string | undefined
   metadata: Record<string, unknown>
+  /** what the answer had to do without; not part of the json, where the metadata say it */
+  degraded: { class: string; reason: string }[]
   /** the evidence as far as people are shown it; not part of the json */
   evidence: Evidence[]
   /** from sending the question to the last frame, milliseconds */
@@ -85,13 +88,14 @@ function readDone(data: Record<string, unknown>) {
     citations: metadata.citations ?? [],
     evidenceBundle: evidenceBundle ?? null,
     metadata,
+    degraded: readDegraded(metadata),
     evidence: readEvidence(evidenceBundle),
   }
 }
 
 /** The one JSON value of `ks query --json`. */
 export function answerJson(answer: Answer): object {
-  const { evidence: _, tookMs: __, metadata, ...rest } = answer
+  const { evidence: _, tookMs: __, degraded: _____, metadata, ...rest } = answer
   const { evidenceBundle: ___, citations: ____, ...others } = metadata
   return { ...rest, metadata: others }
 }

@@ -1,5 +1,6 @@
 import { duration } from '../units.js'
 import type { Answer } from './ask.js'
+import { degradedWord } from './degraded.js'
 import { cited } from './evidence.js'
 
 /** `auto → fast · answerable · 2 of 10 items · 312 ms · trace #9f31c2aa` */
@@ -14,6 +15,7 @@ export function footer(answer: Answer, marks: { arrow: string }, traceShort: str
     mode,
     answer.evidenceState ?? answer.finishReason,
     `${used} of ${answer.evidence.length} items`,
+    degradedWord(answer.degraded),
     duration(answer.tookMs),
     `trace ${traceShort}`,
   ]

@@ -18,6 +18,8 @@ export interface FollowOptions {
   pageSize: number
   /** go on until the task has ended, over pages and over restarts of the service */
   toTheEnd: boolean
+  /** one page is not all: go on until there are no more events for now */
+  everyPage?: boolean
   signal: AbortSignal
   /** a client of whoever answers now, after the connection broke */
   reconnect: () => Promise<Client>
@@ -53,6 +55,7 @@ export async function* followTask(client: Client, id: string, options: FollowOpt
       continue
     }
     // a stream that ends without an event has nothing more to tell, unless the service was stopped
+    if (!options.toTheEnd && options.everyPage && seen >= options.pageSize) continue
     if (!options.toTheEnd) return
     if (seen === 0 && ++broken > RECONNECTS) return
     if (seen >= options.pageSize) continue

@@ -56,7 +56,8 @@ export abstract class ResearchCommand extends BaseCommand {
     const client = await this.client()
     const report = await client.request('GET /research-tasks/{id}/report', { path: { id } })
     if (this.out.isJson) return this.out.json(report)
-    this.out.text(report.text)
+    this.out.prose(report.text)
+    this.out.endProse()
     const { sections, sources, open } = report
     const answered = `${sections.length - open.length} of ${sections.length} questions answered`
     const facts = [report.resolvedMode, report.state, answered, `${sources.length} sources`]

@@ -1,3 +1,4 @@
+import '../../lib/no-debugger.js'
 import { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { findDaemon } from '../../client/local-daemon.js'

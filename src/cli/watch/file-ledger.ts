@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
@@ -88,7 +88,8 @@ function writeAnew(file: string, entries: readonly Entry[]): void {
 function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void {
   const handle = openSync(file, flags, 0o600)
   try {
-    if (lines.length > 0) writeSync(handle, `${lines.join('\n')}\n`)
+    // not writeSync(): a disk that is nearly full may take a part without an error
+    if (lines.length > 0) writeFileSync(handle, `${lines.join('\n')}\n`)
     fdatasyncSync(handle)
   } finally {
     closeSync(handle)
@@ -104,6 +105,7 @@ async function askFor(client: Client, spaceId: string, entries: readonly Entry[]
     const held = answer.items[index]
     if (held?.documentId === undefined) continue
     entry.documentIds = [held.documentId]
-    entry.documentSha = held.status === 'changed' ? 'another' : entry.sha256
+    if (held.status === 'changed') entry.documentSha = 'another'
+    else if (held.status !== 'failed') entry.documentSha = entry.sha256
   }
 }

@@ -12,7 +12,7 @@ export interface Entry {
   /** bytes */
   size: number
   sha256: string
-  /** sha256 of the newest document of the name; undefined when there is none, or it is not known */
+  /** sha256 of the newest document of the name; undefined when there is none, it failed, or it is not known */
   documentSha: string | undefined
   /** live documents of the name, newest first */
   documentIds: string[]
@@ -50,7 +50,8 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
             ...file,
             path: relative(folder, absolute).split(sep).join('/'),
             size: sizeBytes,
-            documentSha: documents[0]?.sha256,
+            // what failed is sent again
+            documentSha: documents[0]?.parserStatus === 'failed' ? undefined : documents[0]?.sha256,
             documentIds: documents.map(({ id }) => id),
           })
         after = page.nextAfter

@@ -2,7 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.js'
 import { type FileFacts, fileFacts, plainFingerprint } from '../../local/file-facts.js'
-import { lookAt, type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
+import { lookAt, NOT_UTF8, type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
 
 /** The watched folder itself is not there, or is no folder. */
 export class FolderMissing extends Error {}
@@ -11,6 +11,8 @@ export class FolderMissing extends Error {}
 export interface Present extends FileFacts {
   path: string
   filename: string
+  /** real path of the watched folder when it was looked at */
+  root: string | undefined
   /** for comparing looks */
   print: string
   /** milliseconds since the epoch of its last change */
@@ -44,22 +46,19 @@ export function folderIdentity(folder: string): string {
   return `${stats.dev}-${stats.ino}`
 }
 
-/** Looks at paths, `` for the whole folder. Two files that would get one name: the first one counts. */
+/** Looks at paths, `` for the whole folder. */
 export function look(paths: Iterable<string>, { folder, walk, onFolder }: LookOptions): Looked {
   const looked: Looked = { files: new Map(), unread: [], skipped: [] }
-  const names = new Map<string, string>()
   const found = lookAt(folder, paths, walk, { onFolder, onUnread: (path) => looked.unread.push(path) })
-  looked.skipped.push(...found.skipped)
-  for (const { path: absolute, filename, inside: path = '' } of found.files) {
-    const shown = nameInSpace(filename)
-    const reason = shown.length > LIMITS.filename ? `its name is over ${LIMITS.filename} characters` : undefined
-    if (reason !== undefined || (names.get(shown) ?? path) !== path) {
-      looked.skipped.push({ filename, reason: reason ?? 'another file goes by the same name' })
+  looked.skipped.push(...found.skipped, ...found.failed.filter(({ reason }) => reason === NOT_UTF8))
+  for (const { path: absolute, filename, root, inside: path = '' } of found.files) {
+    if (filename.length > LIMITS.filename) {
+      looked.skipped.push({ filename, reason: `its name is over ${LIMITS.filename} characters` })
       continue
     }
-    names.set(shown, path)
     try {
-      looked.files.set(path, presentOf(path, filename, statSync(absolute, { bigint: true })))
+      const facts = factsOf(statSync(absolute, { bigint: true }))
+      looked.files.set(path, { path, filename, root, ...facts })
     } catch {
       looked.unread.push(path) // gone between two system calls, or not to be read: the next look tells
     }
@@ -67,17 +66,9 @@ export function look(paths: Iterable<string>, { folder, walk, onFolder }: LookOp
   return looked
 }
 
-/** The service trims the parts of names. */
-function nameInSpace(filename: string): string {
-  return filename
-    .split('/')
-    .map((part) => part.trim())
-    .join('/')
-}
-
-function presentOf(path: string, filename: string, stats: BigIntStats): Present {
+function factsOf(stats: BigIntStats): Omit<Present, 'path' | 'filename' | 'root'> {
   return {
-    ...{ path, filename, ...fileFacts(stats, Date.now()) },
+    ...fileFacts(stats, Date.now()),
     print: plainFingerprint(stats),
     changedAt: Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs)),
   }

@@ -6,11 +6,12 @@ import { EXIT } from '../../contract/errors.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
+import { cell } from '../columns.js'
 import type { Place } from '../contexts.js'
 import { withoutName } from '../ingest/records.js'
 import { Interrupted, onInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
-import { ttyLine } from '../terminal.js'
+import { ttyLine, ttyName } from '../terminal.js'
 import { plural } from '../units.js'
 import { fileLedger, watchFile } from './file-ledger.js'
 import { Follower } from './follower.js'
@@ -92,7 +93,8 @@ async function openWatcher(
     },
     onState: stateTeller(folder, options),
     onSkipped: (skipped) => {
-      for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED)) out.note(`skipped ${filename}: ${reason}`)
+      for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED))
+        out.note(`skipped ${ttyName(filename)}: ${reason}`)
       if (skipped.length > SHOWN_SKIPPED) out.note(`skipped ${skipped.length - SHOWN_SKIPPED} more`)
     },
   })
@@ -145,10 +147,10 @@ function print(seen: Seen, out: Output, tally: { changes: number; failed: number
   if (out.isJson) {
     out.event('watch.file', seen)
   } else if (out.format === 'tsv') {
-    out.raw(`${[status, filename, reason ?? ''].map((cell) => ttyLine(cell)).join('\t')}\n`)
+    out.raw(`${[status, filename, reason ?? ''].map((value) => cell(value)).join('\t')}\n`)
   } else if (status !== 'published') {
     const why = reason === undefined ? '' : `: ${withoutName(reason, filename)}`
-    out.line(ttyLine(`${MARKS[status]} ${filename}${why}`))
+    out.line(ttyLine(`${MARKS[status]} ${ttyName(filename)}${why}`))
   }
 }
 

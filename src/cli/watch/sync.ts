@@ -6,6 +6,7 @@ import { hashFile } from '../ingest/hash-cache.js'
 import type { FileToSend } from '../ingest/plan.js'
 import { batches, type Sent, sendBatch } from '../ingest/upload.js'
 import { type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
+import { overLimit, uploadLimit } from '../upload-limit.js'
 import { chunks, type Entry, type Ledger } from './ledger.js'
 import { deviceAbove, folderIdentity, type Looked, look, type Present, printOf, whatIsAt } from './look.js'
 import { SETTLE_MS, Settling } from './settling.js'
@@ -170,9 +171,15 @@ export class FolderSync {
   async #send(client: Client, files: readonly Present[], pass: Pass): Promise<void> {
     const { folder, onProgress } = this.#options
     const claims: Entry[] = []
+    const most = files.length === 0 ? 0 : await uploadLimit(client)
     for (const file of files) {
+      const tooLarge = overLimit(file.size, most)
+      if (tooLarge !== undefined) {
+        this.#fail(file, tooLarge)
+        continue
+      }
       try {
-        const sha256 = await hashFile(join(folder, file.path), file.size)
+        const sha256 = await hashFile(join(folder, file.path), file.size, file.root)
         const { path, filename, fingerprint, device, size } = file
         const known = this.#entries.get(path)
         const { documentSha, documentIds } = known ?? { documentSha: undefined, documentIds: [] }
@@ -186,8 +193,10 @@ export class FolderSync {
     const unheld = claims.filter((entry) => entry.documentSha !== entry.sha256)
     const wanted = unheld.length < ASK_FROM ? unheld : await this.#ask(client, unheld)
     const prints = new Map(files.map(({ path, print }) => [path, print]))
+    // all were found by one look
+    const root = files[0]?.root === undefined ? {} : { root: files[0].root }
     const toSend = wanted.map(
-      ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index }),
+      ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index, ...root }),
     )
     const limit = pLimit(UPLOADS_AT_ONCE)
     const sent = await Promise.all(batches(toSend).map((batch) => limit(() => this.#upload(client, batch))))
@@ -203,7 +212,7 @@ export class FolderSync {
     onProgress()
   }
 
-  /** Leaves out what the space holds already. */
+  /** Leaves out what the space holds already; what failed there is sent again. */
   async #ask(client: Client, entries: Entry[]): Promise<Entry[]> {
     const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
     const { spaceId } = this.#options
@@ -212,7 +221,7 @@ export class FolderSync {
     })
     return entries.filter((entry, index) => {
       const held = answer.items[index]
-      if (held?.documentId === undefined || held.status === 'changed') return true
+      if (held?.documentId === undefined || held.status !== 'unchanged') return true
       entry.documentSha = entry.sha256
       entry.documentIds = [held.documentId]
       return false

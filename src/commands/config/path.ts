@@ -2,6 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { credentialsPath } from '../../cli/credentials.js'
 import { daemonConfigPath } from '../../cli/daemon-config.js'
 import { userConfigPath } from '../../cli/user-config.js'
+import { programsPath } from '../../local/allowed-programs.js'
 
 export default class ConfigPath extends BaseCommand {
   static override summary = 'print where settings and data are'
@@ -13,6 +14,7 @@ export default class ConfigPath extends BaseCommand {
     this.out.record({
       config: userConfigPath(this.dirs.config),
       credentials: credentialsPath(this.dirs.config),
+      programs: programsPath(this.dirs.config),
       daemonConfig: daemonConfigPath(this.dirs.data),
       data: this.dirs.data,
       state: this.dirs.state,

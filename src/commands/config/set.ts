@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
+import { configuredProviders, setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
 import { checkDefault, defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+import { allowPrograms, programsOf } from '../../local/allowed-programs.js'
 
 export default class ConfigSet extends BaseCommand {
   static override summary = 'keep a setting'
@@ -20,6 +21,10 @@ export default class ConfigSet extends BaseCommand {
     const { args, flags } = await this.parse(ConfigSet)
     if (flags.daemon) {
       setDaemonSetting(this.dirs.data, args.key, args.value)
+      // whoever types a program here has named it on this machine
+      if (args.key === 'providers') {
+        allowPrograms(this.dirs.config, configuredProviders(this.dirs.data).flatMap(programsOf))
+      }
       this.out.note('hint: `ks daemon restart` puts it in force')
       return
     }

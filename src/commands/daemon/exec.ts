@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
 import { runWith, startPrivateDaemon } from '../../cli/private-daemon.js'
+import { typedWords } from '../../cli/words.js'
 
 export default class DaemonExec extends BaseCommand {
   static override summary = 'run a command with a daemon of its own, and exit as the command does'
@@ -21,14 +22,14 @@ export default class DaemonExec extends BaseCommand {
   }
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(DaemonExec)
+    const { raw, flags } = await this.parse(DaemonExec)
     if (!flags.temp && flags['data-dir'] === undefined)
       throw usageError('say where the data goes: `--temp` or `--data-dir`')
     const dataDir = flags['data-dir'] === undefined ? undefined : resolve(flags['data-dir'])
     const daemon = await startPrivateDaemon(dataDir)
     let code: number
     try {
-      code = await runWith(argv.map(String), daemon.env)
+      code = await runWith(typedWords(raw), daemon.env)
     } finally {
       await daemon.stop()
     }

@@ -4,6 +4,15 @@ import { daemonLogPath, followLines, hasLevel, lastLines, prettyLine } from '../
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
+/** A line of the log; what a crash wrote there is no JSON. */
+function asObject(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return { msg: line }
+  }
+}
+
 export default class DaemonLogs extends BaseCommand {
   static override summary = "print the daemon's log: readable on a terminal, JSON lines in a pipe"
   static override examples = ['<%= config.bin %> daemon logs -n 50', '<%= config.bin %> daemon logs -f --level warn']
@@ -19,9 +28,14 @@ export default class DaemonLogs extends BaseCommand {
     const pretty = this.out.format === 'table'
     const print = (line: string) => {
       if (flags.level === undefined || hasLevel(line, flags.level))
-        this.out.raw(`${pretty ? prettyLine(line) : line}\n`)
+        this.out.text(`${pretty ? prettyLine(line) : line}\n`)
     }
     const lines = lastLines(path, flags.lines)
+    if (this.out.format === 'json' && !flags.follow) {
+      const wanted = lines.filter((line) => flags.level === undefined || hasLevel(line, flags.level))
+      this.out.json(wanted.map(asObject))
+      return
+    }
     for (const line of lines) print(line)
     if (lines.length === 0 && !flags.follow) this.out.note(`No log yet at ${path}.`)
     if (!flags.follow) return

@@ -9,7 +9,7 @@ export default class DocsArtifact extends BaseCommand {
     "<%= config.bin %> docs artifact '#a1b2c3d4' --space example-space --text",
     "<%= config.bin %> docs artifact '#a1b2c3d4' --space example-space --format jsonl",
   ]
-  static override args = { id: Args.string({ required: true, description: 'id of the document' }) }
+  static override args = { id: Args.string({ required: true, description: 'path or id of the document' }) }
   static override flags = {
     ...spaceFlag,
     version: Flags.integer({

@@ -9,7 +9,7 @@ export default class DocsAsset extends BaseCommand {
   static override summary = 'save the bytes of one item of a document'
   static override examples = ["<%= config.bin %> docs asset '#a1b2c3d4' ITEM --space example-space -o figure.png"]
   static override args = {
-    id: Args.string({ required: true, description: 'id of the document' }),
+    id: Args.string({ required: true, description: 'path or id of the document' }),
     item: Args.string({ required: true, description: 'id of the item, as `ks docs items` shows it' }),
   }
   static override flags = {

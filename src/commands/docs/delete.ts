@@ -13,11 +13,12 @@ const ASK_ABOVE = 10
 export default class DocsDelete extends BaseCommand {
   static override summary = 'delete documents with everything derived from them'
   static override examples = [
+    '<%= config.bin %> docs delete handbook/on-call.md --space example-space',
     "<%= config.bin %> docs delete '#a1b2c3d4' --space example-space",
-    '<%= config.bin %> docs --space example-space --all --format tsv --fields id | xargs <%= config.bin %> docs delete --space example-space --yes',
+    '<%= config.bin %> docs --space example-space --all --format tsv --fields id | xargs -r <%= config.bin %> docs delete --space example-space --yes',
   ]
   static override strict = false
-  static override args = { id: Args.string({ required: true, description: 'ids of documents' }) }
+  static override args = { id: Args.string({ required: true, description: 'paths or ids of documents' }) }
   static override flags = { ...spaceFlag, 'dry-run': Flags.boolean({ description: 'only say what would be deleted' }) }
 
   async run(): Promise<void> {

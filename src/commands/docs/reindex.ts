@@ -10,23 +10,25 @@ export default class DocsReindex extends BaseCommand {
   static override examples = [
     "<%= config.bin %> docs reindex '#a1b2c3d4' --space example-space",
     '<%= config.bin %> docs reindex --all --space example-space --yes',
+    "<%= config.bin %> docs reindex --all --space example-space --yes --json | jq -r '.[0].bulkJobId' | xargs <%= config.bin %> jobs wait",
   ]
   static override strict = false
-  static override args = { id: Args.string({ description: 'ids of documents' }) }
+  static override args = { id: Args.string({ description: 'paths or ids of documents' }) }
   static override flags = { ...spaceFlag, all: Flags.boolean({ description: 'every document of the space' }) }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocsReindex)
-    if (flags.all === argv.length > 0) throw usageError('give ids of documents, or `--all`')
+    if ((flags.all === true) === argv.length > 0) throw usageError('give ids of documents, or `--all`')
     const { id, documentIds } = await this.documentsNamed(argv)
     if (flags.all && !(await confirm('compiling every document of the space again', this.prompt))) return
     const client = await this.client()
     const body = flags.all ? { all: true } : { documentIds }
     const done = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
+    const { bulkJobId } = done
     const rows = done.items.map((item) =>
       item.status === 'queued'
-        ? { documentId: item.asset.id, status: item.status, jobId: item.compilationJob.id }
-        : { documentId: item.documentId, status: item.status },
+        ? { documentId: item.asset.id, status: item.status, jobId: item.compilationJob.id, bulkJobId }
+        : { documentId: item.documentId, status: item.status, bulkJobId },
     )
     await this.out.list(rows, {
       columns: [
@@ -34,8 +36,12 @@ export default class DocsReindex extends BaseCommand {
         { field: 'status', kind: 'state' },
         { field: 'jobId', title: 'JOB', kind: 'id' },
       ],
+      fields: ['bulkJobId'],
       empty: 'No documents to compile.',
     })
-    if (rows.length > 0) this.out.note(`hint: \`ks jobs bulk ${done.bulkJobId}\` says how far it is`)
+    if (rows.length > 0)
+      this.out.note(
+        `hint: \`ks jobs bulk ${bulkJobId}\` says how far it is, \`ks jobs wait ${bulkJobId}\` waits for it`,
+      )
   }
 }

@@ -5,8 +5,11 @@ import { DOCUMENT_FIELDS } from '../../cli/resources.js'
 
 export default class DocsShow extends BaseCommand {
   static override summary = 'show one document'
-  static override examples = ["<%= config.bin %> docs show '#a1b2c3d4' --space example-space"]
-  static override args = { id: Args.string({ required: true, description: 'id of the document' }) }
+  static override examples = [
+    '<%= config.bin %> docs show handbook/on-call.md --space example-space',
+    "<%= config.bin %> docs show '#a1b2c3d4' --space example-space",
+  ]
+  static override args = { id: Args.string({ required: true, description: 'path or id of the document' }) }
   static override flags = { ...spaceFlag }
 
   async run(): Promise<void> {

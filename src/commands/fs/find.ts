@@ -35,7 +35,10 @@ export default class FsFind extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const items = paginate(
-      (page) => client.request('GET /knowledge-spaces/{id}/fs/find', { path: { id }, query: { ...wanted, ...page } }),
+      async (page) =>
+        this.tellingLacks(
+          await client.request('GET /knowledge-spaces/{id}/fs/find', { path: { id }, query: { ...wanted, ...page } }),
+        ),
       { ...this.range(flags), pageSize: 1000 },
     )
     await this.list(items, {

@@ -37,11 +37,12 @@ export default class FsGrep extends BaseCommand {
     let cutShort = false
     const matches = paginate(
       async (page) => {
+        const query = { ...wanted, ...page }
         const {
           matches: items,
           truncated,
           nextCursor,
-        } = await client.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id }, query: { ...wanted, ...page } })
+        } = this.tellingLacks(await client.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id }, query }))
         cutShort = truncated && nextCursor === undefined
         return { items, nextCursor }
       },
@@ -64,7 +65,7 @@ export default class FsGrep extends BaseCommand {
     matches: AsyncGenerator<{ path: string; startOffset: number; snippet: string }, string | undefined>,
   ): Promise<number> {
     let found = 0
-    for await (const match of matches) {
+    for await (const match of this.tellingMore(matches)) {
       found += 1
       this.out.line(`${match.path}:${match.startOffset}: ${match.snippet.replace(/\s+/g, ' ').trim()}`)
     }

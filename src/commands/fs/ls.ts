@@ -20,7 +20,10 @@ export default class FsLs extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const items = paginate(
-      (page) => client.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query: { path, ...page } }),
+      async (page) =>
+        this.tellingLacks(
+          await client.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query: { path, ...page } }),
+        ),
       { ...this.range(flags), pageSize: 1000 },
     )
     await this.list(items, {

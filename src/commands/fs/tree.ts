@@ -21,7 +21,11 @@ export default class FsTree extends BaseCommand {
       default: LIMITS.treeDepth,
       description: `levels to show (default ${LIMITS.treeDepth}, the most there are)`,
     }),
-    limit: Flags.integer({ min: 1, helpValue: 'n', description: `most entries to show (default ${DEFAULT_LIMIT})` }),
+    limit: Flags.integer({
+      min: 1,
+      helpValue: 'n',
+      description: `most entries to show (default ${DEFAULT_LIMIT} at a terminal, else ${LIMITS.page.cap})`,
+    }),
   }
 
   async run(): Promise<void> {
@@ -33,7 +37,7 @@ export default class FsTree extends BaseCommand {
       path: { id },
       query: {
         path,
-        limit: flags.limit ?? DEFAULT_LIMIT,
+        limit: flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : LIMITS.page.cap),
         depth: flags.depth,
       },
     })
@@ -46,6 +50,7 @@ export default class FsTree extends BaseCommand {
         empty: `${path} is empty.`,
       })
     }
+    this.tellingLacks(tree)
     if (tree.truncated) this.out.note('There is more: give a greater `--limit`, or a path further down.')
   }
 

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-import { textOrStdin } from '../../cli/stdin.js'
+import { textOfWords } from '../../cli/words.js'
 
 const several = { multiple: true, multipleNonGreedy: true } as const
 
@@ -13,6 +13,7 @@ export default class GoldenAdd extends BaseCommand {
   static override examples = [
     '<%= config.bin %> golden add "How long are traces kept?" --expect \'#9f31c2aa\' --tag retention --space example-space',
   ]
+  static override strict = false
   static override args = { question: Args.string({ required: true, description: 'the question, or - for stdin' }) }
   static override flags = {
     ...spaceFlag,
@@ -25,9 +26,9 @@ export default class GoldenAdd extends BaseCommand {
   }
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(GoldenAdd)
+    const { raw, flags } = await this.parse(GoldenAdd)
     const { id } = await this.space()
-    const question = await textOrStdin(args.question, 'the question')
+    const question = await textOfWords(raw, 'the question')
     const client = await this.client()
     const added = await client.request('POST /knowledge-spaces/{id}/golden-questions', {
       path: { id },

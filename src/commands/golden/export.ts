@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { toJson } from '../../cli/output.js'
 import { paginate } from '../../client/pages.js'
 
 export default class GoldenExport extends BaseCommand {
@@ -15,7 +16,12 @@ export default class GoldenExport extends BaseCommand {
       (query) => client.request('GET /knowledge-spaces/{id}/golden-questions', { path: { id }, query }),
       { pageSize: 1000 },
     )
-    for await (const { question, expectedEvidenceIds, tags, metadata } of questions)
-      this.out.text(`${JSON.stringify({ question, expectedEvidenceIds, tags, metadata })}\n`)
+    const all: object[] = []
+    for await (const { question, expectedEvidenceIds, tags, metadata } of questions) {
+      const kept = { question, expectedEvidenceIds, tags, metadata }
+      if (this.out.format === 'json') all.push(kept)
+      else this.out.raw(`${toJson(kept, false)}\n`)
+    }
+    if (this.out.format === 'json') this.out.json(all)
   }
 }

@@ -24,8 +24,12 @@ export default class GraphEntities extends BaseCommand {
       ...(flags.match === undefined ? {} : { query: flags.match }),
     }
     const items = paginate(
-      (page) =>
-        client.request('GET /knowledge-spaces/{id}/graph/entities', { path: { id }, query: { ...filter, ...page } }),
+      async (page) => {
+        const query = { ...filter, ...page }
+        return this.tellingLacks(
+          await client.request('GET /knowledge-spaces/{id}/graph/entities', { path: { id }, query }),
+        )
+      },
       { ...this.range(flags), pageSize: 100 },
     )
     await this.list(items, { columns: ENTITY_COLUMNS, fields: ENTITY_FIELDS, empty: 'No entities were found.' })

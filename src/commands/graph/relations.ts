@@ -30,8 +30,12 @@ export default class GraphRelations extends BaseCommand {
       ...(entityId === undefined ? {} : { entityId }),
     }
     const items = paginate(
-      (page) =>
-        client.request('GET /knowledge-spaces/{id}/graph/relations', { path: { id }, query: { ...filter, ...page } }),
+      async (page) => {
+        const query = { ...filter, ...page }
+        return this.tellingLacks(
+          await client.request('GET /knowledge-spaces/{id}/graph/relations', { path: { id }, query }),
+        )
+      },
       { ...this.range(flags), pageSize: 100 },
     )
     await this.list(items, { columns: RELATION_COLUMNS, fields: RELATION_FIELDS, empty: 'No relations were found.' })

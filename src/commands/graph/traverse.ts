@@ -40,7 +40,8 @@ export default class GraphTraverse extends BaseCommand {
         ...(flags.within === undefined ? {} : { timeoutMs: flags.within }),
       },
     })
-    if (flags.format === 'dot') this.out.raw(dotOf(found))
+    this.tellingLacks(found)
+    if (flags.format === 'dot') this.out.text(dotOf(found))
     else if (this.out.format === 'json') this.out.json(found)
     else if (this.out.format === 'table') this.draw(treeOf(found))
     else await this.relations(found.relations)

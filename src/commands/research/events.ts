@@ -1,10 +1,12 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
-import { eventLine, followTask, type TaskEvent } from '../../cli/research/follow.js'
+import { eventLine, followTask, isLast, type TaskEvent } from '../../cli/research/follow.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
 import { resolveId } from '../../cli/resolve.js'
 
 const DEFAULT_LIMIT = 25
+/** events of one request, at most */
+const PAGE = 100
 
 export default class ResearchEvents extends ResearchCommand {
   static override summary = 'show the events of a research task; waits for them while it is at work'
@@ -16,8 +18,8 @@ export default class ResearchEvents extends ResearchCommand {
   static override flags = {
     follow: Flags.boolean({ description: 'until the task has ended, also over a restart of the daemon' }),
     limit: Flags.integer({
-      ...{ min: 1, max: 100, helpValue: 'n', exclusive: ['follow'] },
-      description: `leave after so many events (default ${DEFAULT_LIMIT})`,
+      ...{ min: 1, max: PAGE, helpValue: 'n', exclusive: ['follow'] },
+      description: `leave after so many events (default ${DEFAULT_LIMIT} at a terminal, else all there are)`,
     }),
     cursor: Flags.string({ helpValue: 'cursor', description: 'go on behind this event' }),
   }
@@ -33,10 +35,27 @@ export default class ResearchEvents extends ResearchCommand {
     }
     if (flags.follow) await this.follow(id, { cursor: flags.cursor, onEvent })
     else {
-      const page = { pageSize: flags.limit ?? DEFAULT_LIMIT, toTheEnd: false, cursor: flags.cursor }
-      const rest = { signal: this.deadline.signal, reconnect: () => this.reconnected() }
-      for await (const event of followTask(await this.client(), id, { ...page, ...rest })) onEvent(event)
+      const limit = flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : undefined)
+      await this.events(id, { limit, cursor: flags.cursor }, onEvent)
     }
     if (this.out.format === 'json') this.out.json(all)
+  }
+
+  private async events(
+    id: string,
+    { limit, cursor }: { limit: number | undefined; cursor: string | undefined },
+    onEvent: (event: TaskEvent) => void,
+  ): Promise<void> {
+    const page = { pageSize: limit ?? PAGE, everyPage: limit === undefined, toTheEnd: false, cursor }
+    const rest = { signal: this.deadline.signal, reconnect: () => this.reconnected() }
+    let last: TaskEvent | undefined
+    let seen = 0
+    for await (const event of followTask(await this.client(), id, { ...page, ...rest })) {
+      onEvent(event)
+      last = event
+      seen += 1
+    }
+    if (seen === limit && last?.id !== undefined && !isLast(last))
+      this.out.note(`There may be more: \`--cursor ${last.id}\`, or a greater \`--limit\`.`)
   }
 }

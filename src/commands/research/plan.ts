@@ -3,19 +3,20 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { askedOf, askFlags } from '../../cli/research/flags.js'
 import { planLines, STEP_COLUMNS } from '../../cli/research/view.js'
-import { textOrStdin } from '../../cli/stdin.js'
+import { textOfWords } from '../../cli/words.js'
 
 export default class ResearchPlan extends BaseCommand {
   static override summary = 'estimate what a research task would take, without starting it'
   static override examples = [
     '<%= config.bin %> research plan "compare the two gauges and their accuracy" --space example-space --budget 0.10',
   ]
+  static override strict = false
   static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
   static override flags = { ...spaceFlag, ...askFlags }
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(ResearchPlan)
-    const query = await textOrStdin(args.text, 'the question')
+    const { raw, flags } = await this.parse(ResearchPlan)
+    const query = await textOfWords(raw, 'the question')
     const { id: knowledgeSpaceId } = await this.space()
     const client = await this.client()
     const asked = askedOf({ ...flags, mode: this.settings.mode?.value })

@@ -4,7 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { askedOf, askFlags, limitFlags, limitsOf } from '../../cli/research/flags.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
 import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
-import { textOrStdin } from '../../cli/stdin.js'
+import { textOfWords } from '../../cli/words.js'
 
 export default class ResearchStart extends ResearchCommand {
   static override summary = 'start a research task, which goes on in the background'
@@ -12,6 +12,7 @@ export default class ResearchStart extends ResearchCommand {
     '<%= config.bin %> research start "compare the two gauges and their accuracy" --space example-space --follow',
     '<%= config.bin %> research start - --space example-space --budget 0.25 --time-limit 5m < question.txt',
   ]
+  static override strict = false
   static override args = { text: Args.string({ required: true, description: 'question, - for stdin' }) }
   static override flags = {
     ...spaceFlag,
@@ -21,8 +22,8 @@ export default class ResearchStart extends ResearchCommand {
   }
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(ResearchStart)
-    const query = await textOrStdin(args.text, 'the question')
+    const { raw, flags } = await this.parse(ResearchStart)
+    const query = await textOfWords(raw, 'the question')
     const { id: knowledgeSpaceId } = await this.space()
     const client = await this.client()
     const asked = askedOf({ ...flags, mode: this.settings.mode?.value })

@@ -1,20 +1,72 @@
 import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { CliError } from '../../cli/cli-error.js'
 import { modelReference } from '../../cli/resources.js'
+import { ApiError } from '../../client/errors.js'
+import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
+
+const FIELDS = ['id', 'state', 'filled', 'total', 'refused', 'error'] as const
 
 export default class SpacesSetEmbedding extends BaseCommand {
-  static override summary = 'choose the embedding model of a space without documents'
-  static override examples = ['<%= config.bin %> spaces set-embedding example-space builtin/lsa/lsa-200']
+  static override summary = 'choose the embedding model of a space'
+  static override description =
+    'A space with documents is moved: their vectors are made anew beside the old ones, which queries use until all are there. A move that fails leaves the space as it was.'
+  static override examples = [
+    '<%= config.bin %> spaces set-embedding example-space builtin/lsa/lsa-200',
+    '<%= config.bin %> spaces set-embedding example-space openai-compatible/ollama/nomic-embed-text --wait',
+  ]
   static override args = {
     space: Args.string({ required: true, description: 'slug or id' }),
     model: Args.string({ required: true, description: 'plugin/provider/model' }),
   }
+  static override flags = {
+    wait: Flags.boolean({ description: 'wait until queries use the new model; exit 1 when the move fails' }),
+  }
 
   async run(): Promise<void> {
-    const { args } = await this.parse(SpacesSetEmbedding)
+    const { args, flags } = await this.parse(SpacesSetEmbedding)
     const body = modelReference(args.model, 'MODEL')
     const { id } = await this.spaceNamed(args.space)
     const client = await this.client()
-    this.out.record(await client.request('PUT /knowledge-spaces/{id}/embedding-profile', { path: { id }, body }))
+    try {
+      this.out.record(await client.request('PUT /knowledge-spaces/{id}/embedding-profile', { path: { id }, body }))
+      return
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'embedding-frozen') throw error
+    }
+    const migrations = 'POST /knowledge-spaces/{id}/embedding-profile/migrations'
+    const begun = await client.request(migrations, { path: { id }, body })
+    const last = flags.wait ? await this.follow(id, begun) : begun
+    this.out.record(last, { fields: [...FIELDS] })
+    if (last.state === 'failed' || last.state === 'canceled')
+      throw new CliError(`the space keeps its embedding model: ${last.error ?? 'the move was canceled'}`, {
+        code: 'migration-failed',
+      })
+  }
+
+  private async follow(id: string, begun: EmbeddingMigration): Promise<EmbeddingMigration> {
+    const { poll } = await import('../../cli/wait.js')
+    const { Progress } = await import('../../cli/progress.js')
+    const client = await this.client()
+    let now = begun
+    const plain = () => {
+      const { state, filled, total, error } = now
+      return `${filled} of ${total} passages have a vector of the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
+    }
+    const view = () => ({ lines: [plain()], plain: plain() })
+    const live = this.out.isErrTerminal && !this.out.isQuiet
+    const progress = new Progress({ stream: process.stderr, live, width: this.out.width, view })
+    if (!this.out.isQuiet) progress.start()
+    try {
+      return await poll(async () => {
+        now = await client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', {
+          path: { id, migrationId: begun.id },
+        })
+        return now.completedAt === undefined ? undefined : now
+      }, this.deadline.signal)
+    } finally {
+      if (!this.out.isQuiet) progress.stop()
+    }
   }
 }

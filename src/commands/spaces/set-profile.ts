@@ -23,7 +23,10 @@ export default class SpacesSetProfile extends BaseCommand {
       description: 'language model; none removes it',
     }),
     rerank: Flags.boolean({ allowNo: true, description: 'rerank candidates' }),
-    'rerank-model': Flags.string({ helpValue: 'plugin/provider/model', description: 'reranking model' }),
+    'rerank-model': Flags.string({
+      helpValue: 'plugin/provider/model',
+      description: 'reranking model of fast and deep; none removes it',
+    }),
   }
 
   async run(): Promise<void> {
@@ -41,7 +44,8 @@ export default class SpacesSetProfile extends BaseCommand {
       body.reasoningModel = modelReference(flags['reasoning-model'], '--reasoning-model')
     }
     if (flags.rerank !== undefined) body.rerank = { ...body.rerank, enabled: flags.rerank }
-    if (flags['rerank-model'] !== undefined) {
+    if (flags['rerank-model'] === 'none') body.rerank = { enabled: body.rerank.enabled }
+    else if (flags['rerank-model'] !== undefined) {
       body.rerank = { enabled: true, model: modelReference(flags['rerank-model'], '--rerank-model') }
     }
     this.out.record(await client.request('PUT /knowledge-spaces/{id}/retrieval-profile', { path: { id }, body }))

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { missingInWords } from '../../cli/doctor/vectors.js'
+import { ttyLine } from '../../cli/terminal.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 
 const REFRESH_MS = 2000
@@ -31,12 +33,15 @@ export default class SpacesStatus extends BaseCommand {
     }
     const { summaries } = status.index
     const word = status.storage.healthy ? this.out.paint('green', 'healthy') : this.out.paint('red', 'not healthy')
-    this.out.styled(`storage      ${word} · ${status.storage.provider}`)
+    this.out.styled(`storage      ${word} · ${ttyLine(status.storage.provider)}`)
     for (const [name, summary] of Object.entries(summaries)) {
       const rest = Object.entries(summary).filter(([state, count]) => state !== 'total' && count > 0)
       const states = rest.map(([state, count]) => `${count} ${state}`).join(', ')
       this.out.line(`${name.padEnd(13)}${summary.total} projections${states === '' ? '' : `: ${states}`}`)
     }
+    for (const reason of status.index.degraded ?? []) this.out.line(`degraded     ${reason}`)
+    if (status.index.missingVectors !== undefined)
+      this.out.line(`vectors      ${missingInWords(status.index.missingVectors)}`)
     this.out.line(`leases       ${status.activeLeases.count} active`)
     this.out.line(`sessions     ${status.activeSessions.count} active`)
     this.out.line(`commits      ${status.failedCommits.count} failed`)

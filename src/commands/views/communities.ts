@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { COVERAGE_FIELDS, coverageNote } from '../../cli/views.js'
 
 export default class ViewsCommunities extends BaseCommand {
   static override summary = 'make the communities of entities that belong together'
@@ -21,7 +22,9 @@ export default class ViewsCommunities extends BaseCommand {
       body: { ...(version === undefined ? {} : { generatedVersion: version }) },
     })
     this.out.record(made, {
-      fields: ['communityCount', 'entityCount', 'documentCount', 'pathCount', 'generatedVersion'],
+      fields: ['communityCount', 'entityCount', 'documentCount', 'pathCount', 'generatedVersion', ...COVERAGE_FIELDS],
     })
+    const note = coverageNote(made)
+    if (note !== undefined) this.out.note(note)
   }
 }

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { COVERAGE_FIELDS, coverageNote } from '../../cli/views.js'
 import { LIMITS } from '../../contract/limits.js'
 
 export default class ViewsTopic extends BaseCommand {
@@ -32,6 +33,10 @@ export default class ViewsTopic extends BaseCommand {
         ...(flags.limit === undefined ? {} : { limit: flags.limit }),
       },
     })
-    this.out.record(made, { fields: ['topicName', 'topicSlug', 'generatedVersion', 'documentCount', 'pathCount'] })
+    this.out.record(made, {
+      fields: ['topicName', 'topicSlug', 'generatedVersion', 'documentCount', 'pathCount', ...COVERAGE_FIELDS],
+    })
+    const note = coverageNote(made)
+    if (note !== undefined) this.out.note(note)
   }
 }

@@ -38,6 +38,8 @@ const fields = {
   /** what each conversation keeps; named as no control of `userInputForm` is */
   conversationVariables: ConversationVariables,
   site: Site.partial(),
+  /** what a successful upload is answered with: some clients take nothing but 201 */
+  uploadStatus: z.literal([200, 201]),
   vision: Vision,
   speechToText: SpeechToText,
   textToSpeech: TextToSpeech,

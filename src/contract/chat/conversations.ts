@@ -71,4 +71,16 @@ export const conversationsRoutes = [
     ok: { 200: ChatConversation },
     errors: [400, 404],
   }),
+  route({
+    id: 'changeConversation',
+    method: 'PATCH',
+    path: '/v1/conversations/{conversation_id}',
+    scope: 'application',
+    summary: 'The same as naming a conversation, for clients that ask in this way.',
+    params: ConversationParams,
+    body: RenameBody,
+    ok: { 200: ChatConversation },
+    errors: [400, 404],
+    extension: true,
+  }),
 ] as const

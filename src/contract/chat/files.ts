@@ -34,7 +34,7 @@ export const filesRoutes = [
     scope: 'application',
     summary: 'Upload an image that the same user can send with a message.',
     multipart: { file: { name: 'file', many: false }, fields: z.object({ user }) },
-    ok: { 200: FileUpload },
+    ok: { 200: FileUpload, 201: FileUpload },
     errors: [400, 413, 415, 503],
   }),
   route({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Degradation } from '../gateway/degraded.js'
 import { count, queryInt, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { decimal } from './behaviour.js'
@@ -71,6 +72,10 @@ const AnswerMetadata = z.strictObject({
   retriever_resources: z.array(RetrieverResource),
   /** the annotation that answered in place of a model */
   annotation_reply: z.strictObject({ id: uuid, account: z.strictObject({ id: uuid, name: z.string() }) }).nullable(),
+  /** extension: what the answer had to do without; absent where it lacks nothing */
+  degraded: z.literal(true).optional(),
+  degraded_class: Degradation.shape.class.optional(),
+  degraded_reasons: z.array(z.string()).optional(),
 })
 export type AnswerMetadata = z.output<typeof AnswerMetadata>
 

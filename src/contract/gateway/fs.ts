@@ -12,6 +12,7 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { RESOURCE_TYPES } from '../values.js'
+import { notWhole } from './degraded.js'
 
 export const ResourceType = z.enum(RESOURCE_TYPES)
 export type ResourceType = z.output<typeof ResourceType>
@@ -61,6 +62,7 @@ export const Listing = z
     nextCursor: z.string().optional(),
     consistencyClass: ConsistencyClass.optional(),
     preview: preview.optional(),
+    ...notWhole,
   })
   .meta({ id: 'Listing' })
 export type Listing = z.output<typeof Listing>
@@ -73,6 +75,7 @@ export const TreeListing = z
     nextCursor: z.string().optional(),
     consistencyClass: ConsistencyClass.optional(),
     preview: preview.optional(),
+    ...notWhole,
   })
   .meta({ id: 'TreeListing' })
 export type TreeListing = z.output<typeof TreeListing>
@@ -94,6 +97,7 @@ export const GrepListing = z
     ),
     truncated: z.boolean(),
     nextCursor: z.string().optional(),
+    ...notWhole,
   })
   .meta({ id: 'GrepListing' })
 export type GrepListing = z.output<typeof GrepListing>

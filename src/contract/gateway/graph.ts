@@ -14,6 +14,7 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { ENTITY_TYPES, RELATION_TYPES } from '../values.js'
+import { notWhole } from './degraded.js'
 
 export const EntityType = z.enum(ENTITY_TYPES)
 export type EntityType = z.output<typeof EntityType>
@@ -74,6 +75,7 @@ export const GraphTraversal = z
       maxNodes: count,
       timedOut: z.boolean(),
     }),
+    ...notWhole,
   })
   .meta({ id: 'GraphTraversal' })
 export type GraphTraversal = z.output<typeof GraphTraversal>
@@ -134,6 +136,13 @@ export const MaterializeTopicBody = z.strictObject({
 })
 export type MaterializeTopicBody = z.output<typeof MaterializeTopicBody>
 
+/** An addition of ours: views are made of what was read of the publication so far. */
+const coverage = {
+  coveredDocuments: count,
+  totalDocuments: count,
+  stale: z.boolean().describe('whether it covers less than the publication of now'),
+}
+
 export const MaterializedTopic = z
   .strictObject({
     knowledgeSpaceId: uuid,
@@ -142,6 +151,7 @@ export const MaterializedTopic = z
     generatedVersion: z.string(),
     documentCount: count,
     pathCount: count,
+    ...coverage,
   })
   .meta({ id: 'MaterializedTopic' })
 export type MaterializedTopic = z.output<typeof MaterializedTopic>
@@ -157,6 +167,7 @@ export const MaterializedCommunities = z
     entityCount: count,
     documentCount: count,
     pathCount: count,
+    ...coverage,
   })
   .meta({ id: 'MaterializedCommunities' })
 export type MaterializedCommunities = z.output<typeof MaterializedCommunities>
@@ -214,7 +225,7 @@ export const graphRoutes = [
     summary: 'List entities of the graph, by canonical key.',
     params: SpaceParams,
     query: GraphEntitiesQuery,
-    ok: { 200: page(GraphEntity) },
+    ok: { 200: page(GraphEntity).extend(notWhole) },
     errors: [400, 404],
     extension: true,
   }),
@@ -226,7 +237,7 @@ export const graphRoutes = [
     summary: 'List relations of the graph, of all entities or of one.',
     params: SpaceParams,
     query: GraphRelationsQuery,
-    ok: { 200: page(GraphRelation) },
+    ok: { 200: page(GraphRelation).extend(notWhole) },
     errors: [400, 404],
     extension: true,
   }),

@@ -1,6 +1,17 @@
 import { z } from 'zod'
-import { count, epochMillis, isoDateTime, positive, uuid } from '../primitives.js'
+import {
+  count,
+  epochMillis,
+  isoDateTime,
+  opaqueCursor,
+  openLimit,
+  page,
+  positive,
+  SpaceParams,
+  uuid,
+} from '../primitives.js'
 import { route } from '../route.js'
+import { JOB_STATES } from '../values.js'
 
 export const JobStage = z.enum([
   'queued',
@@ -48,6 +59,23 @@ export const BulkJob = z
   .meta({ id: 'BulkJob' })
 export type BulkJob = z.output<typeof BulkJob>
 
+/** A job in the list of a space, with what the next command needs. */
+export const ListedJob = DocumentCompilationJob.extend({
+  filename: z.string(),
+  /** tries that failed */
+  attempts: count,
+  /** when it is tried again, where it waits */
+  retryAt: epochMillis.optional(),
+  /** since when it waits for what passes by itself: a full disk, an index process that does not start */
+  waitingSince: epochMillis.optional(),
+}).meta({ id: 'ListedJob' })
+export type ListedJob = z.output<typeof ListedJob>
+
+export const RetriedJobs = z
+  .strictObject({ bulkJobId: uuid, total: count, jobs: z.array(DocumentCompilationJob) })
+  .meta({ id: 'RetriedJobs' })
+export type RetriedJobs = z.output<typeof RetriedJobs>
+
 const JobParams = z.strictObject({ id: z.string().min(1) })
 
 export const jobsRoutes = [
@@ -80,5 +108,40 @@ export const jobsRoutes = [
     params: JobParams,
     ok: { 200: BulkJob },
     errors: [404, 503],
+  }),
+  route({
+    id: 'listJobs',
+    method: 'GET',
+    path: '/knowledge-spaces/{id}/jobs',
+    scope: 'read',
+    summary: 'List the compilation jobs of a space, newest first; `failed` are those that nothing newer has made good.',
+    params: SpaceParams,
+    query: z.strictObject({ limit: openLimit, cursor: opaqueCursor.optional(), state: z.enum(JOB_STATES).optional() }),
+    ok: { 200: page(ListedJob) },
+    errors: [400, 404],
+    extension: true,
+  }),
+  route({
+    id: 'retryJob',
+    method: 'POST',
+    path: '/jobs/{id}/retry',
+    scope: 'write',
+    summary:
+      'Compile the document of a job that failed or was canceled again, as a new job; one that waits goes on at once.',
+    params: JobParams,
+    ok: { 202: DocumentCompilationJob },
+    errors: [404, 409],
+    extension: true,
+  }),
+  route({
+    id: 'retryFailedJobs',
+    method: 'POST',
+    path: '/knowledge-spaces/{id}/jobs/retry',
+    scope: 'write',
+    summary: 'Compile every document again whose last job failed or was canceled, and ask for missing vectors at once.',
+    params: SpaceParams,
+    ok: { 202: RetriedJobs },
+    errors: [404, 413],
+    extension: true,
   }),
 ] as const

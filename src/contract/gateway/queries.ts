@@ -115,15 +115,33 @@ export const QueryBody = z.strictObject({
 })
 export type QueryBody = z.output<typeof QueryBody>
 
-/** Frames of the answer stream. `metadata` depends on the generator and is open. */
+/** What is told of an answer at its end. More depends on the generator, so other keys may come. */
+export const AnswerMetadata = z
+  .looseObject({
+    mode: ConcreteMode.optional().describe('the mode that was run'),
+    requestedMode: QueryMode.optional().describe('the mode that was asked for'),
+    generator: z.string().optional().describe('`model`, or `extractive` for sentences of the evidence itself'),
+    synthesis: z.string().optional().describe('how the text came about: `model`, `extractive` or `none`'),
+    cited: z.array(positive).optional().describe('numbers of the items of evidence whose marks stand in the answer'),
+    topScore: share.optional().describe('score of the best item'),
+    citations: z.array(Citation).optional().describe('places of all items of evidence, best first'),
+    evidenceBundle: EvidenceBundle.optional(),
+    metrics: metadata.optional().describe('counts and times of the retrieval'),
+  })
+  .meta({ id: 'AnswerMetadata' })
+export type AnswerMetadata = z.output<typeof AnswerMetadata>
+
+/** Frames of the answer stream. */
 export const answerEvents = {
-  'answer.delta': z.strictObject({ delta: z.string(), traceId: uuid }),
-  'answer.done': z.strictObject({
-    finishReason: z.enum(['retrieval-evidence', 'no-retrieval-evidence']),
-    metadata: metadata.optional(),
-    traceId: uuid,
-  }),
-  'answer.error': z.strictObject({ error: z.string(), traceId: uuid }),
+  'answer.delta': z.strictObject({ delta: z.string(), traceId: uuid }).meta({ id: 'AnswerDelta' }),
+  'answer.done': z
+    .strictObject({
+      finishReason: z.enum(['retrieval-evidence', 'no-retrieval-evidence']),
+      metadata: AnswerMetadata.optional(),
+      traceId: uuid,
+    })
+    .meta({ id: 'AnswerDone' }),
+  'answer.error': z.strictObject({ error: z.string(), traceId: uuid }).meta({ id: 'AnswerFailed' }),
 }
 export type AnswerDelta = z.output<(typeof answerEvents)['answer.delta']>
 export type AnswerDone = z.output<(typeof answerEvents)['answer.done']>
@@ -171,6 +189,14 @@ export const queriesRoutes = [
     body: QueryBody,
     ok: { 200: 'event-stream' },
     events: answerEvents,
+    description:
+      'The text of the answer is that of all `answer.delta` frames together; marks like [2] are numbers of the items in `metadata.evidenceBundle` of `answer.done`, which is sent once the trace is stored.',
+    headers: {
+      'x-query-run-id': 'id of the trace',
+      'x-session-id': 'id of the session, to be sent as `sessionId` with the next question of the conversation',
+    },
+    streamExample:
+      'event: answer.delta\ndata: {"delta":"In August, Ida Keller is on call. [1]","traceId":"01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22"}\n\nevent: answer.done\ndata: {"finishReason":"retrieval-evidence","metadata":{"mode":"fast"},"traceId":"01936f5e-8b2c-7f4d-8a63-5e7b9d1f3c22"}\n\n',
     errors: [400, 404, 409, 429, 503],
   }),
   route({

@@ -15,6 +15,7 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { RESEARCH_STAGES } from '../values.js'
+import { Degradation } from './degraded.js'
 import { Citation, EvidenceBundle, EvidenceState, RetrievalPlan } from './queries.js'
 
 export const ResearchStage = z.enum(RESEARCH_STAGES)
@@ -136,6 +137,11 @@ export const ResearchReport = z
     ),
     sources: z.array(z.strictObject({ number: positive, nodeId: uuid, title: z.string(), citation: Citation })),
     open: z.array(z.string()),
+    /** whether it had to do without something; what and why, a sentence each */
+    degraded: z.boolean(),
+    degradedReasons: z.array(z.string()),
+    degradedClass: Degradation.shape.class.optional(),
+    degradations: z.array(Degradation).optional(),
     stoppedBy: ResearchStop.optional(),
     evidenceBundleId: uuid,
     createdAt: isoDateTime,

@@ -9,6 +9,7 @@ import { qualityRoutes } from './quality.js'
 import { queriesRoutes } from './queries.js'
 import { researchRoutes } from './research.js'
 import { retentionRoutes } from './retention.js'
+import { searchRoutes } from './search.js'
 import { snapshotsRoutes } from './snapshots.js'
 import { sourcesRoutes } from './sources.js'
 import { spacesRoutes } from './spaces.js'
@@ -22,6 +23,7 @@ export const gatewayRoutes = [
   ...queriesRoutes,
   ...qualityRoutes,
   ...explainRoutes,
+  ...searchRoutes,
   ...sourcesRoutes,
   ...graphRoutes,
   ...researchRoutes,

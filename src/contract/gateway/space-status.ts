@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../limits.js'
 import { ConsistencyClass, count, isoDateTime, positive, queryInt, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
+import { DEGRADED_CLASSES } from '../values.js'
 
 /** How a space is doing: what is at work in it, and what it holds. */
 
@@ -10,6 +11,22 @@ export type ProjectionSummary = z.output<typeof projectionSummary>
 
 const sampled = <T extends z.ZodType>(item: T) =>
   z.strictObject({ count, truncated: z.boolean(), items: z.array(item) })
+
+/** Passages that are found by their text alone, since the provider of the space's model has made no vectors of them. */
+const missingVectors = z.strictObject({
+  /** published passages without a vector that follows by itself */
+  passages: count,
+  /** passages that the model refused */
+  refused: count,
+  /** of the provider's last failure */
+  errorClass: z.enum(DEGRADED_CLASSES).optional(),
+  error: z.string().optional(),
+  /** somebody has to change something before it can succeed */
+  permanent: z.boolean().optional(),
+  since: isoDateTime.optional(),
+  nextAttemptAt: isoDateTime.optional(),
+  documents: sampled(z.strictObject({ documentId: uuid, filename: z.string(), passages: count, refused: count })),
+})
 
 export const LeaseType = z.enum(['read', 'publish', 'delete', 'reindex'])
 
@@ -56,6 +73,9 @@ export const KnowledgeSpaceStatus = z
         graph: projectionSummary,
         metadata: projectionSummary,
       }),
+      /** an addition of ours, there only while an index is not whole: why */
+      degraded: z.array(z.string()).optional(),
+      missingVectors: missingVectors.optional(),
     }),
     manifest: z.strictObject({
       manifestVersion: positive,
@@ -88,6 +108,8 @@ export const KnowledgeSpaceStats = z
       graph: projectionSummary,
       metadata: projectionSummary,
       projectionVersion: count,
+      /** an addition of ours, there only while an index is not whole: why */
+      degraded: z.array(z.string()).optional().describe('why an index is not whole; absent when all are'),
     }),
     commits: z.strictObject({
       failedRetryable: count,

@@ -15,6 +15,7 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
+import { embeddingMigrationRoutes } from './embedding-migrations.js'
 import { retrievalProfileRoutes } from './retrieval-profile.js'
 import { spaceStatusRoutes } from './space-status.js'
 
@@ -195,6 +196,7 @@ export const spacesRoutes = [
     ok: { 200: EmbeddingProfile },
     errors: [400, 404, 409, 503],
   }),
+  ...embeddingMigrationRoutes,
   ...spaceStatusRoutes,
   ...retrievalProfileRoutes,
 ] as const

@@ -17,30 +17,35 @@ const delay = z.number().min(0)
 export const DaemonStatus = z
   .strictObject({
     instance: z.string(),
-    pid: count,
+    pid: count.optional(),
     version: z.string(),
     mode: z.enum(['auto', 'manual', 'service']),
     startedAt: isoDateTime,
     uptimeMs: count,
-    /** bytes */
-    memory: z.strictObject({ rss: count, peakRss: count, heapUsed: count }),
-    eventLoop: z.strictObject({ p50: delay, p99: delay, max: delay }),
+    /** what uploads may hold: bytes of a file, files of a bulk, bytes of a bulk */
+    limits: z.strictObject({ uploadBytes: count, bulkFiles: count, bulkBytes: count }),
+    /** bytes; this and what follows but the jobs is of the whole daemon, and told to its operator alone */
+    memory: z.strictObject({ rss: count, peakRss: count, heapUsed: count }).optional(),
+    eventLoop: z.strictObject({ p50: delay, p99: delay, max: delay }).optional(),
     activity: z.strictObject({
+      /** of all tenants for the operator, else of the caller's own */
       activeJobs: count,
       waitingJobs: count,
-      runningQueries: count,
-      openRequests: count,
+      runningQueries: count.optional(),
+      openRequests: count.optional(),
       /** trainings of embedding models and builds of vector graphs that are under way: answers get better after them */
-      backgroundTasks: count,
+      backgroundTasks: count.optional(),
     }),
-    processes: z.array(
-      z.strictObject({
-        role: z.enum(['daemon', 'index', 'parser', 'watcher']),
-        pid: count,
-        rss: count,
-        peakRss: count,
-      }),
-    ),
+    processes: z
+      .array(
+        z.strictObject({
+          role: z.enum(['daemon', 'index', 'parser', 'watcher']),
+          pid: count,
+          rss: count,
+          peakRss: count,
+        }),
+      )
+      .optional(),
   })
   .meta({ id: 'DaemonStatus' })
 export type DaemonStatus = z.output<typeof DaemonStatus>
@@ -69,7 +74,8 @@ export const systemRoutes = [
     method: 'GET',
     path: '/daemon/status',
     scope: 'read',
-    summary: 'Read memory, event-loop delay, work and child processes of the daemon.',
+    summary:
+      "Read the daemon's version, limits and the tenant's jobs; its operator also reads memory, event-loop delay, all work and child processes.",
     query: z.strictObject({
       /** starts the event-loop figures anew after this reading */
       reset: z

@@ -1,6 +1,13 @@
 import { createHash, createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createRemoteJWKSet, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyResult, jwtVerify } from 'jose'
+import {
+  createRemoteJWKSet,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose'
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../../engine/api.js'
@@ -79,8 +86,8 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
         if (known.jti !== undefined && options.isRevoked(known.jti)) throw refused()
         return known.session
       }
-      const claims = await verify(token, parseHeader(token)).catch(() => {
-        throw refused()
+      const claims = await verify(token, parseHeader(token)).catch((error: unknown) => {
+        throw refused(reasonOf(error))
       })
       const verified = readClaims(claims, tokenHash, options.outside)
       if (verified.jti !== undefined && options.isRevoked(verified.jti)) throw refused()
@@ -158,6 +165,17 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_NAME_CHARS && /^[^\p{Cc}]+$/u.test(value)
 }
 
-function refused(): KsError {
-  return new KsError('unauthenticated', REFUSAL)
+/** What a holder may know of a token: claims are looked at only behind a signature that is right. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof errors.JWTExpired) return 'the token has expired'
+  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
+    return 'the token is signed with a key that this service does not know'
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return undefined
+  if (error.claim === 'nbf') return 'the token is not valid yet'
+  if (error.claim === 'aud') return 'the token is for another audience'
+  return error.claim === 'iss' ? 'the token is of another issuer' : undefined
+}
+
+function refused(reason?: string): KsError {
+  return new KsError('unauthenticated', reason === undefined ? REFUSAL : `${REFUSAL}: ${reason}`)
 }

@@ -116,8 +116,9 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
     const headers = { 'content-type': reply.mediaType, 'content-length': String(reply.bytes.byteLength) }
     return toResponse({ status: 200, body: reply.bytes, headers }, base)
   }
-  if (options.checkResponses) assertShape(operation.route, reply.json)
-  return toResponse(jsonReply(200, reply.json), base)
+  const { json, status = 200 } = reply
+  if (options.checkResponses) assertShape(operation.route, status, json)
+  return toResponse(jsonReply(status, json), base)
 }
 
 function wrongMethod(methods: Iterable<string>): Reply {
@@ -210,8 +211,8 @@ function refuse({ options, base, incoming, request }: Exchange, error: unknown):
   return toResponse({ ...reply, headers: { ...reply.headers, connection: 'close' } }, base)
 }
 
-function assertShape(route: RouteDefinition, json: unknown): void {
-  const schema = route.ok[200]
+function assertShape(route: RouteDefinition, status: number, json: unknown): void {
+  const schema = route.ok[status]
   if (!(schema instanceof z.ZodType)) return
   const result = schema.safeParse(JSON.parse(JSON.stringify(json)))
   if (!result.success) throw new Error(`${route.id} does not match its schema: ${result.error.message}`)

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy, { type Busboy } from 'busboy'
 import { ChatError, invalidParam } from '../../contract/chat/errors.js'
-import { BODY_IDLE_MS, bodyStream, cutOff, refuseEncodedBody, stalled } from '../http/body.js'
+import { bodyStream, cutOff, refuseEncodedBody } from '../http/body.js'
+import { type Pace, watchPace } from '../http/pace.js'
 
 export interface FormFile {
   /** as the client wrote it, with whatever folders it put there */
@@ -58,10 +59,11 @@ export async function readForm(
   const parser = openParser(type, rules)
   const failure = firstFailure()
   const { fields, accepted } = collect(parser, rules, failure.fail)
-  const idle = setTimeout(() => failure.fail(stalled()), BODY_IDLE_MS)
-  const progress = { maxBytes, idle, unnamed: false }
+  const pace = watchPace((slow) => failure.fail(slow))
+  const progress = { maxBytes, pace, unnamed: false }
   try {
     await Promise.race([pump(source, parser, rules, progress), failure.promise])
+    pace.stop()
     await Promise.race([Promise.all(accepted), failure.promise])
   } catch (error) {
     failure.fail(error)
@@ -70,7 +72,7 @@ export async function readForm(
     await Promise.allSettled(accepted)
     return await failure.promise
   } finally {
-    clearTimeout(idle)
+    pace.stop()
   }
   if (rules.file !== undefined && accepted.length === 0)
     throw progress.unnamed ? (rules.file.unnamed ?? rules.missing)() : rules.missing()
@@ -135,7 +137,7 @@ function collect(parser: Busboy, { file, maxFieldBytes }: FormRules, fail: (erro
 
 interface Progress {
   readonly maxBytes: number
-  readonly idle: NodeJS.Timeout
+  readonly pace: Pace
   /** a file with an empty name came, which the parser takes for a field */
   unnamed: boolean
 }
@@ -145,11 +147,11 @@ async function pump(source: Readable, parser: Busboy, rules: FormRules, progress
   finished.catch(() => {})
   let size = 0
   for await (const chunk of chunksOf(source)) {
-    progress.idle.refresh()
+    progress.pace.took(chunk.length)
     size += chunk.length
     if (size > progress.maxBytes) throw rules.tooLarge()
     progress.unnamed ||= chunk.includes(EMPTY_NAME)
-    if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
+    if (!parser.write(chunk)) await progress.pace.held(Promise.race([once(parser, 'drain'), finished]))
   }
   parser.end()
   await finished

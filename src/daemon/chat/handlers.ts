@@ -11,7 +11,7 @@ import type { FormFile, FormRules } from './form.js'
 
 /** What a chat operation answers with: a JSON value, nothing, or an answer that streams. */
 export type ChatAnswer =
-  | { json: unknown }
+  | { json: unknown; status?: 200 | 201 }
   | { stream: ChatTurn }
   | { file: OpenFile; asAttachment: boolean }
   | { bytes: Uint8Array; mediaType: string }
@@ -36,6 +36,8 @@ export interface CallTools<Fields> {
 
 type SettingRoute = Extract<ChatRoute, { id: 'setConversationVariable' }>
 
+type NamingRoute = Extract<ChatRoute, { id: 'renameConversation' }>
+
 type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
 
 const EMPTY: ChatAnswer = 'empty'
@@ -47,6 +49,9 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     const which = { conversationId: params.conversation_id, variableId: params.variable_id }
     return { json: await chat.setVariable(session, which, body) }
   }
+  const rename = async (session: AppSession, { params, body }: RouteInput<NamingRoute>): Promise<ChatAnswer> => ({
+    json: await chat.renameConversation(session, params.conversation_id, body),
+  })
   return {
     sendChatMessage: async (session, { body }) => {
       const turn = await chat.send(session, body)
@@ -71,9 +76,8 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
       await chat.deleteConversation(session, params.conversation_id, body.user)
       return EMPTY
     },
-    renameConversation: async (session, { params, body }) => ({
-      json: await chat.renameConversation(session, params.conversation_id, body),
-    }),
+    renameConversation: rename,
+    changeConversation: rename,
     listConversationVariables: (session, { params, query }) => ({
       json: chat.variables(session, params.conversation_id, query),
     }),
@@ -83,7 +87,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
       const upload = chat.files.upload(session)
       try {
         const { user } = await receive(imageForm((file) => upload.receive(file)))
-        return { json: await upload.commit(user) }
+        return { json: await upload.commit(user), status: session.app.uploadStatus }
       } catch (error) {
         await upload.abort()
         throw error

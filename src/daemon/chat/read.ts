@@ -50,13 +50,21 @@ async function bodyOf(
   const value = sent === null && route.method === 'DELETE' ? {} : sent
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw noJson('the body must be a JSON object')
-  const fields = withTextUser(withoutBlanks(value, route.blanks))
+  const fields = inOneSpelling(withoutBlanks(value, route.blanks))
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
 }
 
-/** Messengers give their users numbers, and bots send them as they are. */
-function withTextUser(fields: Record<string, unknown>): Record<string, unknown> {
-  return Number.isSafeInteger(fields.user) ? { ...fields, user: String(fields.user) } : fields
+/** What clients write in another way, as the contract has it. */
+function inOneSpelling({ responseMode, ...fields }: Record<string, unknown>): Record<string, unknown> {
+  return {
+    // an early client of Node spells it like this
+    ...(responseMode === undefined ? {} : { response_mode: responseMode }),
+    ...fields,
+    // messengers give their users numbers, and bots send them as they are
+    ...(Number.isSafeInteger(fields.user) ? { user: String(fields.user) } : {}),
+    // PHP has one empty array for lists and objects
+    ...(Array.isArray(fields.inputs) && fields.inputs.length === 0 ? { inputs: {} } : {}),
+  }
 }
 
 /** JSON is UTF-8 whatever its type says beside that. */

@@ -22,7 +22,9 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
       const [accepted] = await takeIn(upload, receive)
       if (accepted === undefined) throw new KsError('upload-failed', 'the upload was taken in without a document')
       if (compilation === 'durable') return { status: 202, body: accepted }
-      return { status: 201, body: await documents.settled(caller, params.id, accepted) }
+      const asset = await documents.settled(caller, params.id, accepted)
+      // it waits for what may take long to pass
+      return asset.parserStatus === 'pending' ? { status: 202, body: accepted } : { status: 201, body: asset }
     },
     uploadDocuments: async ({ caller, params, receive }) => {
       const upload = await documents.upload(caller, params.id, { many: true })

@@ -1,7 +1,7 @@
 import type { gatewayRoutes } from '../../contract/gateway/routes.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { documentsHandlers } from './documents.js'
-import { explainHandlers } from './explain.js'
+import { explainHandlers, searchHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
 import { graphHandlers } from './graph.js'
 import { integrityHandlers } from './integrity.js'
@@ -27,6 +27,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...queriesHandlers(deps),
     ...qualityHandlers(deps),
     ...explainHandlers(deps),
+    ...searchHandlers(deps),
     ...sourcesHandlers(deps),
     ...researchHandlers(deps),
     ...systemHandlers(deps),

@@ -5,6 +5,9 @@ export function jobsHandlers({ engine: { jobs } }: HandlerDeps) {
   return {
     getJob: ({ caller, params }) => jobs.get(caller, params.id),
     cancelJob: ({ caller, params }) => jobs.cancel(caller, params.id),
+    listJobs: ({ caller, params, query }) => jobs.list(caller, params.id, query),
+    retryJob: ({ caller, params }) => jobs.retry(caller, params.id),
+    retryFailedJobs: ({ caller, params }) => jobs.retryFailed(caller, params.id),
     getBulkJob: ({ caller, params }) => jobs.bulk(caller, params.id),
   } satisfies Handlers<typeof jobsRoutes>
 }

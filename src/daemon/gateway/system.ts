@@ -9,7 +9,7 @@ export function systemHandlers({ engine, status, openapi }: HandlerDeps) {
   return {
     getHealth: () => engine.health(),
     getOpenapi: () => openapi(),
-    getDaemonStatus: ({ query }) => status.read(query),
+    getDaemonStatus: ({ query, operator, caller }) => (operator ? status.read(query) : status.readFor(caller.tenant)),
     revokeToken: ({ params, operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may revoke tokens')
       engine.tokens.revoke(params.jti, Date.now() + FOR_GOOD_MS)

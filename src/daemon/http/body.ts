@@ -4,9 +4,8 @@ import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
+import { watchPace } from './pace.js'
 
-/** a body that stops arriving for this long is given up */
-export const BODY_IDLE_MS = 60_000
 /** deeper values overflow the stack of what later walks over them */
 const MAX_DEPTH = 64
 
@@ -68,9 +67,9 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
   const chunks: Buffer[] = []
   let size = 0
   return new Promise((resolve, reject) => {
-    const idle = setTimeout(() => finish(stalled()), BODY_IDLE_MS)
+    const pace = watchPace((slow) => finish(slow))
     const onData = (chunk: Buffer) => {
-      idle.refresh()
+      pace.took(chunk.length)
       size += chunk.length
       if (size > LIMITS.jsonBody) finish(tooLarge())
       else chunks.push(chunk)
@@ -78,7 +77,7 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
     const onEnd = () => finish()
     const onCut = () => finish(cutOff())
     const finish = (error?: Error) => {
-      clearTimeout(idle)
+      pace.stop()
       source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
       source.on('error', () => {}) // a connection that breaks later is nobody's concern
       if (error === undefined) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
@@ -87,11 +86,6 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
     }
     source.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
   })
-}
-
-/** The sentence for a body that stopped arriving. */
-export function stalled(): KsError {
-  return new KsError('invalid-request', `no part of the body arrived for ${BODY_IDLE_MS / 1000} seconds`)
 }
 
 /** The sentence for a body whose connection closed; nobody hears it, but nothing of ours is at fault. */

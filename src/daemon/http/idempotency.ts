@@ -34,6 +34,8 @@ export interface Claim {
   fingerprint: string
   /** reads an upload where `work` has not, and tells what it held */
   content?: () => Promise<string>
+  /** keys of the answer whose values are not kept */
+  secrets?: readonly string[]
 }
 
 /** Runs `work` under a key: the first request of a key does the work, the same one again gets the kept answer. */
@@ -58,9 +60,16 @@ export async function underKey(engine: Engine, claim: Claim, work: () => Promise
   const { status, body, headers } = reply
   if (typeof body === 'string')
     engine.idempotency.finish(caller, key, {
-      ...{ status, body, headers },
+      ...{ status, body: withoutSecrets(body, claim.secrets ?? []), headers },
       ...(content === undefined ? {} : { content }),
     })
   else engine.idempotency.abandon(caller, key)
   return reply
+}
+
+/** A secret that is shown once is in no answer that is kept: a repeat tells that there is one, and no more. */
+function withoutSecrets(body: string, secrets: readonly string[]): string {
+  if (secrets.length === 0) return body
+  const told: Record<string, unknown> = JSON.parse(body)
+  return JSON.stringify({ ...told, ...Object.fromEntries(secrets.map((name) => [name, null])) })
 }

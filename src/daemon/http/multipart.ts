@@ -10,8 +10,9 @@ import { quote, refusal } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { MultipartDefinition } from '../../contract/route.js'
 import type { UploadFile } from '../../engine/api.js'
-import { BODY_IDLE_MS, bodyStream, cutOff, refuseEncodedBody, stalled } from './body.js'
+import { bodyStream, cutOff, refuseEncodedBody } from './body.js'
 import { FormDigest } from './form-digest.js'
+import { type Pace, watchPace } from './pace.js'
 
 export interface UploadLimits {
   uploadBytes: number
@@ -142,9 +143,10 @@ class Reception {
   }
 
   async run(source: Readable, maxBytes: number): Promise<void> {
-    const idle = setTimeout(() => this.#fail(stalled()), BODY_IDLE_MS)
+    const pace = watchPace((slow) => this.#fail(slow))
     try {
-      await Promise.race([this.#pump(source, maxBytes, idle), this.#failed])
+      await Promise.race([this.#pump(source, maxBytes, pace), this.#failed])
+      pace.stop()
       await Promise.race([Promise.all(this.#adds), this.#failed])
     } catch (error) {
       this.#fail(error)
@@ -153,7 +155,7 @@ class Reception {
       await Promise.allSettled(this.#adds)
       throw this.#failure?.error ?? error
     } finally {
-      clearTimeout(idle)
+      pace.stop()
     }
   }
 
@@ -169,17 +171,17 @@ class Reception {
     return this.#digest?.digest(this.#texts) ?? ''
   }
 
-  async #pump(source: Readable, maxBytes: number, idle: NodeJS.Timeout): Promise<void> {
+  async #pump(source: Readable, maxBytes: number, pace: Pace): Promise<void> {
     const parser = this.#parser
     const finished = once(parser, 'close')
     finished.catch(() => {})
     let size = 0
     for await (const chunk of chunksOf(source)) {
       if (this.#failure !== undefined) return
-      idle.refresh()
+      pace.took(chunk.length)
       size += chunk.length
       if (size > maxBytes) throw tooLarge(maxBytes - OVERHEAD_BYTES)
-      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
+      if (!parser.write(chunk)) await pace.held(Promise.race([once(parser, 'drain'), finished]))
     }
     parser.end()
     await finished
@@ -204,7 +206,7 @@ class Reception {
 
   #file(name: string | undefined, stream: Readable & { truncated?: boolean }, info: FileInfo): void {
     stream.on('error', () => {}) // told through the reception's own failure
-    const filename = cleanName(info.filename)
+    const filename = info.filename ?? '' // a blank is a name, too: what a file is called is for its sender to say
     if (name === undefined || name === '') this.#refuse(NAMELESS)
     else if (name !== this.#form.file.name)
       this.#refuse(`unknown file field ${quote(name)}: files go in ${quote(this.#form.file.name)}`)
@@ -261,11 +263,6 @@ async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
   } catch {
     throw cutOff()
   }
-}
-
-/** Control characters have no place in a name; everything else of it is kept. */
-function cleanName(filename: string | undefined): string {
-  return (filename ?? '').replace(/\p{Cc}/gu, '').trim()
 }
 
 function tooLarge(limit: number): KsError {

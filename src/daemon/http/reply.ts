@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { ERRORS, type KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 
@@ -33,6 +35,30 @@ export interface Reply {
   /** empty for none */
   body: string | Uint8Array
   headers: Record<string, string>
+}
+
+/** A JSON answer that is the same for everybody: its bytes are made once. */
+export class FixedJson {
+  readonly bytes: Uint8Array
+  readonly gzip: Uint8Array
+  readonly etag: string
+
+  constructor(value: unknown) {
+    this.bytes = Buffer.from(JSON.stringify(value))
+    this.gzip = gzipSync(this.bytes)
+    this.etag = `W/"${createHash('sha256').update(this.bytes).digest('base64url').slice(0, 27)}"`
+  }
+
+  /** The answer to a client, which may have it already. */
+  reply(status: number, request: Headers): Reply {
+    const headers = { etag: this.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }
+    const known = request.get('if-none-match')?.split(',') ?? []
+    if (known.some((tag) => tag.trim() === this.etag || tag.trim() === '*')) return emptyReply(304, headers)
+    const typed = { ...headers, 'content-type': 'application/json' }
+    return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(request.get('accept-encoding') ?? '')
+      ? { status, body: this.gzip, headers: { ...typed, 'content-encoding': 'gzip' } }
+      : { status, body: this.bytes, headers: typed }
+  }
 }
 
 export function toResponse({ status, body, headers }: Reply, base: BaseHeaders): Response {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Watch } from '../../contract/gateway/local-files.js'
+import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
 import type { WatchControl, WatchState } from './control.js'
 
@@ -103,7 +104,7 @@ export class WatchSupervisor implements WatchControl {
     const startedAt = Date.now()
     const child = fork(fileURLToPath(entryUrl(import.meta.url, '../../cli/watch/child.js')), [], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: ['--max-semi-space-size=4'],
+      execArgv: ['--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS],
       cwd: '/',
     })
     this.#child = child

@@ -2,20 +2,22 @@ import type { ChatApp } from '../../contract/chat/apps.js'
 import { ChatError } from '../../contract/chat/errors.js'
 import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
+import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import type { Degradation } from '../degraded.js'
 import { ProviderFailure } from '../models/failure.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import type { ChatImage, ChatMessage, ModelReference } from '../models/types.js'
-import type { QueryGate } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
+import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
 import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
-import { evidenceOf, merged } from './evidence.js'
+import { evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
 import type { Who } from './store.js'
 
@@ -50,17 +52,24 @@ export type AnswerPiece =
   /** a step of an agent: sent anew whenever more of it is known */
   | { type: 'thought'; thought: AgentThought }
   | { type: 'annotation'; annotation: AnnotationReply }
+  /** what was looked for without; told in the answer's metadata */
+  | { type: 'degraded'; degraded: readonly Degradation[] }
   /** what follows is not made by a model */
   | { type: 'settled' }
 
 const MAX_ANSWER_TOKENS = 1024
 const LINE_CHARACTERS = 1000
 /** People greet and thank, and ask about what was said; only the model can tell that from a question of fact. */
+const CONVERSATION =
+  'What is about this conversation alone, such as a greeting, thanks or a question about what was said before, you answer from the conversation.'
+/** Where nothing at all was found. */
 const NO_PASSAGE = [
-  'No passage of the knowledge spaces that you answer from says anything on the last message.',
+  'No passage was found in the knowledge spaces that you answer from.',
   'Do not answer questions of fact from your own knowledge: say that the documents do not answer them.',
-  'What is about this conversation alone, such as a greeting, thanks or a question about what was said before, you answer from the conversation.',
+  CONVERSATION,
 ].join(' ')
+/** A picture may answer what no passage does, and so may what was sent with the question. */
+const BROUGHT = 'What was sent with the question, images included, may answer it too.'
 
 /** The model that answers where no space is asked; undefined where the daemon has none. */
 export function chatModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {
@@ -82,32 +91,46 @@ export async function* answerTurn(
   const searched = searchedQuery(question, asked.turns)
   const search = (knowledgeSpaceId: string) =>
     evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, searched, holder }, signal)
-  const found = merged(await atItsTurn(shared.gate, signal, () => Promise.all(asked.spaceIds.map(search))))
-  if (found === undefined) return
-  const { best, resources } = found
-  if (best.bundle.state === 'not-enough-evidence' && chatModel(context, asked.app) !== undefined) {
-    // a picture may answer what no passage does, and so may what was sent with the question
-    const brings = asked.images.length > 0 || isLong
-    return yield* fromModel(context, asked, signal, brings ? '' : NO_PASSAGE)
-  }
-  yield { type: 'resources', resources }
-  const { profile } = best.admitted
+  const spaces = await atItsTurn(shared.gate, asked.caller, signal, () => Promise.all(asked.spaceIds.map(search)))
   const model = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
+  const byModel = ({ admitted: { profile } }: SpaceEvidence) =>
+    !isBuiltin(model ?? profile.reasoningModel ?? context.options.defaultGenerator)
+  const found = merged(spaces, { all: spaces.some(byModel) })
+  if (found === undefined) return
+  const { best, resources, degraded } = found
+  yield { type: 'degraded', degraded }
+  const brings = asked.images.length > 0 || isLong
+  if (best.bundle.items.length === 0 && chatModel(context, asked.app) !== undefined)
+    return yield* fromModel(context, asked, signal, brings ? '' : NO_PASSAGE)
+  if (answers(best.bundle)) yield { type: 'resources', resources }
+  const { profile } = best.admitted
   const admitted = {
     ...best.admitted,
     profile: model === undefined ? profile : { ...profile, reasoningModel: model },
   }
-  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, styleOf(asked))
+  const style = styleOf(asked, [brings ? BROUGHT : '', CONVERSATION])
+  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, style)
   for await (const part of parts) {
     // a query says in its trace that another answered; here nobody would know, and the service has codes for it
     if (part.type === 'failed-attempt') throw part.error
     if (part.type === 'delta') yield part
+    // a model that declines rests on none of them
+    else yield { type: 'resources', resources: answers(part.bundle) ? resources : [] }
   }
 }
 
+function answers({ state }: EvidenceBundle): boolean {
+  return state !== 'not-enough-evidence'
+}
+
 /** Searches beside the queries of the gateway, as many at once as the daemon allows; models have queues of their own. */
-export async function atItsTurn<T>(gate: QueryGate, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const leave = await gate.enter(signal)
+export async function atItsTurn<T>(
+  gate: QueryGate,
+  { tenant }: Caller,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const leave = await gate.enter(tenant, signal)
   try {
     return await work()
   } finally {
@@ -158,18 +181,21 @@ export function settingsOf({ app, meter }: Asked): { maxTokens: number; temperat
   return { maxTokens, meter, ...(temperature === undefined ? {} : { temperature }) }
 }
 
-function styleOf(asked: Asked): AnswerStyle {
-  return { ...settingsOf(asked), instructions: instructionsOf(asked), images: asked.images }
+/** @param rules what the model is told beside the rules of evidence, before the application's instructions */
+function styleOf(asked: Asked, rules: string[]): AnswerStyle {
+  const instructions = [...rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
+  return { ...settingsOf(asked), instructions, images: asked.images }
 }
 
 /** A refusal of the provider under the code that says whose turn it is to do something. */
 function asProviderError({ message, cause, retryAfter }: KsError): ChatError {
-  switch (cause instanceof ProviderFailure ? cause.status : undefined) {
+  const { refusal, status } = cause instanceof ProviderFailure ? cause : {}
+  if (refusal?.kind === 'quota') return new ChatError('provider_quota_exceeded', message)
+  if (refusal?.kind === 'unknown-model') return new ChatError('model_currently_not_support', message)
+  switch (status) {
     case 401:
     case 403:
       return new ChatError('provider_not_initialize', message)
-    case 402:
-      return new ChatError('provider_quota_exceeded', message)
     case 404:
       return new ChatError('model_currently_not_support', message)
     case 429:
@@ -199,6 +225,7 @@ export function asChatError(error: unknown): ChatError {
     case 'deletion-active':
       return new ChatError('app_unavailable', 'a knowledge space of the application is not available')
     case 'unavailable':
+    case 'provider-not-configured':
       return new ChatError('model_currently_not_support', error.message)
     default:
       return new ChatError('internal_server_error', error.message)

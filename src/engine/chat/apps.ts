@@ -60,6 +60,7 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
   userInputForm: [],
   conversationVariables: [],
   site: {},
+  uploadStatus: 200,
   vision: { enabled: false, numberLimits: 3, detail: 'high', transferMethods: ['remote_url', 'local_file'] },
   speechToText: { enabled: false, model: null, language: '' },
   textToSpeech: { enabled: false, model: null, voice: '', language: '', autoPlay: false },
@@ -84,17 +85,24 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
       'INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
       ...[id, caller.tenant, caller.subject, JSON.stringify(fields), now, now],
     )
-    return findApp(db, caller.tenant, id)
+    return findApp(db, caller, id)
   })
 }
 
-export function listApps(db: Database, caller: Caller): { items: ChatApp[] } {
-  return { items: db.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? ORDER BY id', caller.tenant).map(toApp) }
+/** An application answers from what its owner may read, so it and its keys are there for its owner alone. */
+export function listApps(db: Database, { tenant, subject }: Caller): { items: ChatApp[] } {
+  return {
+    items: db
+      .all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', tenant, subject)
+      .map(toApp),
+  }
 }
 
-/** @throws KsError `not-found`, also for an application of another tenant */
-export function findApp(db: Database, tenant: string, id: string): ChatApp {
-  const row = isUuid(id) ? db.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND id = ?', tenant, id) : undefined
+/** @throws KsError `not-found`, also for an application of another tenant or subject */
+export function findApp(db: Database, { tenant, subject }: Caller, id: string): ChatApp {
+  const row = isUuid(id)
+    ? db.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', tenant, subject, id)
+    : undefined
   if (row === undefined) throw notFound('chat application', id)
   return toApp(row)
 }
@@ -107,22 +115,22 @@ export async function updateApp(
 ): Promise<ChatApp> {
   const { db } = context
   return db.write(() => {
-    const { id: _, createdAt: __, updatedAt: ___, ...before } = findApp(db, caller.tenant, id)
+    const { id: _, createdAt: __, updatedAt: ___, ...before } = findApp(db, caller, id)
     const fields = changed(before, body)
     assertUsable(context, caller, body)
     assertOneMeaning(fields)
     db.run(
-      'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND id = ?',
-      ...[JSON.stringify(fields), Date.now(), caller.tenant, id],
+      'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?',
+      ...[JSON.stringify(fields), Date.now(), caller.tenant, caller.subject, id],
     )
-    return findApp(db, caller.tenant, id)
+    return findApp(db, caller, id)
   })
 }
 
 export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
   await db.write(() => {
-    findApp(db, caller.tenant, id)
-    db.run('DELETE FROM chat_apps WHERE tenant = ? AND id = ?', caller.tenant, id)
+    findApp(db, caller, id)
+    db.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', caller.tenant, caller.subject, id)
   })
 }
 
@@ -130,7 +138,7 @@ export async function deleteApp(db: Database, caller: Caller, id: string): Promi
 export async function createKey(db: Database, caller: Caller, appId: string): Promise<NewChatAppKey> {
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return db.write(() => {
-    findApp(db, caller.tenant, appId)
+    findApp(db, caller, appId)
     const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', appId)
     if ((held?.n ?? 0) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
@@ -144,14 +152,14 @@ export async function createKey(db: Database, caller: Caller, appId: string): Pr
 }
 
 export function listKeys(db: Database, caller: Caller, appId: string): { items: ChatAppKey[] } {
-  findApp(db, caller.tenant, appId)
+  findApp(db, caller, appId)
   return { items: db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', appId).map(toKey) }
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
 export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
   await db.write(() => {
-    findApp(db, caller.tenant, appId)
+    findApp(db, caller, appId)
     const { changes } = db.run(
       'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',
       ...[Date.now(), appId, keyId],

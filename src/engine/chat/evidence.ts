@@ -5,6 +5,7 @@ import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import type { Degradation } from '../degraded.js'
 import { type Admitted, admit } from '../query/admission.js'
 import type { Retrieved } from '../query/fast.js'
 import { freshnessNow } from '../query/freshness.js'
@@ -64,20 +65,27 @@ export async function evidenceOf(
 }
 
 /**
- * The evidence of several spaces as one, best first. Spaces that do not answer add nothing where one does; the best
- * space lends its statistics and its profile.
+ * The evidence of several spaces as one, best first; the best space lends its statistics and its profile.
+ *
+ * @param all also what does not seem to answer, for a model that reads it; otherwise spaces that do not answer add
+ *   nothing where one does
  */
-export function merged(spaces: SpaceEvidence[]): { best: SpaceEvidence; resources: RetrieverResource[] } | undefined {
+export function merged(
+  spaces: SpaceEvidence[],
+  { all }: { all: boolean },
+): { best: SpaceEvidence; resources: RetrieverResource[]; degraded: Degradation[] } | undefined {
+  const degraded = spaces.flatMap(({ retrieved }) => retrieved.degraded)
   const answering = spaces.filter(({ bundle }) => bundle.state !== 'not-enough-evidence')
-  const ranked = (answering.length > 0 ? answering : spaces).sort((a, b) => topScore(b) - topScore(a))
-  const [first] = ranked
+  const taken = all || answering.length === 0 ? [...spaces] : answering
+  const ranked = taken.sort((a, b) => topScore(b) - topScore(a))
+  const first = ranked.find(({ bundle }) => bundle.state !== 'not-enough-evidence') ?? ranked[0]
   if (first === undefined) return undefined
   const items = ranked
     .flatMap((space) => space.bundle.items.map((item) => ({ item, space: space.admitted.space })))
     .sort((a, b) => b.item.score - a.item.score)
     .slice(0, Math.max(...ranked.map(({ admitted }) => admitted.profile.topK)))
   const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
-  if (answering.length === 0) return { best, resources: [] }
+  if (answering.length === 0 && !all) return { best, resources: [], degraded }
   const resources = items.map(({ item, space }, index) => ({
     position: index + 1,
     dataset_id: space.id,
@@ -88,7 +96,7 @@ export function merged(spaces: SpaceEvidence[]): { best: SpaceEvidence; resource
     score: item.score,
     content: item.text,
   }))
-  return { best, resources }
+  return { best, resources, degraded }
 }
 
 function topScore({ bundle }: SpaceEvidence): number {

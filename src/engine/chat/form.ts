@@ -55,7 +55,7 @@ function checked({ variable, maxLength, options }: Control, text: unknown): stri
   if (options !== undefined && !options.includes(text))
     throw invalidParam('inputs', `${variable} in input form must be one of the following: ${options.join(', ')}`)
   if (maxLength !== undefined && [...text].length > maxLength)
-    throw invalidParam('inputs', `${variable} in input form must be less than ${maxLength} characters`)
+    throw invalidParam('inputs', `${variable} in input form must be at most ${maxLength} characters long`)
   return text
 }
 

@@ -34,7 +34,7 @@ import { listFeedbacks, listMessages, rateMessage, suggestQuestions } from './me
 import { type Sent, sendMessage } from './send.js'
 import { Ears, type Listening } from './speech/listen.js'
 import { speak } from './speech/speak.js'
-import { failOrphans, findMessage } from './store.js'
+import { ANSWER_GONE, failOrphans, findMessage, type MessageRow } from './store.js'
 import type { ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
@@ -102,6 +102,11 @@ export interface ChatOperations {
   ): Promise<VariableItem>
 }
 
+/** Whether what a turn said may be said again. */
+function isKept(message: MessageRow | undefined): boolean {
+  return message !== undefined && message.answer !== ANSWER_GONE
+}
+
 /** The chat service over this engine, and what ends it. Messages that a crash left running are failed first. */
 export function createChat(
   context: EngineContext,
@@ -136,9 +141,10 @@ export function createChat(
     apps: {
       create: (caller, body) => apps.createApp(context, caller, body),
       list: (caller) => apps.listApps(db, caller),
-      get: (caller, id) => apps.findApp(db, caller.tenant, id),
+      get: (caller, id) => apps.findApp(db, caller, id),
       update: (caller, id, body) => apps.updateApp(context, caller, id, body),
       delete: async (caller, id) => {
+        apps.findApp(db, caller, id)
         await turns.arrivals.stored(id)
         await apps.deleteApp(db, caller, id)
         turns.cut((turn) => turn.sender.appId === id)
@@ -163,7 +169,7 @@ export function createChat(
     replay: (session, taskId, user) => {
       const who = whoIs(db, session, user)
       const turn = turns.find({ appId: session.app.id, user }, taskId)
-      const kept = who !== undefined && turn !== undefined && findMessage(db, who, turn.ids.messageId) !== undefined
+      const kept = who !== undefined && turn !== undefined && isKept(findMessage(db, who, turn.ids.messageId))
       if (!kept) throw new ChatError('not_found', 'Task Not Exists.')
       return turn
     },

@@ -1,5 +1,7 @@
 import { v5 } from 'uuid'
+import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
+import { saidNothing } from '../query/said.js'
 import { agentTurn } from './agent/agent.js'
 import type { AgentShared } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
@@ -31,5 +33,15 @@ export async function* answerPieces(
     return yield { type: 'delta', text: annotation.answer }
   }
   const answer = app.mode === 'agent-chat' ? agentTurn : answerTurn
-  yield* moderated(app, answer(context, shared, asked, signal))
+  yield* moderated(app, neverEmpty(answer(context, shared, asked, signal)))
+}
+
+/** @throws KsError `provider-failed` at the end of an answer that says nothing */
+async function* neverEmpty(pieces: AsyncIterable<AnswerPiece>): AsyncGenerator<AnswerPiece> {
+  let text = ''
+  for await (const piece of pieces) {
+    if (piece.type === 'delta') text += piece.text
+    yield piece
+  }
+  if (withoutThoughts(text) === '') throw saidNothing()
 }

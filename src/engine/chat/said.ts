@@ -1,4 +1,5 @@
 import type { AgentThought, RetrieverResource } from '../../contract/chat/messages.js'
+import type { Degradation } from '../degraded.js'
 import type { TokenMeter } from '../models/meter.js'
 import type { AnnotationReply, AnswerPiece } from './answer.js'
 import type { RunningTurn } from './turn.js'
@@ -9,12 +10,14 @@ export interface Said {
   meter: TokenMeter
   annotation: AnnotationReply
   thoughts: AgentThought[]
+  degraded: readonly Degradation[]
 }
 
 /** Tells a turn's readers of a piece of its answer, and keeps what is stored with it. */
 export function take(turn: RunningTurn, said: Said, piece: AnswerPiece, withResources: boolean): void {
   if (piece.type === 'delta') turn.say(piece.text, piece.agent === true ? 'agent_message' : 'message')
   else if (piece.type === 'settled') turn.settled = true
+  else if (piece.type === 'degraded') said.degraded = piece.degraded
   else if (piece.type === 'annotation') said.annotation = piece.annotation
   else if (piece.type === 'thought') {
     said.thoughts = [...said.thoughts.filter(({ id }) => id !== piece.thought.id), piece.thought]

@@ -134,17 +134,41 @@ export function failOrphans(db: Database): number {
 }
 
 export function findMessage(db: Database, who: Who, id: string): MessageRow | undefined {
-  return db.get<MessageRow>(
+  const row = db.get<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM chat_messages WHERE app_id = ? AND end_user_id = ? AND id = ?`,
     ...[who.appId, who.userId, id],
   )
+  return row === undefined ? undefined : withoutDeleted(db, row)
 }
 
 /** Messages of a conversation before a place, newest first. */
 export function messagesBefore(db: Database, who: Who, conversationId: string, place: number, limit: number) {
-  return db.all<MessageRow>(
-    `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
-     WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
-    ...[who.appId, who.userId, conversationId, place, limit],
+  return db
+    .all<MessageRow>(
+      `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
+       WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
+      ...[who.appId, who.userId, conversationId, place, limit],
+    )
+    .map((row) => withoutDeleted(db, row))
+}
+
+/** Stands in place of an answer that was made of a document which is gone. */
+export const ANSWER_GONE = 'This answer quoted a document that was deleted.'
+
+/** Deletion is visible to every read at once: what an answer took from a document goes with it, its steps too. */
+function withoutDeleted(db: Database, row: MessageRow): MessageRow {
+  const resources: RetrieverResource[] = JSON.parse(row.resources)
+  if (resources.length === 0) return row
+  const live = new Set(
+    db
+      .all<{ id: string }>(
+        `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents ON documents.id = wanted.value
+         WHERE documents.deleted_at IS NULL`,
+        JSON.stringify(resources.map(({ document_id }) => document_id)),
+      )
+      .map(({ id }) => id),
   )
+  const kept = resources.filter(({ document_id }) => live.has(document_id))
+  if (kept.length === resources.length) return row
+  return { ...row, answer: ANSWER_GONE, resources: JSON.stringify(kept), thoughts: '[]' }
 }

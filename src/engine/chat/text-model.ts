@@ -1,4 +1,5 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
+import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
 import type { ChatMessage } from '../models/types.js'
 import { chatModel } from './answer.js'
@@ -51,7 +52,7 @@ export async function modelQuestions(
   const conversation = JSON.stringify(
     turns.map(({ query, answer }) => ({
       user: query.slice(0, QUERY_CHARACTERS),
-      assistant: answer.slice(0, QUERY_CHARACTERS),
+      assistant: withoutThoughts(answer).slice(0, QUERY_CHARACTERS),
     })),
   )
   return readQuestions(await complete(context, app, SUGGEST_PROMPT, conversation, signal))
@@ -105,5 +106,5 @@ async function complete(
     context.log.debug({ error: String(error) }, 'a chat model did not write a title or suggestions')
     return undefined
   }
-  return text.replace(/<think>[\s\S]*?(<\/think>|$)/g, '').trim()
+  return withoutThoughts(text)
 }

@@ -2,7 +2,9 @@ import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
+import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
+import { type Degradation, degradedFields } from '../degraded.js'
 import { TokenMeter } from '../models/meter.js'
 import { configuredPrice } from '../models/prices.js'
 import type { SessionTurn } from '../query/sessions.js'
@@ -144,7 +146,7 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
     const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
     limit.unref()
-    const said: Said = { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [] }
+    const said: Said = { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [], degraded: [] }
     let admitted: Admitted | undefined
     let error: ChatError | undefined
     try {
@@ -210,7 +212,10 @@ export class ChatTurns {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
     }
-    const metadata: AnswerMetadata = { usage, retriever_resources: resources, annotation_reply: said.annotation }
+    const metadata: AnswerMetadata = {
+      ...{ usage, retriever_resources: resources, annotation_reply: said.annotation },
+      ...toldOf(said.degraded),
+    }
     if (error === undefined) turn.finish(metadata)
     else turn.fail(error, CHAT_ERRORS[error.code])
   }
@@ -229,13 +234,22 @@ export class ChatTurns {
     const turns: SessionTurn[] = []
     let room = CONTEXT_CHARACTERS
     for (const row of messagesBefore(db, who, ids.conversationId, own?.place ?? 0, CONTEXT_TURNS)) {
-      if (row.status === 'error' || row.answer === '') continue
-      room -= row.query.length + row.answer.length
+      // what a model thought is no part of what it said
+      const answer = withoutThoughts(row.answer)
+      if (row.status === 'error' || answer === '') continue
+      room -= row.query.length + answer.length
       if (room < 0) break
-      turns.unshift({ query: row.query, answer: row.answer })
+      turns.unshift({ query: row.query, answer })
     }
     return turns
   }
+}
+
+/** What an answer lacks, in the spelling of this service. */
+function toldOf(all: readonly Degradation[]): Pick<AnswerMetadata, 'degraded' | 'degraded_class' | 'degraded_reasons'> {
+  const { degradedClass, degradedReasons } = degradedFields(all)
+  if (degradedClass === undefined) return {}
+  return { degraded: true, degraded_class: degradedClass, degraded_reasons: degradedReasons }
 }
 
 /** Why a message that was admitted could not be stored: it went away with its conversation, or the disk is at fault. */

@@ -96,6 +96,8 @@ export type CompileResult = { ok: true; document: CompiledDocument } | { ok: fal
 /** One file to read. The parser opens `path` itself, read-only. */
 export interface CompileRequest {
   path: string
+  /** real path of the folder that the file has to lie in */
+  root?: string
   filename: string
   /** as the client declared it; content decides */
   declaredType?: string

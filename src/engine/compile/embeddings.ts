@@ -2,14 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
-import {
-  activeVectorSpace,
-  embeddingReference,
-  isTrained,
-  modelBytes,
-  observeDimension,
-  type VectorSpace,
-} from './vector-spaces.js'
+import { activeVectorSpace, embeddingReference, isTrained, modelBytes, type VectorSpace } from './vector-spaces.js'
 
 export interface NodeText {
   title: string
@@ -24,28 +17,16 @@ export interface EmbeddedNodes {
 
 const SLICE = 64 // texts in one message to the embedding thread
 
-/** Vectors of nodes with the space's current model. @returns nothing while a trained space has no model yet */
+/** Vectors of nodes with a trained space's current model. @returns nothing while it has none */
 export async function embedNodes(
   context: EngineContext,
   space: SpaceRow,
   nodes: NodeText[],
-  signal?: AbortSignal,
 ): Promise<EmbeddedNodes | undefined> {
-  if (nodes.length === 0) return undefined
+  const vectorSpace = nodes.length === 0 ? undefined : activeVectorSpace(context.db, space)
+  if (vectorSpace === undefined) return undefined
   const texts = nodes.map((node) => `${node.title}\n${node.text}`)
-  if (isTrained(space)) {
-    const vectorSpace = activeVectorSpace(context.db, space)
-    return vectorSpace === undefined
-      ? undefined
-      : { vectorSpace, vectors: await embedTrained(context, vectorSpace, texts) }
-  }
-  const embedder = context.models.embedder(embeddingReference(space), account(context, space))
-  const vectors: Float32Array[] = []
-  for (let from = 0; from < texts.length; from += embedder.maxBatch)
-    vectors.push(...(await embedder.embed(texts.slice(from, from + embedder.maxBatch), 'document', signal)))
-  const dimension = vectors[0]?.length
-  if (dimension === undefined) throw new KsError('provider-failed', 'the embedding model answered with no vector')
-  return { vectorSpace: await observeDimension(context.db, space.key, dimension), vectors }
+  return { vectorSpace, vectors: await embedTrained(context, vectorSpace, texts) }
 }
 
 /** Vectors of texts under a trained model, whether it is the active one or one that is still being built. */

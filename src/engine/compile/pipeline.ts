@@ -8,12 +8,14 @@ import type { IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
-import type { SpaceRow } from '../spaces/store.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { CompileFailure } from './compiled.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
 import { dropUnpublished, insertVersion, type PreparedVersion, prepareVersion } from './store.js'
+import { isTrained } from './vector-spaces.js'
+import { oweVectors } from './vectors-due.js'
 
 /** A job with the document it compiles. */
 export interface Work {
@@ -50,11 +52,33 @@ export async function compileBatch(
   const reloaded = resumed.flatMap((work) => reload(context, work))
   const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
   if (built.length === 0) return
+  await reapply(context, space, reloaded)
   const nodes = built.flatMap((item) => item.nodes)
-  const [embedded] = await Promise.all([embedNodes(context, space, nodes, signal), reapply(context, space, reloaded)])
-  signal.throwIfAborted()
-  await smokeTest(context, space, built)
-  await publishBatch(context, space, built, embedded)
+  for (;;) {
+    // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
+    const live = spaceByKey(context.db, space.key) ?? space
+    const embedded = isTrained(live)
+      ? await embedNodes(context, live, nodes)
+      : await askProvider(context, live, built, signal)
+    signal.throwIfAborted()
+    await smokeTest(context, space, built)
+    if (await publishBatch(context, space, built, embedded)) return
+  }
+}
+
+/** A provider's vectors are stored as they come; what is missing when the text is published follows by itself. */
+async function askProvider(
+  context: EngineContext,
+  space: SpaceRow,
+  built: readonly Built[],
+  signal: AbortSignal,
+): Promise<undefined> {
+  const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
+  if (versions.length === 0) return
+  await context.db.write(() => {
+    for (const version of versions) oweVectors(context.db, space.key, version)
+  })
+  await context.vectors.patience(space.key, versions, signal)
 }
 
 /** Parses files and stores versions with their nodes; a file that cannot be read ends its job here. */
@@ -68,6 +92,7 @@ async function buildNodes(
   const results = await context.compiler.compile(
     batch.map(({ document }) => ({
       path: context.objects.path(document.object_key),
+      root: context.objects.realRoot,
       filename: document.filename,
       declaredType: document.mime_type,
     })),
@@ -147,10 +172,9 @@ async function storeVersions(
     }
     return { built: stored, seq: last, stale, refused }
   })
-  for (const { work, failure } of refused) await failJob(context, space, work, failure)
-  // Called in the order of the commits, so that the index sees sequences rise.
+  // Called in the order of the commits, before anything else is waited for: a removal that is logged later comes later.
   const applied = seq === 0 ? undefined : indexes.apply(space.id, { seq, add: built.flatMap(toIndexed), remove: stale })
-  await applied
+  await Promise.all([applied, ...refused.map(({ work, failure }) => failJob(context, space, work, failure))])
   return built
 }
 
@@ -215,5 +239,14 @@ export async function failJob(
     )
     return dropUnpublished(db, document.key, job.version)
   })
-  if (dropped !== undefined) await context.indexes.apply(space.id, dropped)
+  // an index that cannot take this now reads it from the rows when it is opened anew
+  if (dropped !== undefined)
+    await context.indexes
+      .apply(space.id, dropped)
+      .catch((error: unknown) =>
+        context.log.warn(
+          { space: space.id, error: String(error) },
+          'the passages of a failed job are in the index yet',
+        ),
+      )
 }

@@ -6,23 +6,36 @@ import type { DocumentRow } from '../documents/store.js'
 import { moveJob } from '../jobs/store.js'
 import { retentionOf } from '../retention/policy.js'
 import { publishNext } from '../spaces/publication.js'
-import type { SpaceRow } from '../spaces/store.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { EmbeddedNodes } from './embeddings.js'
 import type { Built } from './pipeline.js'
-import { insertVectors } from './vector-spaces.js'
+import { addToIndex, type FilledVector } from './vector-rows.js'
+import { activeVectorSpace, insertVectors, isTrained } from './vector-spaces.js'
+import { oweVectors } from './vectors-due.js'
 
-/** Stores the vectors of a batch and makes its versions visible, in one transaction; then tells the index. */
+/**
+ * Stores the vectors of a batch and makes its versions visible, in one transaction; then tells the index.
+ *
+ * @returns false, with nothing done, where the vectors are of a model that the space does not use any more
+ */
 export async function publishBatch(
   context: EngineContext,
   space: SpaceRow,
   built: Built[],
   embedded: EmbeddedNodes | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { db, indexes } = context
   const rows = vectorRows(built, embedded)
-  const { seq, removed, retired } = await db.write(() => {
+  const published = await db.write(() => {
     for (const item of built) assertHeld(context, item)
+    const live = spaceByKey(db, space.key)
+    const isProvided = live !== undefined && !isTrained(live)
+    const hasNodes = built.some(({ nodes }) => nodes.length > 0)
+    if (live !== undefined && hasNodes) {
+      const current = isProvided ? undefined : activeVectorSpace(db, live)
+      if (current?.key !== embedded?.vectorSpace.key) return undefined
+    }
     const going = built.filter(
       ({ job }) => moveJob(db, job.id, 'nodes_generated', 'projection_built') || resume(db, job.id),
     )
@@ -41,12 +54,18 @@ export async function publishBatch(
       going.map(({ document, job }) => `${document.id}@${job.version}`).join(' '),
     )
     const gone: DocumentRow[] = []
-    for (const item of going) gone.push(...publishOne(db, space, item, revision))
+    for (const item of going) {
+      gone.push(...publishOne(db, space, item, revision))
+      if (isProvided && item.nodes.length > 0) oweVectors(db, space.key, item.versionKey)
+    }
     return { ...logOf(db, space.key, revision), retired: gone }
   })
+  if (published === undefined) return false
+  const { seq, removed, retired } = published
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
-  if (embedded !== undefined && rows.length > 0) await addVectors(context, space, embedded, rows)
+  if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
   for (const row of retired) await removeUnreferenced(context, row.object_key)
+  return true
 }
 
 /**
@@ -129,15 +148,9 @@ function logOf(db: Database, spaceKey: number, revision: number): { seq: number;
   return { seq, removed }
 }
 
-interface VectorOf {
-  nodeKey: number
-  doc: number
-  vector: Float32Array
-}
-
-function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): VectorOf[] {
+function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): FilledVector[] {
   if (embedded === undefined) return []
-  const rows: VectorOf[] = []
+  const rows: FilledVector[] = []
   let place = 0
   for (const { document, nodes } of built)
     for (const node of nodes) {
@@ -145,23 +158,4 @@ function vectorRows(built: Built[], embedded: EmbeddedNodes | undefined): Vector
       if (vector !== undefined) rows.push({ nodeKey: node.key, doc: document.key, vector })
     }
   return rows
-}
-
-async function addVectors(
-  context: EngineContext,
-  space: SpaceRow,
-  { vectorSpace }: EmbeddedNodes,
-  rows: VectorOf[],
-): Promise<void> {
-  const block = new Float32Array(rows.length * vectorSpace.dimension)
-  rows.forEach(({ vector }, index) => {
-    block.set(vector, index * vectorSpace.dimension)
-  })
-  await context.indexes.addVectors(space.id, {
-    vectorSpace: vectorSpace.id,
-    dimension: vectorSpace.dimension,
-    keys: rows.map((row) => row.nodeKey),
-    docs: rows.map((row) => row.doc),
-    vectors: block,
-  })
 }

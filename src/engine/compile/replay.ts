@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { decodeHalfInto } from '../storage/half.js'
+import { countedRows, expectedCounts } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes a slice: a few milliseconds of the event loop
 const VECTOR_BATCH = 1000
@@ -28,6 +29,8 @@ export function createReplaySource(db: Database): ReplaySource {
       return { seq, vectorSpace: row.id, dimension: row.dimension }
     },
     oldest: () => 1, // the log is kept whole; its rows are small
+    expected: (space) => expectedCounts(db, space),
+    counted: (space) => countedRows(db, space),
     changes: (space, afterSeq) => changes(db, space, afterSeq),
     vectors: (space, vectorSpace) => vectors(db, space, vectorSpace),
   }

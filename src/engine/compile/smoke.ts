@@ -8,7 +8,7 @@ const SAMPLE = 4 // documents of a large batch that are asked for; a batch share
 const WORDS = 12
 const CHARACTERS = 400
 
-/** Does new content answer to its own words? @throws KsError `unavailable` when the index does not hold what it took */
+/** Does new content answer to its own words? @throws KsError `internal` when the index does not hold what it took */
 export async function smokeTest(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
   const withNodes = built.filter((item) => item.nodes.length > 0)
   const stride = Math.max(1, Math.floor(withNodes.length / SAMPLE))
@@ -21,7 +21,7 @@ export async function smokeTest(context: EngineContext, space: SpaceRow, built: 
     const found = await context.indexes.search(space.id, { terms, textK: 1, vectorK: 0, docs: [item.document.key] })
     if (found.hits.length === 0 && found.degraded.length === 0)
       throw new KsError(
-        'unavailable',
+        'internal',
         `the text index does not find ${JSON.stringify(item.document.filename)} by its own words`,
       )
   }

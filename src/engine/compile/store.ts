@@ -130,6 +130,11 @@ export function dropUnpublished(db: Database, docKey: number, version: number): 
   db.run('DELETE FROM versions WHERE key = ?', row.key)
   const { first_node: first, last_node: last } = row
   if (first === null || last === null) return undefined
+  db.run(
+    `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
+       AND node_key BETWEEN ? AND ?`,
+    ...[row.space_key, first, last],
+  )
   const seq = db.run(
     'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
     ...[row.space_key, first, last],

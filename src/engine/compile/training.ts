@@ -5,6 +5,7 @@ import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../models/builtin/lsa-corp
 import { trainLsa } from '../models/builtin/lsa-trainer.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import { embedTrained } from './embeddings.js'
+import { addToIndex } from './vector-rows.js'
 import { activeVectorSpace, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
 
 const READ_BATCH = 64
@@ -47,42 +48,64 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
   const space = spaceByKey(db, spaceKey)
   if (space === undefined || !isTrained(space)) return
   const started = Date.now()
-  const nodes = liveNodes(context, spaceKey)
-  const model = await trainLsa(sampleTexts(context, spaceKey, nodes), signal)
-  if (model === undefined) {
-    unfitOf(context).set(spaceKey, nodes)
-    log.info({ space: space.id, nodes }, 'the texts hold too few different words for an embedding model')
-    return
-  }
-  unfitOf(context).delete(spaceKey)
-  const id = newId()
-  const building = await db.write<VectorSpace>(() => {
-    const key = db.run(
-      `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, 'building', ?)`,
-      ...[id, spaceKey, space.embedding_revision + 1, model.dimension, nodes, model.bytes, Date.now()],
-    ).key
-    return { key, id, dimension: model.dimension, trainedNodes: nodes }
-  })
+  const building = await trainVectorSpace(context, space, newId(), signal)
+  if (building === undefined) return
   await fillVectors(context, space, building, signal)
   const switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
-  if (!switched) return
+  if (!switched) {
+    await forgetSuperseded(context, spaceKey)
+    return
+  }
   await indexes.activateVectors(space.id, building.id)
   // nodes that were embedded with the old model while this one was being filled
   await fillVectors(context, space, building, signal)
   await forgetSuperseded(context, spaceKey)
-  log.info({ space: space.id, nodes, dimension: model.dimension, ms: Date.now() - started }, 'embedding model trained')
+  const { dimension, trainedNodes } = building
+  log.info({ space: space.id, nodes: trainedNodes, dimension, ms: Date.now() - started }, 'embedding model trained')
 }
 
-/** Gives a vector to every live node that has none in the vector space, in the rows and in the index. */
+/** Trains a model on the space's live nodes, as a vector space that nobody uses yet. @returns nothing where they do not do */
+export async function trainVectorSpace(
+  context: EngineContext,
+  space: SpaceRow,
+  id: string,
+  signal: AbortSignal,
+): Promise<VectorSpace | undefined> {
+  const { db, log } = context
+  const nodes = liveNodes(context, space.key)
+  const model = await trainLsa(sampleTexts(context, space.key, nodes), signal)
+  if (model === undefined) {
+    unfitOf(context).set(space.key, nodes)
+    log.info({ space: space.id, nodes }, 'the texts hold too few different words for an embedding model')
+    return undefined
+  }
+  unfitOf(context).delete(space.key)
+  const { dimension, bytes } = model
+  return db.write<VectorSpace>(() => {
+    const key = db.run(
+      `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, 'building', ?)`,
+      ...[id, space.key, space.embedding_revision + 1, dimension, nodes, bytes, Date.now()],
+    ).key
+    return { key, id, dimension, trainedNodes: nodes }
+  })
+}
+
+/**
+ * Gives a vector to every live node that has none in the vector space, in the rows and in the index.
+ *
+ * @param from key of the node behind which to begin
+ * @returns key of the last node that was looked at
+ */
 export async function fillVectors(
   context: EngineContext,
   space: SpaceRow,
   vectorSpace: VectorSpace,
   signal: AbortSignal,
-): Promise<void> {
-  const { db, indexes } = context
-  let after = 0
+  from = 0,
+): Promise<number> {
+  const { db } = context
+  let after = from
   for (;;) {
     signal.throwIfAborted()
     const rows = db.all<{ key: number; doc_key: number; title: string; text: string }>(
@@ -93,7 +116,7 @@ export async function fillVectors(
        ORDER BY nodes.key LIMIT ?`,
       ...[vectorSpace.key, after, space.key, WRITE_BATCH],
     )
-    if (rows.length === 0) return
+    if (rows.length === 0) return after
     after = rows.at(-1)?.key ?? after
     const vectors = await embedTrained(
       context,
@@ -106,24 +129,17 @@ export async function fillVectors(
     })
     if (known.length === 0) continue
     await db.write(() => insertVectors(db, vectorSpace.key, known))
-    const block = new Float32Array(known.length * vectorSpace.dimension)
-    known.forEach(({ vector }, index) => {
-      block.set(vector, index * vectorSpace.dimension)
-    })
-    await indexes.addVectors(space.id, {
-      vectorSpace: vectorSpace.id,
-      dimension: vectorSpace.dimension,
-      keys: known.map((row) => row.nodeKey),
-      docs: known.map((row) => row.doc),
-      vectors: block,
-    })
+    await addToIndex(context, space, vectorSpace, known)
   }
 }
 
-/** Models that a crash left half built are of no use. */
+/** Models that a crash left half built are of no use; what a migration fills, it goes on filling. */
 export function dropUnfinishedModels(context: EngineContext): void {
   const { db } = context
-  for (const { key } of db.all<{ key: number }>("SELECT key FROM vector_spaces WHERE state = 'building'")) {
+  for (const { key } of db.all<{ key: number }>(
+    `SELECT key FROM vector_spaces WHERE state = 'building'
+       AND id NOT IN (SELECT vector_space FROM embedding_migrations WHERE completed_at IS NULL)`,
+  )) {
     db.run('DELETE FROM vectors WHERE vector_space = ?', key)
     db.run('DELETE FROM vector_spaces WHERE key = ?', key)
   }
@@ -133,6 +149,11 @@ function switchVectorSpace(context: EngineContext, spaceKey: number, next: Vecto
   const { db } = context
   const space = spaceByKey(db, spaceKey)
   if (space === undefined) return false
+  if (!isTrained(space)) {
+    // a migration gave the space another model meanwhile
+    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ?", next.key)
+    return false
+  }
   db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", spaceKey)
   db.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", next.key)
   db.run(
@@ -143,7 +164,7 @@ function switchVectorSpace(context: EngineContext, spaceKey: number, next: Vecto
 }
 
 /** Removes the vectors of models that no query uses any more, a slice at a time. */
-async function forgetSuperseded(context: EngineContext, spaceKey: number): Promise<void> {
+export async function forgetSuperseded(context: EngineContext, spaceKey: number): Promise<void> {
   const { db } = context
   const old = db.all<{ key: number; id: string }>(
     "SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'",

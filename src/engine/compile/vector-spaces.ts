@@ -42,11 +42,22 @@ export function modelBytes(db: Database, vectorSpaceId: string): Uint8Array | un
   )
 }
 
-/** Records the dimension that a provider's first answer showed. @throws KsError `provider-failed` when it changed */
-export async function observeDimension(db: Database, spaceKey: number, dimension: number): Promise<VectorSpace> {
+/**
+ * Records the dimension that a provider's first answer showed.
+ *
+ * @param vectorSpace that the answer is for
+ * @returns nothing when the space has gone, or has another model by now
+ * @throws KsError `provider-failed` when it changed
+ */
+export async function observeDimension(
+  db: Database,
+  spaceKey: number,
+  dimension: number,
+  vectorSpace: string,
+): Promise<VectorSpace | undefined> {
   return db.write(() => {
     const space = spaceByKey(db, spaceKey)
-    if (space === undefined) throw new KsError('not-found', 'the space is gone')
+    if (space === undefined || space.vector_space !== vectorSpace) return undefined
     const known = activeVectorSpace(db, space)
     if (known !== undefined) {
       if (known.dimension !== dimension)
@@ -75,7 +86,9 @@ export function insertVectors(
 ): void {
   for (const { nodeKey, vector } of rows)
     db.run(
-      'INSERT OR REPLACE INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)',
+      // no REPLACE: it would remove the old row without the trigger that counts vectors
+      `INSERT INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)
+       ON CONFLICT (vector_space, node_key) DO UPDATE SET vector = excluded.vector`,
       vectorSpaceKey,
       nodeKey,
       encodeHalf(vector),

@@ -23,7 +23,7 @@ interface Removed {
   projections: number
 }
 
-/** Deletes documents: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
+/** Deletes documents, of those that the caller may know of: gone from every read when this resolves. Rows are purged later, bytes now where nobody holds them. */
 export async function deleteDocuments(
   context: EngineContext,
   caller: Caller,
@@ -49,7 +49,7 @@ async function removeDocuments(
   const outcome = await db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
     const wanted = [...new Set(documentIds)]
-    const rows = wanted.map((id) => ({ id, row: lookupDocument(db, space.key, id) }))
+    const rows = wanted.map((id) => ({ id, row: lookupDocument(db, caller, space.key, id) }))
     const removed = new Map<string, Removed>()
     const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
     // whoever compiles one of them right now has lost it

@@ -12,8 +12,7 @@ import type { CompiledElement, CompiledItem, CompiledOutlineNode } from '../comp
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { unpack } from '../storage/packed.js'
-import { readableDocument } from './readable.js'
-import type { DocumentRow } from './store.js'
+import { type DocumentRow, findDocument } from './store.js'
 
 /** A row of `versions`. */
 export interface VersionRow {
@@ -178,7 +177,7 @@ function locate(
   documentId: string,
 ): { space: SpaceRow; document: DocumentRow } {
   const space = findSpace(db, caller.tenant, spaceId)
-  return { space, document: readableDocument(db, caller, space.key, documentId) }
+  return { space, document: findDocument(db, caller, space.key, documentId) }
 }
 
 /** The version that answers now. @throws KsError `not-found` before the first publication */

@@ -1,30 +1,41 @@
 import { posix } from 'node:path'
 import { LIMITS } from '../../contract/limits.js'
 
-// C0, DEL, C1, and the characters that reorder text on a screen
-const UNSHOWABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
+/**
+ * The name of a document: the client's relative path with `/` between folders, code point for code point, so that no two
+ * names of a file system become one. Only what no file of a folder can have is taken out: NUL, empty parts, `.` and
+ * `..`. It is never a path of this machine; who shows it makes it safe to show.
+ */
+export function storedName(name: string): string {
+  const parts = name.toWellFormed().replaceAll('\u0000', '').split('/')
+  return parts.filter((part) => part !== '' && part !== '.' && part !== '..').join('/') || 'unnamed'
+}
+
+const CONTROLS = /[\u0001-\u001f\u007f-\u009f]/g
 const MAX_SEGMENT = 255
 
 /**
- * The name under which a document is shown: the client's relative path with `/` between folders, without drive letters,
- * `.`, `..`, empty parts, control and bidi characters. It is display text and never a path of this machine.
+ * The path of a document below its folder in the virtual file system, from its stored name: in form NFC, controls as
+ * their pictures, short enough for a path. Documents may share it; the listing tells namesakes apart by their ids.
  */
-export function displayName(name: string): string {
-  const parts = name
-    .normalize('NFC')
-    .toWellFormed()
-    .replaceAll('\\', '/')
-    .replace(/^[A-Za-z]:/, '')
-    .replace(UNSHOWABLE, '')
+export function virtualName(filename: string): string {
+  const parts = filename
+    .replace(CONTROLS, pictureOf)
     .split('/')
-    .map((part) => part.trim().slice(0, MAX_SEGMENT).toWellFormed().normalize('NFC').trim())
-    .filter((part) => part !== '' && part !== '.' && part !== '..')
-  let shown = parts.join('/')
-  while (Buffer.byteLength(shown) > LIMITS.filename - MAX_SEGMENT && parts.length > 1) {
+    .map((part) => part.normalize('NFC').slice(0, MAX_SEGMENT).toWellFormed().normalize('NFC'))
+  let path = parts.join('/')
+  while (Buffer.byteLength(path) > LIMITS.filename - MAX_SEGMENT && parts.length > 1) {
     parts.shift()
-    shown = parts.join('/')
+    path = parts.join('/')
   }
-  return shown === '' ? 'unnamed' : shown
+  return path
+}
+
+/** U+2400 and on are pictures of the C0 controls; C1 have none. */
+function pictureOf(control: string): string {
+  const code = control.charCodeAt(0)
+  if (code < 0x20) return String.fromCharCode(0x2400 + code)
+  return code === 0x7f ? '\u2421' : '\ufffd'
 }
 
 const TYPES: Record<string, string> = {

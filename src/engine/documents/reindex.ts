@@ -1,10 +1,10 @@
-import { KsError } from '../../contract/errors.js'
 import type { BulkReindex } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../jobs/jobs.js'
-import { latestJob, toTicket } from '../jobs/store.js'
+import { beginJob, latestJob, toTicket } from '../jobs/store.js'
+import { askerOf, mayKnow } from '../sources/permissions.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -20,7 +20,7 @@ export async function reindexDocuments(
   const { db } = context
   const result = await db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
-    const wanted = select(db, space, which)
+    const wanted = select(db, caller, space, which)
     assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)
     const items: BulkReindex['items'] = []
     const bulk: BulkItem[] = []
@@ -48,36 +48,31 @@ export async function reindexDocuments(
 
 function select(
   db: Database,
+  caller: Caller,
   space: SpaceRow,
   which: { all: true } | { documentIds: string[] },
 ): { id: string; row: DocumentRow | undefined }[] {
   if ('all' in which)
     return db
-      .all<DocumentRow>('SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL ORDER BY id', space.key)
+      .all<DocumentRow>(
+        `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
+         ORDER BY id`,
+        ...[space.key, askerOf(caller)],
+      )
       .map((row) => ({ id: row.id, row }))
-  return [...new Set(which.documentIds)].map((id) => ({ id, row: lookupDocument(db, space.key, id) }))
+  return [...new Set(which.documentIds)].map((id) => ({ id, row: lookupDocument(db, caller, space.key, id) }))
 }
 
 /** Makes a job for the next version of a document, inside the caller's transaction; one that is open is kept. */
 export function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
   const last = latestJob(db, row.key)
   if (last !== undefined && last.completed_at === null) return last
+  const job = beginJob(db, space, row.key)
   const now = Date.now()
-  const made = db.get<{ version: number | null }>(
-    'SELECT max(version) version FROM versions WHERE doc_key = ?',
-    row.key,
-  )
   db.run(
-    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
-    ...[newId(), newId(), space.tenant, space.key, row.key, (made?.version ?? 0) + 1, now, now],
-  )
-  const job = latestJob(db, row.key)
-  if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
-  db.run(
-    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, job_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?)`,
-    ...[newId(), space.tenant, space.key, job.id, row.id, job.id, now, now],
+    `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
+    ...[newId(), space.tenant, space.key, job.id, row.id, row.source_id, job.id, now, now],
   )
   return job
 }

@@ -67,17 +67,18 @@ export function advance(db: Database, jobIds: string[], path: CommitStatus[]): v
   }
 }
 
-/** Marks the commit of a job as failed for now; the job is tried again at `retryAt`. */
+/** Marks the commit of a job as failed for now; the job is tried again at `retryAt`. @param tries that this counts as */
 export function failRetryably(
   db: Database,
   jobId: string,
   failure: { code: string; message: string },
   retryAt: number,
+  tries: number,
 ): void {
   db.run(
-    `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + 1, error_code = ?,
+    `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + ?, error_code = ?,
        error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${UNDER_WAY}`,
-    ...[failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
+    ...[tries, failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
   )
 }
 

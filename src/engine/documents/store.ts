@@ -1,6 +1,7 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { isUuid } from '../../lib/ids.js'
+import { askerOf, mayKnow, type Reader, sourceOf } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /** A row of `documents`. */
@@ -24,23 +25,33 @@ export interface DocumentRow {
   deleted_at: number | null
 }
 
-/** @throws KsError `not-found` when the space does not hold the document */
-export function findDocument(db: Database, spaceKey: number, id: string): DocumentRow {
-  const row = lookupDocument(db, spaceKey, id)
+/** @throws KsError `not-found` when the space does not hold the document, or not for this reader */
+export function findDocument(db: Database, reader: Reader, spaceKey: number, id: string): DocumentRow {
+  const row = lookupDocument(db, reader, spaceKey, id)
   if (row === undefined) throw notFound('document', id)
   return row
 }
 
-export function lookupDocument(db: Database, spaceKey: number, id: string): DocumentRow | undefined {
+/** A document of a space; one that the scope of its source keeps from the reader looks like one that never was. */
+export function lookupDocument(db: Database, reader: Reader, spaceKey: number, id: string): DocumentRow | undefined {
   if (!isUuid(id)) return undefined
   return db.get<DocumentRow>(
-    'SELECT * FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
-    spaceKey,
-    id,
+    `SELECT * FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}`,
+    ...[spaceKey, id, askerOf(reader)],
   )
 }
 
-/** Live documents of one name, newest first. */
+/** Of documents, the ids of those that are there for this reader. */
+export function knownDocuments(db: Database, reader: Reader, spaceKey: number, ids: readonly string[]): Set<string> {
+  const rows = db.all<{ id: string }>(
+    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
+     WHERE d.space_key = ? AND d.deleted_at IS NULL AND ${mayKnow('d.source_id')}`,
+    ...[JSON.stringify([...new Set(ids)]), spaceKey, askerOf(reader)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Live documents of one name and source, newest first. Whether the source is there for who asks is looked at before. */
 export function documentsNamed(
   db: Database,
   spaceKey: number,
@@ -60,7 +71,7 @@ export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
   return {
     id: row.id,
     knowledgeSpaceId: spaceId,
-    ...(row.source_id === null ? {} : { sourceId: row.source_id }),
+    ...sourceOf(row.source_id),
     filename: row.filename,
     mimeType: row.mime_type,
     objectKey: row.object_key,

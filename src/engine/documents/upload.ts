@@ -3,7 +3,7 @@ import type { AcceptedDocument } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller, Upload, UploadFile } from '../api.js'
 import type { EngineContext } from '../context.js'
-import { latestJob, toTicket } from '../jobs/store.js'
+import { beginJob, endedInVain, latestJob, toTicket } from '../jobs/store.js'
 import { findSource } from '../sources/store.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
@@ -11,9 +11,9 @@ import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import { isReferenced } from './delete.js'
-import { displayName, provisionalType } from './filename.js'
+import { provisionalType, storedName, virtualName } from './filename.js'
 import { failUpload, moveCommit } from './staged-commits.js'
-import { type DocumentRow, documentsNamed, toAsset } from './store.js'
+import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
 interface Received {
   staged: StagedObject
@@ -49,7 +49,7 @@ export function beginUpload(
         throw new KsError('invalid-request', 'exactly one file must be sent, received more')
       if (received.length >= limits.bulkFiles)
         throw new KsError('upload-too-large', `a bulk upload holds at most ${limits.bulkFiles} files`)
-      const filename = displayName(file.filename)
+      const filename = storedName(file.filename)
       const left = Math.min(limits.uploadBytes, limits.bulkBytes - bytes)
       const commitId = newId()
       const staged = await objects.stage(commitId, file.content, left, filename)
@@ -69,10 +69,10 @@ export function beginUpload(
     },
     async commit({ sourceId }) {
       if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
-      if (sourceId !== undefined) findSource(db, space, sourceId)
+      if (sourceId !== undefined) findSource(db, caller, space, sourceId)
       ended = true
       try {
-        return await commitUpload(context, space, sourceId ?? null, received)
+        return await commitUpload(context, caller, space, sourceId ?? null, received)
       } catch (error) {
         await forget(context, received, error)
         throw error
@@ -87,26 +87,31 @@ export function beginUpload(
 
 async function commitUpload(
   context: EngineContext,
+  caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
   received: Received[],
 ): Promise<AcceptedDocument[]> {
   const { db, objects } = context
-  const added = received.filter((item) => !isThere(db, space, sourceId, item))
+  const added = received.filter((item) => sameBytes(db, space, sourceId, item) === undefined)
   if (added.length > 0) {
     const bytes = added.reduce((sum, { staged }) => sum + staged.size, 0)
     assertRoomForDocuments(context, space, bytes)
-    assertRoomForPages(context, space, added.length)
   }
+  const again = received.filter((item) => {
+    const same = sameBytes(db, space, sourceId, item)
+    return same !== undefined && endedInVain(latestJob(db, same.key))
+  })
+  if (added.length + again.length > 0) assertRoomForPages(context, space, added.length + again.length)
   await db.write(() => {
     const now = Date.now()
     for (const item of received)
       db.run(
         `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
-           published_object_key, checksum, size_bytes, expires_at, created_at, updated_at)
-         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?)`,
+           published_object_key, checksum, size_bytes, source_id, expires_at, created_at, updated_at)
+         VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?)`,
         ...[item.commitId, space.tenant, space.key, item.commitId, `tmp/${item.staged.id}`, item.objectKey],
-        ...[item.staged.sha256, item.staged.size, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
+        ...[item.staged.sha256, item.staged.size, sourceId, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
       )
   })
   await objects.syncStaged(received.map(({ staged }) => staged))
@@ -114,10 +119,10 @@ async function commitUpload(
   const accepted = await db.write(() => {
     const live = findSpace(db, space.tenant, space.id)
     // it may have been deleted while the bytes came in
-    if (sourceId !== null) findSource(db, live, sourceId)
+    if (sourceId !== null) findSource(db, caller, live, sourceId)
     if (live.frozen_at === null)
       db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', Date.now(), space.key)
-    const made = received.map((item) => admit(context, space, sourceId, item))
+    const made = received.map((item) => admit(context, caller, space, sourceId, item))
     // several uploads may have been let in at once
     if (added.length > 0) assertRawBytes(context, space)
     return made
@@ -141,39 +146,61 @@ async function forget({ db, objects, log }: EngineContext, received: Received[],
   }
 }
 
-/** Makes the asset and its job, or finds the asset that holds the same bytes under the same name. */
-function admit(context: EngineContext, space: SpaceRow, sourceId: string | null, item: Received): AcceptedDocument {
+/**
+ * Makes the asset and its job, or finds the asset that holds the same bytes under the same name. One whose last job failed
+ * or was canceled gets a new job.
+ */
+function admit(
+  context: EngineContext,
+  caller: Caller,
+  space: SpaceRow,
+  sourceId: string | null,
+  item: Received,
+): AcceptedDocument {
   const { db } = context
-  const same = documentsNamed(db, space.key, sourceId, item.filename)[0]
-  const now = Date.now()
-  if (same !== undefined && same.sha256 === item.staged.sha256) {
+  const same = sameBytes(db, space, sourceId, item)
+  if (same !== undefined && !endedInVain(latestJob(db, same.key))) {
     moveCommit(db, item.commitId, 'received', 'object-staged')
     moveCommit(db, item.commitId, 'object-staged', 'canceled')
     db.run('UPDATE staged_commits SET document_id = ? WHERE id = ?', same.id, item.commitId)
     return accepted(context, space, same)
   }
-  const id = newId()
-  const key = db.run(
-    `INSERT INTO documents (id, space_key, source_id, metadata, filename, mime_type, object_key, sha256, size_bytes,
-       parser_status, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    ...[id, space.key, sourceId, JSON.stringify(item.metadata)],
-    ...[item.filename, item.mimeType, item.objectKey, item.staged.sha256, item.staged.size, now, now],
-  ).key
-  const jobId = newId()
-  db.run(
-    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, 1, 'queued', ?, ?)`,
-    ...[jobId, newId(), space.tenant, space.key, key, now, now],
-  )
+  const row = same ?? insertDocument(db, caller, space, sourceId, item)
+  const job = beginJob(db, space, row.key)
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   moveCommit(db, item.commitId, 'received', 'object-staged')
   moveCommit(db, item.commitId, 'object-staged', 'object-verified')
   moveCommit(db, item.commitId, 'object-verified', 'metadata-prepared')
-  db.run('UPDATE staged_commits SET document_id = ?, job_id = ? WHERE id = ?', id, jobId, item.commitId)
-  const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', key)
-  if (row === undefined) throw new KsError('internal', 'an asset vanished while it was made')
-  return accepted(context, space, row)
+  db.run('UPDATE staged_commits SET document_id = ?, job_id = ? WHERE id = ?', row.id, job.id, item.commitId)
+  return accepted(context, space, same === undefined ? row : findDocument(db, caller, space.key, row.id))
+}
+
+function insertDocument(
+  db: Database,
+  caller: Caller,
+  space: SpaceRow,
+  sourceId: string | null,
+  item: Received,
+): DocumentRow {
+  const id = newId()
+  const now = Date.now()
+  const pathName = virtualName(item.filename)
+  db.run(
+    `INSERT INTO documents (id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
+       parser_status, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    ...[id, space.key, sourceId, JSON.stringify(item.metadata), item.filename],
+    ...[
+      pathName === item.filename ? null : pathName,
+      item.mimeType,
+      item.objectKey,
+      item.staged.sha256,
+      item.staged.size,
+      now,
+      now,
+    ],
+  )
+  return findDocument(db, caller, space.key, id)
 }
 
 function accepted(context: EngineContext, space: SpaceRow, row: DocumentRow): AcceptedDocument {
@@ -182,7 +209,13 @@ function accepted(context: EngineContext, space: SpaceRow, row: DocumentRow): Ac
   return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
 }
 
-/** Whether the file's bytes are there already under its name, so that it adds nothing. */
-function isThere(db: Database, space: SpaceRow, sourceId: string | null, { filename, staged }: Received): boolean {
-  return documentsNamed(db, space.key, sourceId, filename)[0]?.sha256 === staged.sha256
+/** The document that holds the file's bytes under its name already. */
+function sameBytes(
+  db: Database,
+  space: SpaceRow,
+  sourceId: string | null,
+  { filename, staged }: Received,
+): DocumentRow | undefined {
+  const [newest] = documentsNamed(db, space.key, sourceId, filename)
+  return newest?.sha256 === staged.sha256 ? newest : undefined
 }

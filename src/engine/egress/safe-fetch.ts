@@ -27,6 +27,8 @@ export interface FetchOptions {
   /** sent to every hop; lower-case names */
   headers?: Record<string, string>
   body?: string | Uint8Array
+  /** headers for the first address only: they speak of what that address gave before */
+  condition?: Record<string, string>
   /** headers for the origin of the first address only */
   credentials?: Record<string, string>
   signal?: AbortSignal
@@ -136,6 +138,7 @@ async function follow(
         accept: '*/*',
         'accept-encoding': decode ? 'gzip, deflate, br' : 'identity',
         ...options.headers,
+        ...(hop === 0 ? options.condition : {}),
         ...(url.origin === start.origin ? options.credentials : {}),
       },
       body: options.body ?? null,
@@ -143,7 +146,7 @@ async function follow(
     })
     const headers = firstOfEach(answer.headers)
     const { location } = headers
-    if (answer.statusCode < 300 || answer.statusCode > 399 || location === undefined || redirects === 0) {
+    if (!leadsOn(answer.statusCode) || location === undefined || redirects === 0) {
       const encoding = decode ? headers['content-encoding'] : undefined
       const body = boundedBody(answer.body, { encoding, maxBytes: options.maxBytes ?? MAX_BYTES, signal, over })
       const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -153,6 +156,11 @@ async function follow(
     if (hop === redirects) throw new EgressFailure(`more than ${redirects} redirects`)
     url = new URL(checkedUrl(location, url))
   }
+}
+
+/** 304 says where a thing is as little as that it is somewhere else. */
+function leadsOn(status: number): boolean {
+  return status >= 300 && status <= 399 && status !== 304
 }
 
 /** @throws EgressFailure unless http or https, without a user name or password */

@@ -1,7 +1,8 @@
 import type { ExplainBody } from '../../contract/gateway/explain.js'
-import { displayName } from '../documents/filename.js'
+import { storedName, virtualName } from '../documents/filename.js'
 import { type DocumentRow, documentsNamed, lookupDocument } from '../documents/store.js'
 import { latestJob } from '../jobs/store.js'
+import type { Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { failed, passed, type Stages } from './stages.js'
@@ -11,13 +12,19 @@ const SUGGESTIONS = 5
 
 type Named = Pick<ExplainBody, 'documentId' | 'path'>
 
-/** The document that is asked about; the stages say why there is none. */
-export function findAsked(db: Database, space: SpaceRow, asked: Named, stages: Stages): DocumentRow | undefined {
-  const rows = candidates(db, space, asked)
+/** The document that is asked about; the stages say why there is none. What the reader may not know of never was. */
+export function findAsked(
+  db: Database,
+  reader: Reader,
+  space: SpaceRow,
+  asked: Named,
+  stages: Stages,
+): DocumentRow | undefined {
+  const rows = candidates(db, reader, space, asked)
   const [row, ...others] = rows
   const name = asked.documentId ?? asked.path ?? ''
   if (row === undefined) {
-    explainAbsence(db, space, asked, stages)
+    explainAbsence(db, reader, space, asked, stages)
     return undefined
   }
   if (others.length > 0 && others.some((other) => other.filename !== row.filename)) {
@@ -38,23 +45,24 @@ export function findAsked(db: Database, space: SpaceRow, asked: Named, stages: S
 }
 
 /** By id; by whole name, newest first; or by what names and path have in common at their ends. */
-function candidates(db: Database, space: SpaceRow, asked: Named): DocumentRow[] {
+function candidates(db: Database, reader: Reader, space: SpaceRow, asked: Named): DocumentRow[] {
   if (asked.documentId !== undefined) {
-    const row = lookupDocument(db, space.key, asked.documentId)
+    const row = lookupDocument(db, reader, space.key, asked.documentId)
     return row === undefined ? [] : [row]
   }
-  const path = displayName(asked.path ?? '')
-  const base = path.slice(path.lastIndexOf('/') + 1)
-  const all = documentsOfBase(db, space.key, base)
+  const path = storedName(asked.path ?? '')
+  const shown = virtualName(path)
+  const base = shown.slice(shown.lastIndexOf('/') + 1)
+  const all = documentsOfBase(db, reader, space.key, base)
   const exact = all.filter((row) => row.filename === path)
   if (exact.length > 0) return exact
   return all.filter((row) => row.filename.endsWith(`/${path}`) || path.endsWith(`/${row.filename}`))
 }
 
-function explainAbsence(db: Database, space: SpaceRow, asked: Named, stages: Stages): void {
+function explainAbsence(db: Database, reader: Reader, space: SpaceRow, asked: Named, stages: Stages): void {
   const name = asked.documentId ?? asked.path ?? ''
-  const gone = deletedDocument(db, space.key, asked.documentId ?? '', displayName(asked.path ?? ''))
-  if (gone !== undefined || (asked.documentId !== undefined && wasHere(db, space.key, asked.documentId))) {
+  const gone = deletedDocument(db, reader, space.key, asked.documentId ?? '', storedName(asked.path ?? ''))
+  if (gone !== undefined || (asked.documentId !== undefined && wasHere(db, reader, space.key, asked.documentId))) {
     const successor = gone === undefined ? undefined : documentsNamed(db, space.key, gone.source_id, gone.filename)[0]
     const at = gone?.deleted_at
     failed(stages, 'deleted', {
@@ -71,7 +79,7 @@ function explainAbsence(db: Database, space: SpaceRow, asked: Named, stages: Sta
     })
     return
   }
-  const similar = asked.path === undefined ? [] : namesLike(db, space.key, stemOf(asked.path), SUGGESTIONS)
+  const similar = asked.path === undefined ? [] : namesLike(db, reader, space.key, stemOf(asked.path), SUGGESTIONS)
   failed(stages, 'unknown-document', {
     stage: 'document',
     reason: asked.path === undefined ? 'unknown-id' : 'unknown-path',
@@ -82,7 +90,7 @@ function explainAbsence(db: Database, space: SpaceRow, asked: Named, stages: Sta
 
 /** `notes/Tides.md` gives `Tides`. */
 function stemOf(path: string): string {
-  const base = displayName(path).split('/').at(-1) ?? path
+  const base = storedName(path).split('/').at(-1) ?? path
   const dot = base.lastIndexOf('.')
   return dot > 0 ? base.slice(0, dot) : base
 }

@@ -4,13 +4,12 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
-import { type Admitted, admit, type QueryGate } from '../query/admission.js'
+import { type Admitted, admit } from '../query/admission.js'
 import { embedForFast, type FastRecord, retrieveFast } from '../query/fast.js'
+import type { QueryGate } from '../query/gate.js'
 import type { ConcreteMode } from '../query/mode.js'
 import type { QueryShared } from '../query/stages.js'
-import { deniedNodes } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import { findAsked, publishedNow } from './document.js'
 import { hintOf } from './hint.js'
 import { explainText, explainVectors, judgeCandidacy, probe } from './legs.js'
@@ -18,7 +17,6 @@ import { explainMode } from './other-mode.js'
 import { explainTerms, type Passages, readPassages } from './passages.js'
 import { explainEvidence, explainRanking } from './ranking.js'
 import { failed, note, passed, type Stages } from './stages.js'
-import { nodesAfter, type VisibleVersion } from './store.js'
 import { explainRecorded, isReproduced, type Recorded, readTrace } from './trace.js'
 
 /** An explanation that takes longer is given up: its searches are those of a query. */
@@ -58,14 +56,14 @@ export async function explainQuery(
   const { signal } = limit
   const timer = setTimeout(() => limit.abort(new KsError('unavailable', TOO_LONG)), TIMEOUT_MILLISECONDS)
   timer.unref()
-  const leave = await shared.gate.enter(signal)
+  const leave = await shared.gate.enter(caller.tenant, signal)
   // keeps what is deleted meanwhile from being taken away, as a query does
   const lease = context.leases.acquire({
     ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
     ...{ targetId: admitted.snapshot.publicationId, virtualPath: '/evidence' },
   })
   try {
-    const document = findAsked(db, space, body, stages)
+    const document = findAsked(db, caller, space, body, stages)
     const trace =
       recorded === undefined ? undefined : explainRecorded(db, space, recorded, document, body.quote, stages)
     const settled = stages.verdict
@@ -139,7 +137,6 @@ async function runStages(
   const { query, document, quote, mode, signal } = request
   const version = publishedNow(db, admitted.space, document, stages)
   if (version === undefined || !isInScope(admitted, document, stages)) return {}
-  if (!isPermitted(db, admitted, version, stages)) return {}
   const embedding = await embedForFast(context, admitted, query, signal)
   let record: FastRecord | undefined
   const retrieved = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, (made) => {
@@ -178,15 +175,6 @@ function passageOf(passages: Passages, key: number | undefined): { passage?: Non
   if (node === undefined) return {}
   const sectionPath: string[] = JSON.parse(node.section)
   return { passage: { nodeId: node.id, sectionPath, text: node.body.slice(0, PASSAGE_CHARACTERS).toWellFormed() } }
-}
-
-/** What the scope of its source keeps from who asks is not told either: not which words it holds, nor how it ranks. */
-function isPermitted(db: Database, { space, subject }: Admitted, version: VisibleVersion, stages: Stages): boolean {
-  const [node] = nodesAfter(db, version.key, -1, 1)
-  if (node === undefined || deniedNodes(db, space.key, subject, [node.key]).size === 0) return true
-  const text = 'the permission scope of its source does not name who asks'
-  failed(stages, 'out-of-scope', { stage: 'scope', reason: 'not-permitted', text })
-  return false
 }
 
 function isInScope(admitted: Admitted, document: DocumentRow, stages: Stages): boolean {

@@ -25,7 +25,6 @@ const HINTS: Record<ExplainVerdict, string> = {
 export function hintOf(verdict: ExplainVerdict, stages: readonly ExplainStage[]): string {
   const has = (reason: string) => stages.some((stage) => stage.reason === reason)
   if (has('ambiguous-path')) return 'give more of the path, or the id of the document'
-  if (has('not-permitted')) return 'ask as somebody whom the permission scope of its source names'
   if (has('replaced')) return 'ask about the document that replaced it'
   if (verdict === 'deleted' && has('gone-meanwhile')) return 'the document went while it was asked about: ask again'
   if (has('published-later')) return 'the document was published after that query: ask again'

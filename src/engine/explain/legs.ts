@@ -153,7 +153,7 @@ export function explainVectors(
     const model = activeVectorSpace(context.db, admitted.space)
     if (degraded !== undefined)
       missed(stages, 'vector-leg', 'embedding-failed', 'vector search was not asked: the query could not be embedded', {
-        degraded,
+        degraded: [degraded.reason],
       })
     else if (model === undefined)
       missed(stages, 'vector-leg', 'no-model', 'vector search was not asked: the space has no embedding model yet')
@@ -201,10 +201,7 @@ export function judgeCandidacy(stages: Stages, passages: Passages, record: FastR
   const has = (reason: string) => reasons.some((stage) => stage.reason === reason)
   const figures = { textCandidates: record.found.textCount, vectorCandidates: record.found.vectorCount }
   const at = (reason: string, text: string) => ({ stage: 'fusion' as const, reason, text, figures })
-  // published passages that were found, and then were not among those that may be ranked
-  if (record.found.hits.some((hit) => passages.meant.has(hit.key)))
-    failed(stages, 'out-of-scope', at('not-permitted', 'it was found, but who asks may not read its source'))
-  else if (has('watermark-behind') || has('not-in-index'))
+  if (has('watermark-behind') || has('not-in-index'))
     failed(stages, 'index-behind', at('index-behind', 'a search index does not hold the document as it is published'))
   else if (has('beyond-limit'))
     failed(stages, 'beyond-candidates', at('no-candidate', 'neither search brought it among its candidates'))

@@ -34,7 +34,7 @@ export function explainRanking(
   }
   const compared = record.compared.findIndex(({ key }) => key === best.key)
   explainFusion(record, best, compared >= 0, profile.rerank.enabled, stages)
-  if (compared >= 0) explainRerank(record.compared, compared, shown, profile.rerank.enabled, stages)
+  if (compared >= 0) explainRerank(record, compared, shown, profile.rerank.enabled, stages)
   const place = kept.findIndex(({ key }) => key === best.key)
   const isShown = place >= 0 && place < profile.topK
   if (place < 0) {
@@ -94,7 +94,7 @@ function explainFusion(record: FastRecord, best: Ranked, isCompared: boolean, re
 
 /** The rank score part by part, beside that of the last passage shown. */
 function explainRerank(
-  compared: readonly Compared[],
+  { compared, ranked, model }: FastRecord,
   place: number,
   shown: readonly number[],
   reranks: boolean,
@@ -123,7 +123,15 @@ function explainRerank(
   }
   const beside = other === undefined ? '' : `; the last other one shown has ${round(other.score)}`
   const text = `compared with the query it is number ${place + 1} of ${compared.length}, rank score ${round(own.score)}${beside}`
-  passed(stages, 'rerank', 'compared', text, figures)
+  if (model === undefined) {
+    passed(stages, 'rerank', 'compared', text, figures)
+    return
+  }
+  const name = `${model.model.provider}/${model.model.model}`
+  const modelRank = 1 + ranked.findIndex(({ key }) => key === own.key)
+  const modelScore = round(ranked[modelRank - 1]?.rerank ?? 0)
+  const byModel = `; then the rerank model ${name} gives it ${modelScore}, and it is number ${modelRank}`
+  passed(stages, 'rerank', 'compared', `${text}${byModel}`, { ...figures, model: name, modelRank, modelScore })
 }
 
 function partsOf({ legs, features }: Compared): { name: keyof RankWeights; weight: number; value: number }[] {

@@ -1,40 +1,49 @@
 import type { DocumentRow } from '../documents/store.js'
+import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /** Documents of a name within any folder, newest first. */
-export function documentsOfBase(db: Database, spaceKey: number, base: string): DocumentRow[] {
+export function documentsOfBase(db: Database, reader: Reader, spaceKey: number, base: string): DocumentRow[] {
   return db.all<DocumentRow>(
-    'SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL ORDER BY key DESC',
-    ...[spaceKey, base],
+    `SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL
+       AND ${mayKnow('documents.source_id')} ORDER BY key DESC`,
+    ...[spaceKey, base, askerOf(reader)],
   )
 }
 
 /** Names that hold a piece of text, for "did you mean". */
-export function namesLike(db: Database, spaceKey: number, part: string, limit: number): string[] {
+export function namesLike(db: Database, reader: Reader, spaceKey: number, part: string, limit: number): string[] {
   return db
     .all<{ filename: string }>(
       `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
-       ORDER BY length(filename) LIMIT ?`,
-      ...[spaceKey, part, limit],
+         AND ${mayKnow('documents.source_id')} ORDER BY length(filename) LIMIT ?`,
+      ...[spaceKey, part, askerOf(reader), limit],
     )
     .map((row) => row.filename)
 }
 
 /** A deleted document whose row is still there, by id or by name. */
-export function deletedDocument(db: Database, spaceKey: number, id: string, name: string): DocumentRow | undefined {
+export function deletedDocument(
+  db: Database,
+  reader: Reader,
+  spaceKey: number,
+  id: string,
+  name: string,
+): DocumentRow | undefined {
   return db.get<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND (id = ? OR filename = ?) AND deleted_at IS NOT NULL
-     ORDER BY deleted_at DESC LIMIT 1`,
-    ...[spaceKey, id, name],
+       AND ${mayKnow('documents.source_id')} ORDER BY deleted_at DESC LIMIT 1`,
+    ...[spaceKey, id, name, askerOf(reader)],
   )
 }
 
 /** Whether the space once took in a document of this id; what it was called goes with its row. */
-export function wasHere(db: Database, spaceKey: number, id: string): boolean {
+export function wasHere(db: Database, reader: Reader, spaceKey: number, id: string): boolean {
   return (
     db.get<{ one: number }>(
-      'SELECT 1 one FROM staged_commits WHERE space_key = ? AND document_id = ? LIMIT 1',
-      ...[spaceKey, id],
+      `SELECT 1 one FROM staged_commits WHERE space_key = ? AND document_id = ?
+         AND ${mayKnow('staged_commits.source_id')} LIMIT 1`,
+      ...[spaceKey, id, askerOf(reader)],
     ) !== undefined
   )
 }

@@ -1,7 +1,10 @@
 import type { Database } from '../storage/database.js'
 import { canonicalKey } from './entities.js'
+import { type GraphView, isShown } from './read.js'
 
 export interface ExpansionRequest {
+  /** what the reader sees of the graph: names from elsewhere are as unknown as names that nothing mentions */
+  view: GraphView
   query: string
   /** nodes that hybrid recall ranks first, best first */
   seeds: readonly number[]
@@ -52,15 +55,16 @@ interface Reached {
  * Follows the graph from what was found, what the question names and what the caller works with: one step along
  * relations, then to the nodes that mention what was reached. Bounded in breadth and time.
  */
-export function expandFromGraph(db: Database, spaceKey: number, request: ExpansionRequest): Expansion {
+export function expandFromGraph(request: ExpansionRequest): Expansion {
+  const { db, space } = request.view
   const started = performance.now()
   const late = (): boolean => performance.now() - started > request.timeoutMilliseconds
-  const active = activeEntities(db, spaceKey, request.active)
+  const active = activeEntities(request.view, request.active)
   const weights = new Map<number, number>(active.found.map((key) => [key, ACTIVE]))
   const raise = (key: number, weight: number): void => {
     weights.set(key, Math.max(weight, weights.get(key) ?? 0))
   }
-  for (const key of askedEntities(db, spaceKey, request.query)) raise(key, ASKED)
+  for (const key of askedEntities(db, space.key, request.query)) raise(key, ASKED)
   for (const [rank, node] of request.seeds.entries())
     for (const key of mentionedBy(db, node)) raise(key, SEEN / (1 + rank))
   const seeds = heaviest(weights, MAX_SEEDS)
@@ -107,19 +111,15 @@ function heaviest(weights: ReadonlyMap<number, number>, limit: number): Reached[
     .slice(0, limit)
 }
 
-function activeEntities(
-  db: Database,
-  spaceKey: number,
-  named: readonly string[],
-): { found: number[]; unknown: number } {
+function activeEntities(view: GraphView, named: readonly string[]): { found: number[]; unknown: number } {
   const found = new Set<number>()
   let unknown = 0
   for (const name of named) {
-    const row = db.get<{ key: number }>(
+    const row = view.db.get<{ key: number }>(
       'SELECT key FROM graph_entities WHERE space_key = ? AND (id = ? OR canonical_key = ?) LIMIT 1',
-      ...[spaceKey, name.toLowerCase(), canonicalKey(name)],
+      ...[view.space.key, name.toLowerCase(), canonicalKey(name)],
     )
-    if (row === undefined) unknown++
+    if (row === undefined || !isShown(view, 'entity', row.key)) unknown++
     else found.add(row.key)
   }
   return { found: [...found], unknown }

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit'
+import { withoutThoughts } from '../../lib/text/said.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
@@ -83,7 +84,7 @@ async function replyOf(
       text += event.text
       if (text.length > REPLY_CHARACTERS) return undefined
     }
-    return JSON.parse(text.trim().replace(/^```(?:json)?|```$/g, ''))
+    return JSON.parse(withoutThoughts(text).replace(/^```(?:json)?|```$/g, ''))
   } catch (error) {
     context.log.debug({ error: String(error) }, 'a model gave no entities of a passage')
     return undefined

@@ -15,7 +15,7 @@ import type {
 } from '../../contract/gateway/graph.js'
 import type { Caller, Page } from '../api.js'
 import type { EngineContext } from '../context.js'
-import type { Derivations } from '../query/derivation.js'
+import { type Derivations, graphBehind } from '../query/derivation.js'
 import { deniedSources } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
 import type { SemanticViews } from '../views/views.js'
@@ -24,12 +24,15 @@ import type { GraphView } from './read.js'
 import { scanPassages } from './scan.js'
 import { traverse } from './traverse.js'
 
+/** An answer that says so where documents were not read for it yet. */
+type MaybeLacking<T> = T & { degradedReasons?: string[] }
+
 /** The graph of a space, and what is made of it. */
 export interface GraphOperations {
   /** @throws KsError `not-found` for the space, or for an entity that the caller does not see */
   traverse(caller: Caller, spaceId: string, query: TraverseQuery): Promise<GraphTraversal>
-  entities(caller: Caller, spaceId: string, query: GraphEntitiesQuery): Promise<Page<GraphEntity>>
-  relations(caller: Caller, spaceId: string, query: GraphRelationsQuery): Promise<Page<GraphRelation>>
+  entities(caller: Caller, spaceId: string, query: GraphEntitiesQuery): Promise<MaybeLacking<Page<GraphEntity>>>
+  relations(caller: Caller, spaceId: string, query: GraphRelationsQuery): Promise<MaybeLacking<Page<GraphRelation>>>
   extract(caller: Caller, spaceId: string, body: ExtractEntitiesBody): Promise<EntityExtraction>
   materializeTopic(caller: Caller, spaceId: string, body: MaterializeTopicBody): Promise<MaterializedTopic>
   materializeCommunities(
@@ -51,16 +54,27 @@ export function createGraph(
   const closing = new AbortController()
   const viewOf = (caller: Caller, spaceId: string): GraphView => {
     const space = findSpace(db, caller.tenant, spaceId)
-    return { db, space, revision: space.head_revision, denied: deniedSources(db, space.key, caller.subject) }
+    return { db, space, revision: space.head_revision, denied: deniedSources(db, space.key, caller) }
   }
-  const caughtUp = async (caller: Caller, spaceId: string): Promise<GraphView> => {
-    await derivations.catchUp(findSpace(db, caller.tenant, spaceId), CATCH_UP_MILLISECONDS)
-    return viewOf(caller, spaceId)
+  /** What is read of the graph, and that it is not whole where it is not. */
+  const read = async <T extends object>(
+    caller: Caller,
+    spaceId: string,
+    milliseconds: number,
+    answer: (view: GraphView) => Promise<T>,
+  ): Promise<MaybeLacking<T>> => {
+    const unread = await derivations.catchUp(findSpace(db, caller.tenant, spaceId), milliseconds)
+    const behind = graphBehind(unread)
+    const found = await answer(viewOf(caller, spaceId))
+    return behind === undefined ? found : { ...found, degradedReasons: [behind] }
   }
   const operations: GraphOperations = {
-    traverse: async (caller, spaceId, query) => traverse(viewOf(caller, spaceId), query),
-    entities: async (caller, spaceId, query) => listEntities(await caughtUp(caller, spaceId), query),
-    relations: async (caller, spaceId, query) => listRelations(await caughtUp(caller, spaceId), query),
+    // a traversal has a time limit of its own, and waits for nothing
+    traverse: (caller, spaceId, query) => read(caller, spaceId, 0, (view) => traverse(view, query)),
+    entities: (caller, spaceId, query) =>
+      read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listEntities(view, query)),
+    relations: (caller, spaceId, query) =>
+      read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listRelations(view, query)),
     extract: async (caller, spaceId, { limit }) =>
       scanPassages(context, findSpace(db, caller.tenant, spaceId), limit, closing.signal),
     materializeTopic: async (caller, spaceId, body) =>

@@ -105,7 +105,8 @@ export interface SourceNode {
   version_key: number
   doc_key: number
   filename: string
-  scope: string | null
+  /** JSON of the subjects that it is for; empty for everybody */
+  scope: string
 }
 
 /** Passages that the reader sees, newest document first. */
@@ -113,7 +114,7 @@ export function sourceNodes(view: GraphView, kind: keyof typeof TABLES, key: num
   const { table, owner } = TABLES[kind]
   return view.db.all<SourceNode>(
     `SELECT n.key, n.id, m.version_key, d.key doc_key, d.filename,
-       (SELECT permission_scope FROM sources s WHERE s.id = d.source_id) scope
+       (SELECT json_group_array(subject) FROM source_readers r WHERE r.source_id = d.source_id) scope
      FROM ${table} m ${OF_VERSION} CROSS JOIN nodes n ON n.key = m.node_key
      WHERE m.${owner} = ? AND ${SHOWN} ORDER BY m.node_key DESC LIMIT +?`,
     ...[key, ...shownTo(view), limit],
@@ -170,7 +171,7 @@ export function namesOf(view: GraphView, row: EntityRow): string[] {
 }
 
 function shared(row: EntityRow | RelationRow, sources: readonly SourceNode[], depth: number) {
-  const scopes = sources.map(({ scope }): string[] => (scope === null ? [] : JSON.parse(scope)))
+  const scopes = sources.map(({ scope }): string[] => JSON.parse(scope))
   const open = scopes.some((scope) => scope.length === 0)
   const metadata: Record<string, unknown> = JSON.parse(row.metadata)
   return {

@@ -1,6 +1,7 @@
 import type { StagedCommit, StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Page, PageRequest } from '../api.js'
+import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Bindable, Database } from '../storage/database.js'
 
@@ -24,9 +25,10 @@ interface CommitRow {
   updated_at: number
 }
 
-/** Staged commits of a space, oldest first. */
+/** Staged commits of a space that are there for a reader, oldest first. */
 export function listCommits(
   db: Database,
+  reader: Reader,
   space: SpaceRow,
   page: PageRequest & { status?: StagedCommitStatus | undefined },
 ): Page<StagedCommit> {
@@ -35,12 +37,14 @@ export function listCommits(
   const rows =
     page.status === undefined
       ? db.all<CommitRow>(
-          'SELECT * FROM staged_commits INDEXED BY staged_commits_listed WHERE space_key = ? AND id > ? ORDER BY id LIMIT ?',
-          ...[...place, limit + 1],
+          `SELECT * FROM staged_commits INDEXED BY staged_commits_listed WHERE space_key = ? AND id > ?
+             AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
+          ...[...place, askerOf(reader), limit + 1],
         )
       : db.all<CommitRow>(
-          'SELECT * FROM staged_commits WHERE space_key = ? AND id > ? AND status = ? ORDER BY id LIMIT ?',
-          ...[...place, page.status, limit + 1],
+          `SELECT * FROM staged_commits WHERE space_key = ? AND id > ? AND status = ?
+             AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
+          ...[...place, page.status, askerOf(reader), limit + 1],
         )
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)

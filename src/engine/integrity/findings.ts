@@ -1,5 +1,6 @@
 import type { ConsistencyIssue, IntegrityTarget, IssueType } from '../../contract/gateway/integrity.js'
 import type { EngineContext } from '../context.js'
+import type { Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 
 /** How an issue is put right; what it names is looked up again before anything is changed. */
@@ -24,6 +25,8 @@ export interface Finding {
 
 /** What a scan works on. */
 export interface Scan {
+  /** who asks */
+  reader: Reader
   context: EngineContext
   space: SpaceRow
   now: number

@@ -6,6 +6,7 @@ import { giveUpExpired, moveCommit } from '../documents/staged-commits.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { isKnown } from './audience.js'
 import type { Scan } from './findings.js'
 import { abandonedVersions, supersededVectorSpaces, targetName, traceCutoff } from './gc-candidates.js'
 import { type ExpiredCommit, expiredCommitRows, isLeftover, isNamed, isOrphan } from './raw-objects.js'
@@ -30,7 +31,7 @@ interface Ticket {
 export async function executeCandidates(scan: Scan, candidates: GcCandidate[]): Promise<GcExecuted> {
   const items: GcExecuted['items'] = []
   for (const candidate of candidates) {
-    const gone = await removeOne(scan, candidate)
+    const gone = isKnown(scan, candidate.target) && (await removeOne(scan, candidate))
     items.push({
       objectKey: nameOf(candidate.target),
       idempotencyKey: candidate.idempotencyKey,

@@ -48,6 +48,7 @@ export interface IntegrityOperations {
 export function createIntegrity(context: EngineContext): IntegrityOperations {
   const scanOf = (caller: Caller, spaceId: string): Scan => ({
     context,
+    reader: caller,
     space: findSpace(context.db, caller.tenant, spaceId),
     now: context.now(),
   })
@@ -57,9 +58,9 @@ export function createIntegrity(context: EngineContext): IntegrityOperations {
     gcDryRun: async (caller, spaceId, query) => dryRun(scanOf(caller, spaceId), query),
     gcExecute: async (caller, spaceId, candidates) => executeCandidates(scanOf(caller, spaceId), candidates),
     commits: async (caller, spaceId, page) =>
-      listCommits(context.db, findSpace(context.db, caller.tenant, spaceId), page),
+      listCommits(context.db, caller, findSpace(context.db, caller.tenant, spaceId), page),
     leases: async (caller, spaceId, page) =>
-      listLeases(context.leases, findSpace(context.db, caller.tenant, spaceId), page),
+      listLeases(context, caller, findSpace(context.db, caller.tenant, spaceId), page),
   }
 }
 
@@ -87,12 +88,20 @@ async function report(
   }
 }
 
+const targetOf = ({ target }: GcCandidate) => target
+
 async function dryRun(
   scan: Scan,
   query: { cursor?: string | undefined; stagedObjectPrefix?: string | undefined },
 ): Promise<GcDryRun> {
   const filter = filterHash('gc', scan.space.id, query.stagedObjectPrefix)
-  const { findings, cursor } = await scanPage(scan, candidatePhases(query.stagedObjectPrefix), filter, query.cursor)
+  const { findings, cursor } = await scanPage(
+    scan,
+    candidatePhases(query.stagedObjectPrefix),
+    filter,
+    query.cursor,
+    targetOf,
+  )
   return {
     knowledgeSpaceId: scan.space.id,
     tenantId: scan.space.tenant,

@@ -2,17 +2,23 @@ import { KsError } from '../../contract/errors.js'
 import type { Lease as LeaseItem } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Page, PageRequest } from '../api.js'
+import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
-import type { Lease, Leases } from '../leases.js'
+import type { Lease } from '../leases.js'
+import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 
-/** Active leases of a space, oldest first. @throws KsError `invalid-cursor` */
-export function listLeases(leases: Leases, space: SpaceRow, page: PageRequest): Page<LeaseItem> {
+/** Active leases of a space that are there for a reader, oldest first. @throws KsError `invalid-cursor` */
+export function listLeases(
+  context: EngineContext,
+  reader: Reader,
+  space: SpaceRow,
+  page: PageRequest,
+): Page<LeaseItem> {
   const filter = filterHash('leases', space.id)
   const limit = Math.min(page.limit, LIMITS.page.cap)
   const after = page.cursor === undefined ? '' : placeOf(page.cursor, filter)
-  const rows = leases
-    .of(space.key)
+  const rows = knownLeases(context, reader, space.key)
     .filter((lease) => lease.id > after)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
   const shown = rows.slice(0, limit)
@@ -21,6 +27,20 @@ export function listLeases(leases: Leases, space: SpaceRow, page: PageRequest): 
     items: shown.map((lease) => toItem(lease, space)),
     ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
   }
+}
+
+/** Leases of a space but for those on documents that the reader may not know of. */
+export function knownLeases({ db, leases }: EngineContext, reader: Reader, spaceKey: number): Lease[] {
+  const all = leases.of(spaceKey)
+  const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
+  if (ids.length === 0) return all
+  const hidden = db.all<{ id: string }>(
+    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
+     WHERE NOT ${mayKnow('d.source_id')}`,
+    ...[JSON.stringify(ids), askerOf(reader)],
+  )
+  const names = new Set(hidden.map(({ id }) => id))
+  return all.filter(({ targetId }) => !names.has(targetId))
 }
 
 function placeOf(cursor: string, filter: string): string {

@@ -1,8 +1,9 @@
 import { KsError } from '../../contract/errors.js'
-import type { FsckCheck } from '../../contract/gateway/integrity.js'
+import type { FsckCheck, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { artifactPhases } from './artifacts.js'
+import { isKnown } from './audience.js'
 import { chatFiles } from './chat-files.js'
 import { deepPhases } from './deep.js'
 import type { Finding, Scan } from './findings.js'
@@ -32,13 +33,14 @@ export async function checkPage(
   which: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
 ): Promise<ScanPage<Finding>> {
   const filter = filterHash('fsck', scan.space.id, which.check, String(which.deep))
-  return scanPage(scan, phasesOf(which.check, which.deep), filter, which.cursor)
+  return scanPage(scan, phasesOf(which.check, which.deep), filter, which.cursor, ({ issue }) => issue.target)
 }
 
 /**
  * Runs phases from where a cursor stopped until a page is full or its time is over.
  *
  * @param filter what the cursor may be used with
+ * @param targetOf what a finding names: what the asker may not know of is left out
  * @throws KsError `invalid-cursor`
  */
 export async function scanPage<T>(
@@ -46,6 +48,7 @@ export async function scanPage<T>(
   phases: Phase<T>[],
   filter: string,
   cursor: string | undefined,
+  targetOf: (found: T) => IntegrityTarget,
 ): Promise<ScanPage<T>> {
   let { phase, after } = placeOf(cursor, filter, phases.length)
   const findings: T[] = []
@@ -53,7 +56,7 @@ export async function scanPage<T>(
   const deadline = performance.now() + BUDGET_MS
   for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
     const slice = await current(scan, after)
-    findings.push(...slice.findings)
+    findings.push(...slice.findings.filter((found) => isKnown(scan, targetOf(found))))
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++

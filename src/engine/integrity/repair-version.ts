@@ -70,7 +70,10 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedVersion |
   const file = await objects.measure(document.object_key).catch(() => undefined)
   if (file?.sha256 !== document.sha256) return undefined
   const [result] = await compiler.compile([
-    { path: objects.path(document.object_key), filename: document.filename, declaredType: document.mime_type },
+    {
+      ...{ path: objects.path(document.object_key), root: objects.realRoot },
+      ...{ filename: document.filename, declaredType: document.mime_type },
+    },
   ])
   return result?.ok === true ? prepareVersion(result.document) : undefined
 }

@@ -63,7 +63,10 @@ function hasUnitLength(halves: Uint8Array): boolean {
   return Math.abs(Math.sqrt(sum) - 1) <= LENGTH_TOLERANCE
 }
 
-/** Live passages that have no vector in the model in use, although they could: a passage of unknown words has none. */
+/**
+ * Live passages that have no vector in the model in use, although they could: a passage of unknown words has none. What a
+ * provider owes is on its way, or stands in the status of the space.
+ */
 export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
   const active = vectorSpaceInUse(scan)
@@ -75,6 +78,7 @@ export const missingVectors: Phase = async (scan, after) => {
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
      WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
        AND vectors.node_key IS NULL
+       AND NOT EXISTS (SELECT 1 FROM vectors_due WHERE version_key = versions.key)
      ORDER BY nodes.key LIMIT ?`,
     ...[active.key, space.key, Number(after ?? 0), SLICE_MISSING],
   )

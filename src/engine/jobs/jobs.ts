@@ -5,20 +5,21 @@ import type { Caller } from '../api.js'
 import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
+import { askerOf, mayKnow } from '../sources/permissions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { findJob, moveJob, TERMINAL_STAGES, toJob } from './store.js'
 
 export function getJob(db: Database, caller: Caller, id: string): DocumentCompilationJob {
-  return toJob(db, findJob(db, caller.tenant, id))
+  return toJob(db, findJob(db, caller, id))
 }
 
 /** @throws KsError `already-terminal` when the job has ended */
 export async function cancelJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
   const { db, indexes } = context
   const { job, dropped } = await db.write(() => {
-    const row = findJob(db, caller.tenant, id)
+    const row = findJob(db, caller, id)
     if (TERMINAL_STAGES.includes(row.stage) || !moveJob(db, row.id, row.stage, 'canceled'))
       throw new KsError('already-terminal', `job ${row.id} has already ended as ${row.stage}`)
     const space = spaceByKey(db, row.space_key)
@@ -31,7 +32,7 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
       row.doc_key,
     )
     const left = dropUnpublished(db, row.doc_key, row.version)
-    return { job: toJob(db, findJob(db, caller.tenant, id)), dropped: left }
+    return { job: toJob(db, findJob(db, caller, id)), dropped: left }
   })
   if (dropped !== undefined) await indexes.apply(job.knowledgeSpaceId, dropped)
   context.wake() // whoever waits for the job is told at the runner's next turn
@@ -62,18 +63,21 @@ export function insertBulkJob(
   )
   items.forEach((item, place) => {
     db.run(
-      'INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome) VALUES (?, ?, ?, ?, ?)',
-      id,
-      place,
-      item.documentId,
-      item.jobId ?? null,
-      item.outcome ?? null,
+      // a document that was not found says nothing of a source, whatever its id
+      `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
+       VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
+      ...[id, place, item.documentId, item.jobId ?? null, item.outcome ?? null],
+      ...[item.documentId, item.outcome ?? null],
     )
   })
   return id
 }
 
-/** Counts are computed from the items, never stored. */
+/**
+ * Counts are computed from the items, never stored; those of sources that leave the caller out are not counted.
+ *
+ * @throws KsError `not-found` also when no item is left
+ */
 export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
   const row = db.get<{ id: string; space: string; type: BulkJob['type']; created_at: number }>(
     `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
@@ -90,9 +94,11 @@ export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
     updated_at: number | null
   }>(
     `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
-     WHERE bulk_id = ? ORDER BY place`,
-    id,
+     WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
+    ...[id, askerOf(caller)],
   )
+  if (items.length === 0 && db.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', id) !== undefined)
+    throw notFound('bulk job', id)
   const failed = items.filter(
     (item) => item.outcome === 'failed' || item.stage === 'failed' || item.stage === 'canceled',
   )

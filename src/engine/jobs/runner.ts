@@ -9,7 +9,18 @@ import { quotasOf } from '../spaces/quota.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
 import { createTurns } from '../turns.js'
+import { untilWritten } from '../until-written.js'
 import { recoverClaims } from './recovery.js'
+import {
+  describe,
+  type Failure,
+  failureOf,
+  givenUp,
+  MAX_RETRY_MILLISECONDS,
+  passesByItself,
+  pauseBefore,
+  waitBefore,
+} from './retry-policy.js'
 import type { JobRow } from './store.js'
 
 const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
@@ -18,11 +29,8 @@ const BATCH_BYTES = 8 * 1024 * 1024
 const ALONE_BYTES = 1024 * 1024
 /** one batch is parsed while another is embedded and published */
 const BATCHES_AT_ONCE = 2
-const MAX_ATTEMPTS = 5
-const FIRST_RETRY_MILLISECONDS = 1000
-const MAX_RETRY_MILLISECONDS = 5 * 60_000
-/** jobs that were running this often when the process died are run alone */
-const ALONE_AFTER_UNCLEAN_ENDS = 2
+/** jobs that were running this often when the process died, or failed this often in company, are run alone */
+const ALONE_AFTER_FAILURES = 2
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
 
@@ -33,7 +41,10 @@ const QUIET_MILLISECONDS = 3000
 export class JobRunner {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
-  readonly #turns = createTurns(() => this.#turn())
+  readonly #turns = createTurns(
+    () => this.#turn(),
+    (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
+  )
   readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number }>()
   readonly #trainingOf = new Map<number, Promise<void>>()
   readonly #lastBatch = new Map<number, number>()
@@ -67,7 +78,7 @@ export class JobRunner {
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 
-  /** Resolves when a job has ended, however. */
+  /** Resolves when a job has ended, however, or waits for what may take days to pass. */
   settled(jobId: string): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#settled.get(jobId) ?? new Set()
@@ -119,14 +130,33 @@ export class JobRunner {
       await compileBatch(this.#context, space, work, this.#stop.signal)
     } catch (error) {
       if (this.#stop.signal.aborted) {
-        await this.#release(work, 0)
+        await this.#release(work)
         return
       }
       log.warn({ space: space.id, jobs: work.length, error: describe(error) }, 'a batch failed and is tried again')
       await this.#retryLater(space.key, work, error)
     } finally {
       for (const { lease } of work) lease?.release()
+      await this.#freeLeftOver(work)
     }
+  }
+
+  /** No claim outlives its batch, whatever became of the batch: nobody would take the job up before the next start. */
+  async #freeLeftOver(work: Work[]): Promise<void> {
+    const { db, instance, log } = this.#context
+    if (this.#stop.signal.aborted) return
+    const keys = JSON.stringify(work.map(({ job }) => job.key))
+    const left = 'claimed_by = ? AND completed_at IS NULL AND key IN (SELECT value FROM json_each(?))'
+    const jobs = db.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${left}`, instance, keys)?.n ?? 0
+    if (jobs === 0) return
+    log.warn({ jobs }, 'jobs were left by their batch and are taken up again')
+    await this.#untilWritten('the claims of a batch', () =>
+      db.write(() => db.run(`UPDATE jobs SET claimed_by = NULL WHERE ${left}`, instance, keys)),
+    )
+  }
+
+  #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
+    return untilWritten(this.#context, what, this.#stop.signal, write)
   }
 
   #hold({ job, document }: Work): Lease {
@@ -141,35 +171,44 @@ export class JobRunner {
 
   async #retryLater(spaceKey: number, work: Work[], error: unknown): Promise<void> {
     const space = spaceByKey(this.#context.db, spaceKey)
-    const hopeless = work.filter(({ job }) => job.attempts + 1 >= MAX_ATTEMPTS)
-    if (space !== undefined)
-      for (const item of hopeless)
-        await failJob(this.#context, space, item, {
-          code: error instanceof KsError ? error.code : 'internal',
-          message: describe(error),
-        })
-    await this.#release(
-      work.filter((item) => !hopeless.includes(item)),
-      1,
-      { code: error instanceof KsError ? error.code : 'internal', message: describe(error) },
-    )
+    const failure = failureOf(error)
+    const passes = passesByItself(error)
+    const again: Work[] = []
+    for (const item of work) {
+      const reason = givenUp(item.job, failure, passes, this.#context.now())
+      if (reason === undefined) again.push(item)
+      else if (space !== undefined)
+        await this.#untilWritten('the end of a job', () => failJob(this.#context, space, item, reason))
+    }
+    await this.#release(again, { failure, passes })
   }
 
-  /** Gives claims back; `attempts` counts tries that failed. */
-  async #release(work: Work[], attempts: number, failure?: { code: string; message: string }): Promise<void> {
-    const { db } = this.#context
+  /** Gives claims back. What failed waits a while; what passes by itself counts as no try. */
+  async #release(work: Work[], why?: { failure: Failure; passes: boolean }): Promise<void> {
+    const { db, now } = this.#context
     if (work.length === 0) return
-    await db.write(() => {
+    const write = () => {
       for (const { job } of work) {
-        const delay = Math.min(FIRST_RETRY_MILLISECONDS * 2 ** job.attempts, MAX_RETRY_MILLISECONDS)
-        const retryAt = attempts === 0 ? 0 : Date.now() + Math.round(delay * (0.5 + Math.random() / 2))
+        const retryAt =
+          why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
         db.run(
-          'UPDATE jobs SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE key = ? AND completed_at IS NULL',
-          ...[attempts, retryAt, job.key],
+          'UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL',
+          retryAt,
+          job.key,
         )
-        if (failure !== undefined) failRetryably(db, job.id, failure, retryAt)
+        if (why === undefined) continue
+        const { passes, failure } = why
+        db.run(
+          `UPDATE jobs SET error = ?, attempts = attempts + ?, waits = CASE WHEN ? THEN waits + 1 ELSE 0 END,
+             waiting_since = CASE WHEN ? THEN coalesce(waiting_since, ?) END WHERE key = ? AND completed_at IS NULL`,
+          ...[failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
+        )
+        failRetryably(db, job.id, failure, retryAt, passes ? 0 : 1)
       }
-    })
+    }
+    // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
+    await (why === undefined ? db.write(write) : this.#untilWritten('when jobs are tried again', () => db.write(write)))
+    this.#tellSettled(work.map(({ job }) => job.id))
   }
 
   /** How many more jobs of a space may run now, by its quota. */
@@ -216,7 +255,10 @@ export class JobRunner {
       if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
       return
     }
-    if ((this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) return
+    if ((this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) {
+      this.#lookAgain(spaceKey)
+      return
+    }
     const quietAt = (this.#lastBatch.get(spaceKey) ?? 0) + QUIET_MILLISECONDS
     const busy = Date.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
     if (!trainingDue(context, space, busy)) {
@@ -226,7 +268,10 @@ export class JobRunner {
     const training = retrain(context, spaceKey, this.#stop.signal)
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
-        this.#failedTraining.set(spaceKey, Date.now() + MAX_RETRY_MILLISECONDS)
+        this.#failedTraining.set(
+          spaceKey,
+          Date.now() + (passesByItself(error) ? waitBefore(0) : MAX_RETRY_MILLISECONDS),
+        )
         context.log.warn({ space: space.id, error: describe(error) }, 'training the embedding model failed')
       })
       .finally(() => {
@@ -262,11 +307,11 @@ export class JobRunner {
     for (const id of jobIds) {
       const waiting = this.#settled.get(id)
       if (waiting === undefined) continue
-      const row = this.#context.db.get<{ completed_at: number | null }>(
-        'SELECT completed_at FROM jobs WHERE id = ?',
+      const row = this.#context.db.get<{ completed_at: number | null; waits: number }>(
+        'SELECT completed_at, waits FROM jobs WHERE id = ?',
         id,
       )
-      if (row !== undefined && row.completed_at === null) continue
+      if (row !== undefined && row.completed_at === null && row.waits === 0) continue
       this.#settled.delete(id)
       for (const resolve of waiting) resolve()
     }
@@ -285,19 +330,11 @@ function selectBatch(context: EngineContext, spaceKey: number, now: number, most
   for (const job of jobs) {
     const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', job.doc_key)
     if (document === undefined) continue
-    const alone = document.size_bytes > ALONE_BYTES || job.unclean_ends >= ALONE_AFTER_UNCLEAN_ENDS
+    const alone = document.size_bytes > ALONE_BYTES || Math.max(job.unclean_ends, job.attempts) >= ALONE_AFTER_FAILURES
     if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break
     work.push({ job, document })
     bytes += document.size_bytes
     if (alone) break
   }
   return work
-}
-
-function describe(error: unknown): string {
-  return error instanceof KsError
-    ? error.message
-    : error instanceof Error
-      ? `${error.name}: ${error.message}`
-      : String(error)
 }

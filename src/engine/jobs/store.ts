@@ -1,5 +1,8 @@
-import { notFound } from '../../contract/errors.js'
+import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import { askerOf, mayKnow } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /** A row of `jobs`. */
@@ -15,11 +18,15 @@ export interface JobRow {
   error: string | null
   attempts: number
   unclean_ends: number
+  /** how often it was put off for what passes by itself, and since when */
+  waits: number
+  waiting_since: number | null
   run_after: number
   claimed_by: string | null
   created_at: number
   updated_at: number
   completed_at: number | null
+  source_id: string | null
 }
 
 export const TERMINAL_STAGES: readonly JobStage[] = ['published', 'failed', 'canceled']
@@ -28,13 +35,39 @@ export function latestJob(db: Database, docKey: number): JobRow | undefined {
   return db.get<JobRow>('SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1', docKey)
 }
 
-/** @throws KsError `not-found` for an unknown job and one of another tenant */
-export function findJob(db: Database, tenant: string, id: string): JobRow {
+/** Whether a job ended without a publication: the same bytes are compiled again when somebody sends them or asks. */
+export function endedInVain(job: JobRow | undefined): boolean {
+  return job?.stage === 'failed' || job?.stage === 'canceled'
+}
+
+/**
+ * Makes the job that compiles the next version of a document, inside the caller's transaction. What failed is on its way
+ * again; a version that was published before goes on answering.
+ */
+export function beginJob(db: Database, space: { key: number; tenant: string }, docKey: number): JobRow {
+  const now = Date.now()
+  const made = db.get<{ version: number | null }>('SELECT max(version) version FROM versions WHERE doc_key = ?', docKey)
+  db.run(
+    `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+    ...[newId(), newId(), space.tenant, space.key, docKey, (made?.version ?? 0) + 1, now, now],
+  )
+  db.run(
+    `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
+       error_code = NULL, error = NULL, updated_at = ? WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
+    ...[now, docKey],
+  )
+  const job = latestJob(db, docKey)
+  if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
+  return job
+}
+
+/** @throws KsError `not-found` for an unknown job, one of another tenant, and one of a source that leaves the caller out */
+export function findJob(db: Database, caller: Caller, id: string): JobRow {
   const row = db.get<JobRow>(
     `SELECT jobs.* FROM jobs JOIN spaces ON spaces.key = jobs.space_key
-     WHERE jobs.id = ? AND jobs.tenant = ? AND spaces.deleted_at IS NULL`,
-    id,
-    tenant,
+     WHERE jobs.id = ? AND jobs.tenant = ? AND spaces.deleted_at IS NULL AND ${mayKnow('jobs.source_id')}`,
+    ...[id, caller.tenant, askerOf(caller)],
   )
   if (row === undefined) throw notFound('job', id)
   return row

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type BigIntStats, createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileFacts, plainFingerprint } from '../../local/file-facts.js'
+import { openInside } from '../../local/open-inside.js'
 import type { EngineContext } from '../context.js'
 
 /** How the file that a document was made from stands to it. */
@@ -13,6 +14,8 @@ interface Backed {
   filename: string
   space_key: number
   path: string
+  /** the folder that it was found below, as it was given */
+  root: string | null
   fingerprint: string
   sha256: string
   document_sha: string
@@ -39,7 +42,7 @@ export async function fileStates(context: EngineContext, documents: number[]): P
   if (options.localFiles === undefined) return states
   const rows = db.all<Backed>(
     `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
-       local_files.path, local_files.fingerprint, local_files.sha256
+       local_files.path, local_files.root, local_files.fingerprint, local_files.sha256
      FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
      CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
      WHERE documents.source_id IS NULL`,
@@ -79,7 +82,9 @@ async function hasSameBytes({ db, log }: EngineContext, row: Backed, stats: BigI
   const known = Number(row.fingerprint.split('-')[0])
   if ((row.fingerprint !== '' && size !== known) || size > READ_BYTES) return false
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(row.path)) hash.update(chunk)
+  // a link that took the place of the file, or of a folder above it, is not followed out of the folder
+  const fd = openInside(row.path, row.root === null ? undefined : await realpath(row.root))
+  for await (const chunk of createReadStream('', { fd, ...(size === 0 ? {} : { end: size - 1 }) })) hash.update(chunk)
   if (hash.digest('hex') !== row.sha256) return false
   db.write(() =>
     db.run(

@@ -1,5 +1,5 @@
 import type { LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
-import { displayName } from '../documents/filename.js'
+import { storedName } from '../documents/filename.js'
 import type { Database } from '../storage/database.js'
 
 /** A row of `local_files`. */
@@ -26,7 +26,7 @@ export function localFiles(db: Database, spaceKey: number, { root, filename, aft
   if (filename !== undefined)
     return db.all<LocalFileRow>(
       `SELECT ${columns} FROM local_files WHERE space_key = ? AND filename = ? AND root IS coalesce(?, root)`,
-      ...[spaceKey, displayName(filename), root ?? null],
+      ...[spaceKey, storedName(filename), root ?? null],
     )
   const rooted = root === undefined ? '' : 'AND root = ?'
   return db.all<LocalFileRow>(
@@ -45,7 +45,7 @@ export function recordFiles(db: Database, spaceKey: number, { root, files }: Rec
        ON CONFLICT (space_key, filename) DO UPDATE SET path = excluded.path, root = excluded.root,
          fingerprint = excluded.fingerprint, device = excluded.device, size_bytes = excluded.size_bytes,
          sha256 = excluded.sha256`,
-      ...[spaceKey, displayName(file.filename), file.path, root ?? null],
+      ...[spaceKey, storedName(file.filename), file.path, root ?? null],
       ...[file.fingerprint, file.device, file.sizeBytes, file.sha256],
     )
 }
@@ -56,7 +56,7 @@ export function forgetFiles(db: Database, spaceKey: number, filenames: readonly 
   for (const filename of filenames)
     gone += db.run(
       'DELETE FROM local_files WHERE space_key = ? AND filename = ?',
-      ...[spaceKey, displayName(filename)],
+      ...[spaceKey, storedName(filename)],
     ).changes
   return gone
 }

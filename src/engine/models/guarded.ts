@@ -146,5 +146,5 @@ function meaningOf({ type }: ProviderEvent): 'alive' | 'part' | 'last' {
 /** Whether a failed call cost nothing: the provider was not asked, or said no. Anything else may have been billed. */
 function wasRefused(error: unknown): boolean {
   if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
-  return ['status', 'unreachable', 'circuit-open'].includes(error.cause.kind)
+  return ['status', 'unreachable', 'circuit-open', 'context-too-long'].includes(error.cause.kind)
 }

@@ -40,10 +40,16 @@ export const BUILTIN_ANSWER: ModelReference = Object.freeze({
 
 /** Whether the engine itself is the model; the registry does not make those. */
 export function isBuiltin(reference: ModelReference): boolean {
-  return [BUILTIN_EMBEDDING, BUILTIN_ANSWER].some(
-    ({ pluginId, provider, model }) =>
-      reference.pluginId === pluginId && reference.provider === provider && reference.model === model,
-  )
+  return isSame(reference, BUILTIN_EMBEDDING) || isSame(reference, BUILTIN_ANSWER)
+}
+
+/** Whether answers are made of the evidence's own sentences. */
+export function isBuiltinAnswer(reference: ModelReference): boolean {
+  return isSame(reference, BUILTIN_ANSWER)
+}
+
+function isSame(one: ModelReference, other: ModelReference): boolean {
+  return one.pluginId === other.pluginId && one.provider === other.provider && one.model === other.model
 }
 
 /** A provider as `ks doctor` shows it: no credential, no header value, no query of the address. */

@@ -7,6 +7,8 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
+import { bundleOfTrace } from '../traces/store.js'
+import { recordQuotes, restrictedSources } from './quotes.js'
 
 /** A query whose trace has been committed. */
 export interface AnsweredQuery {
@@ -62,10 +64,14 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   if (space === undefined) return true
   const now = Date.now()
   const key = queryKey(query)
+  // a repeat is counted where it quotes the same restricted sources: what hides the one hides the other
+  const quotes = restrictedSources(db, caller, evidenceOf(db, caller.tenant, traceId))
   const open = db.all<{ id: string; status: string }>(
     `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
-       AND status NOT IN ('annotated', 'promoted') ORDER BY id DESC LIMIT ?`,
-    ...[caller.tenant, spaceKey, key, OPEN_REPEATS],
+       AND status NOT IN ('annotated', 'promoted')
+       AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
+         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
+    ...[caller.tenant, spaceKey, key, JSON.stringify(quotes), OPEN_REPEATS],
   )
   const repeated =
     open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
@@ -78,13 +84,20 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
     return true
   }
   if (!makeRoom(db, caller.tenant, spaceKey)) return false
+  const id = newId()
   db.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,
        asked_at, metadata, answer_trace_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
-    ...[newId(), caller.tenant, spaceKey, query, key, clusterKey(query), mode, trigger, now, traceId, now, now],
+    ...[id, caller.tenant, spaceKey, query, key, clusterKey(query), mode, trigger, now, traceId, now, now],
   )
+  recordQuotes(db, id, quotes)
   return true
+}
+
+/** Ids of the passages that a query was answered with. */
+function evidenceOf(db: Database, tenant: string, traceId: string): string[] {
+  return (bundleOfTrace(db, tenant, traceId)?.items ?? []).map(({ nodeId }) => nodeId)
 }
 
 /** In a full space the row that was settled longest ago goes; open rows never do. */

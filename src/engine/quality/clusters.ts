@@ -1,9 +1,11 @@
 import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../api.js'
+import { askerOf } from '../sources/permissions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { lookupFailed, toFailedQuery } from './failed-store.js'
+import { quotesKnown } from './quotes.js'
 
 /**
  * Failed queries that ask with the same terms, the most frequent first; each is represented by its most often asked
@@ -17,9 +19,10 @@ export function clusterFailedQueries(
 ): FailedQueryClusters {
   const space = findSpace(db, caller.tenant, spaceId)
   const limit = Math.min(query.limit, LIMITS.failedClusters.max)
-  const clusters = largest(db, space, query.status, limit)
+  const clusters = largest(db, caller, space, query.status, limit)
   const members = membersOf(
     db,
+    caller,
     space,
     query.status,
     clusters.map(({ cluster_key }) => cluster_key),
@@ -27,7 +30,7 @@ export function clusterFailedQueries(
   return {
     clusters: clusters.flatMap(({ cluster_key, n }) => {
       const failedQueryIds = members.get(cluster_key) ?? []
-      const representative = lookupFailed(db, space, failedQueryIds[0] ?? '')
+      const representative = lookupFailed(db, caller, space, failedQueryIds[0] ?? '')
       if (representative === undefined) return []
       return [
         { clusterKey: cluster_key, count: n, failedQueryIds, representative: toFailedQuery(space, representative) },
@@ -36,25 +39,27 @@ export function clusterFailedQueries(
   }
 }
 
-function largest(db: Database, space: SpaceRow, status: FailedQueryStatus | undefined, limit: number) {
+function largest(db: Database, caller: Caller, space: SpaceRow, status: FailedQueryStatus | undefined, limit: number) {
   return db.all<{ cluster_key: string; n: number }>(
     `SELECT cluster_key, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
+       AND ${quotesKnown('failed_queries.id')}
      GROUP BY cluster_key ORDER BY n DESC, sum(occurrences) DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
-    ...[space.tenant, space.key, status ?? null, status ?? null, limit],
+    ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), limit],
   )
 }
 
 /** Ids of each cluster's queries, the most often asked first. */
 function membersOf(
   db: Database,
+  caller: Caller,
   space: SpaceRow,
   status: FailedQueryStatus | undefined,
   keys: string[],
 ): Map<string, string[]> {
   const rows = db.all<{ id: string; cluster_key: string }>(
     `SELECT id, cluster_key FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
-       AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
-    ...[space.tenant, space.key, status ?? null, status ?? null, JSON.stringify(keys)],
+       AND ${quotesKnown('failed_queries.id')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
+    ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), JSON.stringify(keys)],
   )
   const members = new Map<string, string[]>()
   for (const { id, cluster_key } of rows) {

@@ -14,6 +14,7 @@ import type { Database } from '../storage/database.js'
 import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
 import { questionOf, wholeQuery } from './golden-questions.js'
 import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
+import { quotesOf, recordQuotes, restrictedSources } from './quotes.js'
 
 export function listFailedQueries(
   db: Database,
@@ -26,7 +27,7 @@ export function listFailedQueries(
   const filter = filterHash('failed-queries', caller.tenant, space.id, status)
   const before = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
   const limit = Math.min(query.limit, LIMITS.failedQueriesPage.max)
-  const rows = failedBefore(db, space, { before, status, limit: limit + 1 })
+  const rows = failedBefore(db, caller, space, { before, status, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
@@ -45,7 +46,7 @@ export function failedQueryMetrics(db: Database, caller: Caller, spaceId: string
     dismissed: 0,
     promoted: 0,
   }
-  for (const { status, n } of failedCounts(db, space)) byStatus[status] = n
+  for (const { status, n } of failedCounts(db, caller, space)) byStatus[status] = n
   const total = Object.values(byStatus).reduce((sum, n) => sum + n, 0)
   return { total, promotionRate: total === 0 ? 0 : byStatus.promoted / total, byStatus }
 }
@@ -64,9 +65,10 @@ export async function decideFailedQuery(
   const { db } = context
   return await db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
-    const row = lookupFailed(db, space, id)
+    const row = lookupFailed(db, caller, space, id)
     if (row === undefined) throw notFound('failed query', id)
-    const golden = promote(db, space, row, body) ?? goldenOf(row)
+    const golden = promote(db, caller, space, row, body) ?? goldenOf(row)
+    recordQuotes(db, id, restrictedSources(db, caller, body.expectedEvidenceIds ?? []))
     moveFailed(db, space, id, `verdict:${body.verdict}`, {
       key: 'verdict',
       value: {
@@ -76,21 +78,21 @@ export async function decideFailedQuery(
         ...(golden === undefined ? {} : { goldenQuestionId: golden }),
       },
     })
-    return toFailedQuery(space, lookupFailed(db, space, id) ?? row)
+    return toFailedQuery(space, lookupFailed(db, caller, space, id) ?? row)
   })
 }
 
 /** @returns id of the golden question that a `retrieval-miss` made or changed */
-function promote(db: Database, space: SpaceRow, row: FailedRow, body: VerdictBody): string | undefined {
+function promote(db: Database, caller: Caller, space: SpaceRow, row: FailedRow, body: VerdictBody): string | undefined {
   if (body.verdict !== 'retrieval-miss') return undefined
   const earlier = goldenOf(row)
-  const known = earlier === undefined ? undefined : lookupGolden(db, space, earlier)
+  const known = earlier === undefined ? undefined : lookupGolden(db, caller, space, earlier)
   if (known !== undefined) {
     const { expectedEvidenceIds } = body
-    if (expectedEvidenceIds !== undefined) updateGolden(db, space, known.id, { ...known, expectedEvidenceIds })
+    if (expectedEvidenceIds !== undefined) updateGolden(db, caller, space, known.id, { ...known, expectedEvidenceIds })
     return known.id
   }
-  return insertGolden(db, space, {
+  const made = insertGolden(db, caller, space, {
     ...questionOf(row.query),
     expectedEvidenceIds: body.expectedEvidenceIds ?? [],
     tags: [],
@@ -104,7 +106,9 @@ function promote(db: Database, space: SpaceRow, row: FailedRow, body: VerdictBod
         ...wholeQuery(row.query),
       },
     },
-  }).id
+  })
+  recordQuotes(db, made.id, quotesOf(db, row.id))
+  return made.id
 }
 
 /** The golden question that an earlier verdict made. */

@@ -1,8 +1,10 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
 import { isUuid } from '../../lib/ids.js'
+import { askerOf, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { type FailedQueryEvent, movesOf } from './moves.js'
+import { quotesKnown } from './quotes.js'
 
 /** A row of `failed_queries`. */
 export interface FailedRow {
@@ -24,40 +26,49 @@ export interface FailedRow {
 const COLUMNS =
   'id, query, mode, trigger, status, occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at'
 
-export function lookupFailed(db: Database, space: SpaceRow, id: string): FailedRow | undefined {
+export function lookupFailed(db: Database, reader: Reader, space: SpaceRow, id: string): FailedRow | undefined {
   if (!isUuid(id)) return undefined
   return db.get<FailedRow>(
-    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?`,
-    ...[space.tenant, space.key, id],
+    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?
+       AND ${quotesKnown('failed_queries.id')}`,
+    ...[space.tenant, space.key, id, askerOf(reader)],
   )
 }
 
 /** Rows before an id (or all), newest first. */
 export function failedBefore(
   db: Database,
+  reader: Reader,
   space: SpaceRow,
   filter: { before: string | undefined; status: FailedQueryStatus | undefined; limit: number },
 ): FailedRow[] {
   const { before, status, limit } = filter
   return db.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR id < ?) AND (? IS NULL OR status = ?)
-     ORDER BY id DESC LIMIT ?`,
-    ...[space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null, limit],
+       AND ${quotesKnown('failed_queries.id')} ORDER BY id DESC LIMIT ?`,
+    ...[space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null],
+    ...[askerOf(reader), limit],
   )
 }
 
 /** Rows that nobody has looked at, oldest first. */
-export function failedToTriage(db: Database, space: SpaceRow, limit: number): FailedRow[] {
+export function failedToTriage(db: Database, reader: Reader, space: SpaceRow, limit: number): FailedRow[] {
   return db.all<FailedRow>(
-    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage' ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, limit],
+    `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage'
+       AND ${quotesKnown('failed_queries.id')} ORDER BY id LIMIT ?`,
+    ...[space.tenant, space.key, askerOf(reader), limit],
   )
 }
 
-export function failedCounts(db: Database, space: SpaceRow): { status: FailedQueryStatus; n: number }[] {
+export function failedCounts(
+  db: Database,
+  reader: Reader,
+  space: SpaceRow,
+): { status: FailedQueryStatus; n: number }[] {
   return db.all<{ status: FailedQueryStatus; n: number }>(
-    'SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? GROUP BY status',
-    ...[space.tenant, space.key],
+    `SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?
+       AND ${quotesKnown('failed_queries.id')} GROUP BY status`,
+    ...[space.tenant, space.key, askerOf(reader)],
   )
 }
 

@@ -30,7 +30,7 @@ export function createGoldenQuestion(
   spaceId: string,
   body: CreateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return db.write(() => insertGolden(db, findSpace(db, caller.tenant, spaceId), body))
+  return db.write(() => insertGolden(db, caller, findSpace(db, caller.tenant, spaceId), body))
 }
 
 export function listGoldenQuestions(
@@ -43,7 +43,7 @@ export function listGoldenQuestions(
   const filter = filterHash('golden-questions', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const found = goldenAfter(db, space, after, limit + 1)
+  const found = goldenAfter(db, caller, space, after, limit + 1)
   const items = found.slice(0, limit)
   const last = items.at(-1)
   return {
@@ -53,7 +53,7 @@ export function listGoldenQuestions(
 }
 
 export function getGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): GoldenQuestion {
-  return findGolden(db, findSpace(db, caller.tenant, spaceId), id)
+  return findGolden(db, caller, findSpace(db, caller.tenant, spaceId), id)
 }
 
 export function updateGoldenQuestion(
@@ -87,7 +87,7 @@ export function annotateGoldenQuestion(
 }
 
 export async function deleteGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): Promise<void> {
-  const removed = await db.write(() => removeGolden(db, findSpace(db, caller.tenant, spaceId), id))
+  const removed = await db.write(() => removeGolden(db, caller, findSpace(db, caller.tenant, spaceId), id))
   if (!removed) throw notFound('golden question', id)
 }
 
@@ -105,7 +105,7 @@ export function createBadCase(
     const space = findSpace(db, caller.tenant, spaceId)
     const { row, bundle } = findTrace(db, caller, body.traceId)
     if (row.space_key !== space.key) throw notFound('trace', body.traceId)
-    return insertGolden(db, space, {
+    return insertGolden(db, caller, space, {
       ...questionOf(row.query),
       expectedEvidenceIds: [...new Set((bundle?.items ?? []).map((item) => item.nodeId))],
       tags: body.tags,
@@ -143,7 +143,7 @@ function changed(
 ): Promise<GoldenQuestion> {
   return db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
-    return updateGolden(db, space, id, change(findGolden(db, space, id)))
+    return updateGolden(db, caller, space, id, change(findGolden(db, caller, space, id)))
   })
 }
 

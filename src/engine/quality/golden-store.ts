@@ -2,8 +2,10 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { GoldenQuestion } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
 import { isUuid, newId } from '../../lib/ids.js'
+import { askerOf, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { quotesKnown, recordQuotes, restrictedSources } from './quotes.js'
 
 /** A row of `golden_questions`. */
 interface GoldenRow {
@@ -24,7 +26,7 @@ export type GoldenContent = Pick<GoldenQuestion, 'question' | 'expectedEvidenceI
 const COLUMNS = 'id, question, expected_evidence, tags, metadata, created_at, updated_at'
 
 /** Adds a golden question, inside the caller's transaction. @throws KsError `capacity-exceeded` */
-export function insertGolden(db: Database, space: SpaceRow, content: GoldenContent): GoldenQuestion {
+export function insertGolden(db: Database, reader: Reader, space: SpaceRow, content: GoldenContent): GoldenQuestion {
   const held = db.get<{ n: number }>(
     'SELECT count(*) n FROM golden_questions WHERE tenant = ? AND space_key = ?',
     ...[space.tenant, space.key],
@@ -38,52 +40,69 @@ export function insertGolden(db: Database, space: SpaceRow, content: GoldenConte
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[id, space.tenant, space.key, ...encoded(content), now, now],
   )
-  return findGolden(db, space, id)
+  recordQuotes(db, id, restrictedSources(db, reader, content.expectedEvidenceIds))
+  return findGolden(db, reader, space, id)
 }
 
-/** @throws KsError `not-found`, also for a question of another space or tenant */
-export function findGolden(db: Database, space: SpaceRow, id: string): GoldenQuestion {
-  const found = lookupGolden(db, space, id)
+/** @throws KsError `not-found`, also for a question of another space or tenant, and one that quotes what the reader may not know of */
+export function findGolden(db: Database, reader: Reader, space: SpaceRow, id: string): GoldenQuestion {
+  const found = lookupGolden(db, reader, space, id)
   if (found === undefined) throw notFound('golden question', id)
   return found
 }
 
-export function lookupGolden(db: Database, space: SpaceRow, id: string): GoldenQuestion | undefined {
+export function lookupGolden(db: Database, reader: Reader, space: SpaceRow, id: string): GoldenQuestion | undefined {
   if (!isUuid(id)) return undefined
   const row = db.get<GoldenRow>(
-    `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?`,
-    ...[space.tenant, space.key, id],
+    `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
+       AND ${quotesKnown('golden_questions.id')}`,
+    ...[space.tenant, space.key, id, askerOf(reader)],
   )
   return row === undefined ? undefined : toGolden(space, row)
 }
 
 /** Questions after an id, oldest first. */
-export function goldenAfter(db: Database, space: SpaceRow, after: string, limit: number): GoldenQuestion[] {
+export function goldenAfter(
+  db: Database,
+  reader: Reader,
+  space: SpaceRow,
+  after: string,
+  limit: number,
+): GoldenQuestion[] {
   return db
     .all<GoldenRow>(
-      `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ? ORDER BY id LIMIT ?`,
-      ...[space.tenant, space.key, after, limit],
+      `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
+         AND ${quotesKnown('golden_questions.id')} ORDER BY id LIMIT ?`,
+      ...[space.tenant, space.key, after, askerOf(reader), limit],
     )
     .map((row) => toGolden(space, row))
 }
 
 /** Replaces the content of a question, inside the caller's transaction. */
-export function updateGolden(db: Database, space: SpaceRow, id: string, content: GoldenContent): GoldenQuestion {
+export function updateGolden(
+  db: Database,
+  reader: Reader,
+  space: SpaceRow,
+  id: string,
+  content: GoldenContent,
+): GoldenQuestion {
   db.run(
     `UPDATE golden_questions SET question = ?, expected_evidence = ?, tags = ?, metadata = ?, updated_at = ?
      WHERE tenant = ? AND space_key = ? AND id = ?`,
     ...[...encoded(content), Date.now(), space.tenant, space.key, id],
   )
-  return findGolden(db, space, id)
+  recordQuotes(db, id, restrictedSources(db, reader, content.expectedEvidenceIds))
+  return findGolden(db, reader, space, id)
 }
 
 /** @returns whether it was there */
-export function removeGolden(db: Database, space: SpaceRow, id: string): boolean {
+export function removeGolden(db: Database, reader: Reader, space: SpaceRow, id: string): boolean {
   if (!isUuid(id)) return false
   return (
     db.run(
-      'DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?',
-      ...[space.tenant, space.key, id],
+      `DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
+         AND ${quotesKnown('golden_questions.id')}`,
+      ...[space.tenant, space.key, id, askerOf(reader)],
     ).changes > 0
   )
 }

@@ -98,7 +98,7 @@ function visibleSummary(
   row: SummarisedRow,
 ): QualityTraceSummary | undefined {
   const bundle = row.bundle_id === null ? undefined : readBundle(db, caller.tenant, row.bundle_id)
-  if (bundle !== undefined && !documentsVisible(db, space.key, bundle)) return undefined
+  if (bundle !== undefined && !documentsVisible(db, caller, space.key, bundle)) return undefined
   const stored = db.get<{ steps: string }>(
     'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
     ...[caller.tenant, space.key, caller.subject, row.id],

@@ -45,18 +45,24 @@ function scoresOf({ retrieval, rerank, final }: EvidenceBundle['items'][number][
   return { retrieval, ...(rerank === undefined ? {} : { rerank }), final }
 }
 
-/** Steps hold open objects, also those of older versions: what has not the expected form is left out. */
+/**
+ * What a run used, not what its profile names: a model that failed, or was never asked, is left out. Steps hold open
+ * objects, also those of older versions: so is what has not the expected form.
+ */
 function profileOf(steps: TraceStep[]): Profile {
   const stage = (name: string) => steps.findLast((step) => step.name === name)?.metadata ?? {}
   const embed = stage('query.embed')
   const profile = at(stage('query.retrieve'), 'retrievalProfile')
   const snapshot = at(stage('query.retrieve'), 'projectionSnapshot')
+  const route = stage('query.route')
   const answer = stage('query.answer')
+  const vectorSpaceId = textOf(embed.vectorSpaceId)
   const found: { [K in keyof Profile]: Profile[K] | undefined } = {
-    embeddingModel: modelOf(embed.model),
-    embeddingVectorSpaceId: textOf(embed.vectorSpaceId),
-    reasoningModel: modelOf(answer.reasoningModel) ?? modelOf(profile.reasoningModel),
-    rerankModel: modelOf(at(profile, 'rerank').model),
+    embeddingModel: vectorSpaceId === undefined ? undefined : modelOf(embed.model),
+    embeddingVectorSpaceId: vectorSpaceId,
+    reasoningModel:
+      modelOf(answer.reasoningModel) ?? (route.resolver === 'llm' ? modelOf(route.reasoningModel) : undefined),
+    rerankModel: modelOf(at(stage('query.retrieve'), 'metrics').rerankModel),
     retrievalProfileRevision: countOf(profile.revision),
     projectionPublicationId: textOf(snapshot.publicationId),
     projectionVersion: countOf(snapshot.projectionVersion),

@@ -4,9 +4,12 @@ import { analyzeDocument, analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { loadPassages, nodeCount, visibleKeys } from '../query/store.js'
+import { isOpen } from '../sources/permissions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
 import { failedToTriage, moveFailed } from './failed-store.js'
 import type { TriageVerdict } from './moves.js'
+import { quotesOf } from './quotes.js'
 
 const TRIAGER = 'builtin-terms'
 /** Distinct terms of a query that are looked up; a longer one is judged by its first. */
@@ -68,8 +71,8 @@ export async function triageFailedQueries(
     triaged: 0,
     verdicts: { 'retrieval-miss': 0, 'coverage-gap': 0, irrelevant: 0, uncertain: 0 },
   }
-  for (const row of failedToTriage(db, space, limit)) {
-    const { evidence, nodeIds } = await lookUp(context, space, row.query)
+  for (const row of failedToTriage(db, caller, space, limit)) {
+    const { evidence, nodeIds } = await lookUp(context, { space, audience: quotesOf(db, row.id) }, row.query)
     const verdict = judgeTerms(evidence)
     const triage = {
       ...{ verdict, triager: TRIAGER, triagedAt: new Date().toISOString(), ...evidence },
@@ -85,19 +88,40 @@ export async function triageFailedQueries(
   return report
 }
 
+/**
+ * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
+ * the query quotes. Whoever may see the query may see what triage says of it.
+ */
+interface Searched {
+  space: SpaceRow
+  /** ids of sources */
+  audience: readonly string[]
+}
+
+function openKeys(db: Database, keys: readonly number[], audience: readonly string[]): number[] {
+  return db
+    .all<{ key: number }>(
+      `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+       CROSS JOIN documents d ON d.key = n.doc_key
+       WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
+      ...[JSON.stringify(keys), JSON.stringify(audience)],
+    )
+    .map(({ key }) => key)
+}
+
 /** Asks the text index for the query's terms, one by one for how telling they are, and together for the best passages. */
 async function lookUp(
   context: EngineContext,
-  space: SpaceRow,
+  where: Searched,
   query: string,
 ): Promise<{ evidence: TermEvidence; nodeIds: string[] }> {
   const terms = [...new Set(analyzeQuery(query))].slice(0, MAX_TERMS)
   if (terms.length === 0) return { evidence: { terms: 0, known: 0, best: 0 }, nodeIds: [] }
   const [passages, ...counts] = await Promise.all([
-    passagesWith(context, space, terms),
-    ...terms.map(async (term) => (await visibleHits(context, space, [term], TERM_CANDIDATES)).length),
+    passagesWith(context, where, terms),
+    ...terms.map(async (term) => (await visibleHits(context, where, [term], TERM_CANDIDATES)).length),
   ])
-  const nodes = Math.max(SMALLEST_SPACE, nodeCount(context.db, space.key))
+  const nodes = Math.max(SMALLEST_SPACE, nodeCount(context.db, where.space.key))
   const weights = new Map(terms.map((term, index) => [term, telling(counts[index] ?? 0, nodes)]))
   const share = (some: readonly string[]) => weightOf(weights, some) / weightOf(weights, terms)
   const ranked = passages
@@ -133,18 +157,23 @@ function rounded(share: number): number {
 /** The best passages for the terms, each with those of the terms it holds. */
 async function passagesWith(
   context: EngineContext,
-  space: SpaceRow,
+  where: Searched,
   terms: string[],
 ): Promise<{ id: string; held: string[] }[]> {
-  const keys = await visibleHits(context, space, terms, COMPARED)
-  return [...loadPassages(context.db, space.key, keys).values()].map(({ id, title, body }) => {
+  const keys = await visibleHits(context, where, terms, COMPARED)
+  return [...loadPassages(context.db, where.space.key, keys).values()].map(({ id, title, body }) => {
     const present = new Set(analyzeDocument(`${title}\n${body}`))
     return { id, held: terms.filter((term) => present.has(term)) }
   })
 }
 
-/** Keys of published nodes that the text index returns for the terms. */
-async function visibleHits(context: EngineContext, space: SpaceRow, terms: string[], textK: number): Promise<number[]> {
+/** Keys of published nodes that the text index returns for the terms, of those that the query's readers may know of. */
+async function visibleHits(
+  context: EngineContext,
+  { space, audience }: Searched,
+  terms: string[],
+  textK: number,
+): Promise<number[]> {
   const { hits, degraded } = await context.indexes.search(space.id, { terms, textK, vectorK: 1 })
   if (degraded.length > 0) throw new KsError('unavailable', `the text index cannot be asked: ${degraded.join('; ')}`)
   const snapshot = {
@@ -154,5 +183,5 @@ async function visibleHits(context: EngineContext, space: SpaceRow, terms: strin
     projectionVersion: space.head_revision,
   }
   const keys = hits.map((hit) => hit.key)
-  return [...visibleKeys(context.db, space.key, snapshot, keys)]
+  return openKeys(context.db, [...visibleKeys(context.db, space.key, snapshot, keys)], audience)
 }

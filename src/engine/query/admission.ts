@@ -4,7 +4,7 @@ import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.
 import type { Caller } from '../api.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { readableDocument } from '../documents/readable.js'
+import { findDocument } from '../documents/store.js'
 import { isBuiltin } from '../models/registry.js'
 import { profileOf } from '../spaces/profile.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../spaces/store.js'
@@ -41,14 +41,20 @@ export function admit(context: EngineContext, caller: Caller, body: QueryBody): 
     )
   if (!isTrained(space) && !models.has(embeddingReference(space), 'embedding'))
     throw new KsError(
-      'unavailable',
+      'provider-not-configured',
       `this daemon has no embedding provider ${space.embedding_plugin}/${space.embedding_provider}, which the space uses`,
     )
   const { reasoningModel } = profile
   if (reasoningModel !== undefined && !isBuiltin(reasoningModel) && !models.has(reasoningModel, 'generation'))
     throw new KsError(
-      'unavailable',
+      'provider-not-configured',
       `this daemon has no chat provider ${reasoningModel.pluginId}/${reasoningModel.provider}, which the profile names`,
+    )
+  const { enabled, model: reranker } = profile.rerank
+  if (enabled && reranker !== undefined && !models.has(reranker, 'rerank'))
+    throw new KsError(
+      'provider-not-configured',
+      `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}, which the profile names`,
     )
   const snapshot = {
     publicationId: space.publication_id,
@@ -57,57 +63,6 @@ export function admit(context: EngineContext, caller: Caller, body: QueryBody): 
     projectionVersion: space.head_revision,
   }
   if (body.activeDocumentIds.length === 0) return { subject: caller.subject, space, profile, snapshot }
-  const docs = body.activeDocumentIds.map((id) => readableDocument(db, caller, space.key, id).key)
+  const docs = body.activeDocumentIds.map((id) => findDocument(db, caller, space.key, id).key)
   return { subject: caller.subject, space, profile, snapshot, docs }
-}
-
-/** Queries that run at once, and those that wait for their turn. */
-export class QueryGate {
-  readonly #limit: number
-  readonly #maxWaiting: number
-  readonly #waiting: (() => void)[] = []
-  #running = 0
-
-  constructor(limit: number, maxWaiting: number) {
-    this.#limit = limit
-    this.#maxWaiting = maxWaiting
-  }
-
-  get running(): number {
-    return this.#running
-  }
-
-  /** @throws KsError `busy` when too many wait already. @returns what gives the place back, once */
-  async enter(signal: AbortSignal): Promise<() => void> {
-    if (this.#running < this.#limit) this.#running++
-    else await this.#wait(signal)
-    let left = false
-    return () => {
-      if (left) return
-      left = true
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#running--
-      else next()
-    }
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.length >= this.#maxWaiting)
-      throw new KsError('busy', `${this.#running} queries run and ${this.#waiting.length} wait, try again soon`, {
-        retryAfter: 1,
-      })
-    return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }
-      const leave = () => {
-        const place = this.#waiting.indexOf(enter)
-        if (place >= 0) this.#waiting.splice(place, 1)
-        reject(new KsError('unavailable', 'the query was abandoned while it waited'))
-      }
-      this.#waiting.push(enter)
-      signal.addEventListener('abort', leave, { once: true })
-    })
-  }
 }

@@ -1,22 +1,30 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
+import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
+import { type Degradation, degradationBy, degradedFields } from '../degraded.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
-import { extractiveAnswer } from './extractive.js'
+import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
+import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
+import { markReader, stateBySaid, withState } from './said-of-evidence.js'
 import type { SessionTurn } from './sessions.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
   /** the model failed before its first word; what follows is made of the evidence's own sentences */
-  | { type: 'failed-attempt'; metadata: Record<string, unknown>; error: unknown }
-  | { type: 'end'; metadata: Record<string, unknown> }
+  | { type: 'failed-attempt'; metadata: Record<string, unknown>; degraded: Degradation; error: unknown }
+  /** `bundle` is the evidence with the state that it has for the answer that was given */
+  | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
+const UNANSWERED = { generator: 'extractive', synthesis: 'none', cited: [] }
 const NOTHING_FOUND = 'No passage in this space answers the question.'
+const UNRESOLVED =
+  'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
 
 /** Streams an answer: from the space's model where it has one, else of the evidence's own sentences. */
 export async function* answerQuery(
@@ -30,16 +38,27 @@ export async function* answerQuery(
   style: AnswerStyle = {},
 ): AsyncGenerator<AnswerPart> {
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
-  if (bundle.state === 'not-enough-evidence') {
-    yield { type: 'delta', text: NOTHING_FOUND }
-    yield { type: 'end', metadata: { generator: 'extractive', synthesis: 'none', cited: [] } }
-    return
-  }
-  if (!isBuiltin(model)) {
-    const outcome = yield* modelAnswer(context, admitted, turns, query, bundle, model, signal, style)
+  const followUp = followUpOf(query, turns)
+  // a model is given what was found whatever its words have in common with the question's: it says whether that answers
+  if (!isBuiltin(model) && bundle.items.length > 0) {
+    const outcome = yield* modelAnswer(context, admitted, turns, query, { bundle, retrieved }, model, signal, style)
     if (outcome === 'answered') return
   }
-  yield* extractive(query, bundle, retrieved)
+  // a model answers it by itself, or has failed to
+  const reply = isBuiltin(model) ? smallTalkReply(query) : undefined
+  if (reply !== undefined) {
+    // no passage is of any use to it, whatever words they share
+    yield { type: 'delta', text: reply }
+    const state = bundle.state === 'permission-limited' ? bundle.state : 'not-enough-evidence'
+    yield { type: 'end', metadata: UNANSWERED, bundle: { ...bundle, state } }
+    return
+  }
+  if (bundle.state === 'not-enough-evidence') {
+    yield { type: 'delta', text: followUp?.isShort === true ? UNRESOLVED : NOTHING_FOUND }
+    yield { type: 'end', metadata: UNANSWERED, bundle }
+    return
+  }
+  yield* extractive(query, followUp, bundle, retrieved)
 }
 
 /** @returns `failed` when the model failed before its first word, so that another generator can answer */
@@ -48,20 +67,28 @@ async function* modelAnswer(
   admitted: Admitted,
   turns: SessionTurn[],
   query: string,
-  bundle: EvidenceBundle,
+  { bundle, retrieved: { permission } }: { bundle: EvidenceBundle; retrieved: Retrieved },
   model: ModelReference,
   signal: AbortSignal,
   style: AnswerStyle,
 ): AsyncGenerator<AnswerPart, 'answered' | 'failed'> {
   let answer = ''
+  const mark = markReader()
   try {
     const generator = context.models.generator(model, account(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
       if (event.type === 'delta') {
-        answer += event.text
-        yield { type: 'delta', text: event.text }
+        const text = mark.take(event.text)
+        answer += text
+        if (text !== '') yield { type: 'delta', text }
         continue
       }
+      // a model may say with the mark alone that nothing answers
+      const held = mark.rest()
+      const rest = answer + held === '' ? NOTHING_FOUND : held
+      answer += rest
+      if (rest !== '') yield { type: 'delta', text: rest }
+      const cited = citedNumbers(answer, bundle.items.length)
       yield {
         type: 'end',
         metadata: {
@@ -71,14 +98,16 @@ async function* modelAnswer(
           model: model.model,
           provider: model.provider,
           providerFinishReason: event.finishReason,
-          cited: citedNumbers(answer, bundle.items.length),
+          cited,
           ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
         },
+        bundle: withState(bundle, stateBySaid(bundle.state, mark.said(), cited.length, permission?.better), permission),
       }
     }
     return 'answered'
   } catch (error) {
     if (signal.aborted || answer !== '') throw error
+    const degraded = degradationBy('answer', 'the answer is made of sentences of the evidence', error)
     yield {
       type: 'failed-attempt',
       metadata: {
@@ -86,24 +115,62 @@ async function* modelAnswer(
         model: model.model,
         provider: model.provider,
         errorClass: error instanceof KsError ? error.code : 'internal',
+        ...degradedFields([degraded]),
       },
+      degraded,
       error,
     }
     return 'failed'
   }
 }
 
-function* extractive(query: string, bundle: EvidenceBundle, retrieved: Retrieved): Generator<AnswerPart> {
+function* extractive(
+  query: string,
+  followUp: FollowUp | undefined,
+  bundle: EvidenceBundle,
+  { idf, permission }: Retrieved,
+): Generator<AnswerPart> {
   const evidence = bundle.items.map((item) => ({ text: item.text, title: String(item.metadata.title ?? '') }))
-  const { sentences } = extractiveAnswer({ query, evidence, idf: retrieved.idf })
-  for (const [index, sentence] of sentences.entries())
+  const asked = { query, evidence, idf }
+  const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
+  // the passages may be near a question though no sentence of theirs holds a word of it
+  const quoted = sentences.length > 0 || followUp !== undefined ? sentences : closestPassage(evidence)
+  if (quoted.length === 0) {
+    yield { type: 'delta', text: followUp === undefined ? NOTHING_FOUND : UNRESOLVED }
+    yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, permission) }
+    return
+  }
+  for (const [index, sentence] of quoted.entries())
     yield { type: 'delta', text: `${index === 0 ? '' : ' '}${sentence.text} [${sentence.evidenceIndex + 1}]` }
   yield {
     type: 'end',
     metadata: {
       generator: BUILTIN_ANSWER.model,
       synthesis: 'extractive',
-      cited: [...new Set(sentences.map((sentence) => sentence.evidenceIndex + 1))].sort((a, b) => a - b),
+      cited: [...new Set(quoted.map((sentence) => sentence.evidenceIndex + 1))].sort((a, b) => a - b),
     },
+    bundle: sentences.length === 0 ? withoutSentence(bundle, permission) : bundle,
   }
+}
+
+/** Passages of which no sentence holds a word of the question answer a part of it at most. */
+function withoutSentence(bundle: EvidenceBundle, permission: Retrieved['permission']): EvidenceBundle {
+  if (bundle.state !== 'answerable') return bundle
+  if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
+  return { ...bundle, state: 'partial' }
+}
+
+/** Passages on the question before say nothing on a follow-up that they do not answer. */
+function withoutAnswer(
+  bundle: EvidenceBundle,
+  isFollowUp: boolean,
+  permission: Retrieved['permission'],
+): EvidenceBundle {
+  if (bundle.state === 'permission-limited') return bundle
+  if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
+  const text = isFollowUp
+    ? 'the question goes on from the one before it, and no passage says more on that'
+    : 'no passage answers the question closely enough'
+  const missing = { reason: 'not-retrieved' as const, text, metadata: { terms: [] } }
+  return { ...bundle, state: 'not-enough-evidence', missingEvidence: [...bundle.missingEvidence, missing] }
 }

@@ -26,7 +26,7 @@ export interface Verdict {
  * documents, are refused; of those asked of another set's in the same language 91 % are, in the worst pair 83 %: SQuAD has
  * an article on the immune system, and SciFact's abstracts do answer its questions (bench/answerability.ts).
  */
-const REFUSE_BELOW = 0.37
+export const REFUSE_BELOW = 0.37
 /** From here on the evidence is taken to answer. */
 const ANSWER_FROM = 0.5
 /** Share of the query's weight that the items must hold together; with less, some of the question is left open. */

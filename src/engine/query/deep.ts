@@ -1,10 +1,11 @@
 import type { EngineContext } from '../context.js'
+import { degradation } from '../degraded.js'
 import { expandFromGraph } from '../graph/expand.js'
 import type { SearchHit } from '../search/ports.js'
-import { deniedNodes } from '../sources/permissions.js'
+import { deniedNodes, deniedSources } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { type Bridge, findBridges } from './bridges.js'
-import type { Derivations } from './derivation.js'
+import { type Derivations, graphBehind } from './derivation.js'
 import { type AskedTerms, type GraphStage, type QueryEmbedding, type Retrieved, retrieveFast } from './fast.js'
 import { fuse } from './fuse.js'
 import type { PassageCache } from './passage.js'
@@ -41,7 +42,10 @@ export async function retrieveDeep(
   const pending = await shared.derivations.catchUp(admitted.space, CATCH_UP_MILLISECONDS)
   const expand = (hits: SearchHit[], asked: AskedTerms): GraphStage =>
     expandHits(context, shared.cache, admitted, { ...request, ...asked }, hits, pending)
-  return retrieveFast(context, shared.cache, admitted, request.query, request.embedding, signal, undefined, expand)
+  const { query, embedding } = request
+  const found = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, undefined, expand)
+  const behind = graphBehind(pending)
+  return behind === undefined ? found : { ...found, degraded: [...found.degraded, degradation('graph', behind)] }
 }
 
 function expandHits(
@@ -52,11 +56,12 @@ function expandHits(
   hits: SearchHit[],
   pending: number,
 ): GraphStage {
-  const { space } = admitted
+  const { space, subject, snapshot } = admitted
   const started = performance.now()
   const late = (): boolean => performance.now() - started > GRAPH_TIMEOUT_MILLISECONDS
   const fused = fuse(hits)
-  const expansion = expandFromGraph(db, space.key, {
+  const expansion = expandFromGraph({
+    view: { db, space, revision: snapshot.headRevision, denied: deniedSources(db, space.key, { subject }) },
     query: request.query,
     seeds: fused.slice(0, SEED_NODES).map(({ key }) => key),
     active: request.activeEntityIds,
@@ -79,7 +84,8 @@ function expandHits(
   const activeNodes = expansion.activeNodes
   return {
     hits: raise(hits, new Set(added), fused[RERANK_LIMIT - EXPANDED_NODES - 1]),
-    reorder: (ranked) => favour(lift(ranked, bridges, admitted.profile.topK), activeNodes),
+    // a rerank model has compared the bridges too, and the order is its own
+    reorder: (ranked, byModel) => favour(byModel ? ranked : lift(ranked, bridges, admitted.profile.topK), activeNodes),
     metrics: {
       ...expansion.metrics,
       graphAddedCandidates: added.length,
@@ -125,7 +131,7 @@ function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | u
 
 function shownOf(db: EngineContext['db'], { space, snapshot, docs, subject }: Admitted, keys: number[]): Set<number> {
   const visible = visibleKeys(db, space.key, snapshot, keys)
-  for (const key of deniedNodes(db, space.key, subject, [...visible])) visible.delete(key)
+  for (const key of deniedNodes(db, space.key, { subject }, [...visible])) visible.delete(key)
   return docs === undefined ? visible : ofDocuments(db, visible, docs)
 }
 
@@ -142,5 +148,5 @@ function favour(ranked: Ranked[], active: ReadonlySet<number>): Ranked[] {
   if (active.size === 0) return ranked
   return ranked
     .map((one) => (active.has(one.key) ? { ...one, final: Math.min(1, one.final * ACTIVE_GAIN) } : one))
-    .sort((a, b) => b.final - a.final || a.key - b.key)
+    .sort((a, b) => b.final - a.final)
 }

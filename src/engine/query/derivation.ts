@@ -1,11 +1,13 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { EngineContext } from '../context.js'
 import { GraphReader } from '../graph/extract.js'
-import { EXTRACTION_VERSION, type GraphRoom, graphRoom, storeExtraction } from '../graph/store.js'
+import { type GraphRoom, graphRoom, storeExtraction } from '../graph/store.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import { PAGE_INDEX_FORMAT, PageIndexBuilder } from './page-index/build.js'
+import { countLive, IS_READ } from './live-versions.js'
+import { PageIndexBuilder } from './page-index/build.js'
 import { packPageIndex, writePageIndex } from './page-index/store.js'
 
 /** Nodes read before other work gets its turn: some 10 ms. */
@@ -17,6 +19,11 @@ const PAUSE_SHARE = 3
 
 /** How long the work of a space runs at full speed, since a query may wait for it. */
 export const FOREGROUND_MILLISECONDS = 4000
+
+/** Why the graph may lack something; undefined when it lacks nothing. */
+export function graphBehind(unread: number): string | undefined {
+  return unread === 0 ? undefined : `the graph of ${unread} documents is still being built`
+}
 
 interface PendingVersion {
   key: number
@@ -45,12 +52,16 @@ export class Derivations {
    * @returns how many documents are not there yet
    */
   async catchUp(space: SpaceRow, milliseconds: number): Promise<number> {
-    const { db } = this.#context
     if (this.#complete.get(space.key) === space.head_revision) return 0
     const behind = this.#work(space)
     const deadline = AbortSignal.timeout(milliseconds)
     await Promise.race([behind, new Promise((resolve) => deadline.addEventListener('abort', resolve, { once: true }))])
-    return this.#complete.get(space.key) === space.head_revision ? 0 : countPending(db, space.key)
+    return this.unread(space)
+  }
+
+  /** How many documents were not read yet. */
+  async unread(space: SpaceRow): Promise<number> {
+    return this.#complete.get(space.key) === space.head_revision ? 0 : countUnread(this.#context.db, space.key)
   }
 
   /** spaces being worked on */
@@ -134,8 +145,7 @@ export class Derivations {
 
 const PENDING = `FROM versions v INDEXED BY versions_live
   WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
-    AND (NOT EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})
-      OR NOT EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION}))`
+    AND NOT ${IS_READ}`
 
 function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
   const keys = db.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, spaceKey, BATCH)
@@ -146,8 +156,27 @@ function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
   )
 }
 
-function countPending(db: Database, spaceKey: number): number {
-  return db.get<{ n: number }>(`SELECT count(*) n ${PENDING}`, spaceKey)?.n ?? 0
+/** How many documents of a space were not read yet for page index and graph. */
+export async function countUnread(db: Database, spaceKey: number): Promise<number> {
+  const head = headOf(db, spaceKey)
+  if (wholeOf(db).get(spaceKey) === head) return 0
+  const unread = await countLive(db, { spaceKey }, `NOT ${IS_READ}`)
+  if (unread === 0 && head !== undefined && headOf(db, spaceKey) === head) wholeOf(db).set(spaceKey, head)
+  return unread
+}
+
+/** The publications, by space, of which every document was read: that stays so. */
+const whole = new WeakMap<Database, LRUCache<number, number>>()
+const REMEMBERED_SPACES = 10_000
+
+function wholeOf(db: Database): LRUCache<number, number> {
+  const known = whole.get(db) ?? new LRUCache<number, number>({ max: REMEMBERED_SPACES })
+  whole.set(db, known)
+  return known
+}
+
+function headOf(db: Database, spaceKey: number): number | undefined {
+  return db.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', spaceKey)?.head_revision
 }
 
 interface ReadNode {

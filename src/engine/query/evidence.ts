@@ -39,9 +39,19 @@ export function toEvidenceItem(
       filename: passage.filename,
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
+      ...originOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...(navigation === undefined ? {} : { navigation }),
     },
+  }
+}
+
+/** Where a passage came from, and whose word it is: of whoever uploaded it, or of a place that others write. */
+function originOf({ source_id: sourceId, source_url: sourceUrl, external }: PassageRow): Record<string, unknown> {
+  return {
+    trust: external === 1 ? 'external' : 'uploaded',
+    ...(sourceId === null ? {} : { sourceId }),
+    ...(sourceUrl === null ? {} : { sourceUrl: String(sourceUrl) }),
   }
 }
 

@@ -1,6 +1,7 @@
-import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
-import { splitSentences } from '../../lib/text/sentences.js'
+import { analyzeContent, analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
 import { type AnswerType, answerType, holdsAnswerOf } from './answer-type.js'
+import type { FollowUp } from './follow-up.js'
+import { piecesOf } from './pieces.js'
 
 interface AnswerSentence {
   text: string
@@ -47,23 +48,83 @@ interface Question {
   pairs: Set<string>
 }
 
+interface Quotable {
+  text: string
+  title: string
+}
+
+/** Evidence in rank order; `idf` weighs terms. */
+interface Asked {
+  query: string
+  evidence: readonly Quotable[]
+  idf: (term: string) => number
+}
+
 /**
  * Answers with the evidence's own words: the one to three sentences that hold most of the question and the kind of
- * thing it asks for, each cited by the place of its passage.
- *
- * @param request evidence in rank order; `idf` weighs terms
+ * thing it asks for, each cited by the place of its passage. Empty where no sentence holds a word of the question.
  */
-export function extractiveAnswer(request: {
-  query: string
-  evidence: readonly { text: string; title: string }[]
-  idf: (term: string) => number
-}): ExtractiveAnswer {
-  const question = prepare(request.query, request.idf)
-  const candidates = request.evidence.slice(0, PASSAGES).flatMap((passage, i) => candidatesOf(question, passage, i))
+export function extractiveAnswer({ query, evidence, idf }: Asked): ExtractiveAnswer {
+  return answerOf(prepare(query, idf), evidence)
+}
+
+/**
+ * Answers a question that goes on from another. Its own words choose the sentences, in passages that speak of what it
+ * goes on from; one without any of its own (`and when?`) asks for a thing of another kind that the same words lead to.
+ * Empty where it adds nothing, or nothing found says more on it.
+ */
+export function extractiveFollowUp({ query, evidence, idf }: Asked, { anchor, ownTerms, isShort }: FollowUp) {
+  const type = answerType(query)
+  if (ownTerms.length === 0) {
+    if (type === 'any' || type === 'definition') return EMPTY
+    const question = { ...prepare(anchor, idf), type }
+    return answerOf(question, evidence, ({ text }) => holdsAnswerOf(type, text, anchor))
+  }
+  const named = new Set(analyzeContent(anchor))
+  const related = new Set(evidence.filter((passage) => holdsAny(named, passage)))
+  const question = prepare(query, idf)
+  const own = new Set(ownTerms)
+  const isOwn = (candidate: Candidate): boolean => {
+    const passage = evidence[candidate.evidenceIndex]
+    if (passage === undefined || !holdsAny(own, { ...passage, text: candidate.text })) return false
+    return related.has(passage) || (related.size === 0 && !isShort)
+  }
+  return answerOf(question, evidence, isOwn)
+}
+
+/** What stands for an answer where no sentence holds a word of the question: how the closest passage begins. */
+export function closestPassage(evidence: readonly Quotable[]): AnswerSentence[] {
+  for (const [evidenceIndex, { text }] of evidence.entries()) {
+    const sentences = piecesOf(text, new Set()).map((piece) => piece.text)
+    const first = sentences.find((sentence) => analyzeContent(sentence).length >= MIN_TERMS) ?? sentences[0]
+    if (first !== undefined) return [{ text: first, evidenceIndex }]
+  }
+  return []
+}
+
+const EMPTY: ExtractiveAnswer = { sentences: [], text: '' }
+
+function answerOf(
+  question: Question,
+  evidence: readonly Quotable[],
+  isWanted: (candidate: Candidate) => boolean = () => true,
+): ExtractiveAnswer {
+  const candidates = evidence
+    .slice(0, PASSAGES)
+    .flatMap((passage, place) => candidatesOf(question, passage, place))
+    .filter(isWanted)
   const sentences = choose(question, candidates)
     .sort((a, b) => a.evidenceIndex - b.evidenceIndex || a.order - b.order)
     .map(({ text, evidenceIndex }) => ({ text, evidenceIndex }))
   return { sentences, text: sentences.map((sentence) => `${sentence.text} [${sentence.evidenceIndex + 1}]`).join(' ') }
+}
+
+function holdsAny(terms: ReadonlySet<string>, { title, text }: Quotable): boolean {
+  let isHeld = false
+  forEachTerm(`${title}\n${text}`, (term) => {
+    isHeld ||= terms.has(term)
+  })
+  return isHeld
 }
 
 function prepare(query: string, idf: (term: string) => number): Question {
@@ -79,20 +140,15 @@ function weightOf(weights: ReadonlyMap<string, number>, terms: Iterable<string>)
   return sum
 }
 
-function candidatesOf(
-  question: Question,
-  passage: { text: string; title: string },
-  evidenceIndex: number,
-): Candidate[] {
+function candidatesOf(question: Question, passage: Quotable, evidenceIndex: number): Candidate[] {
   const titled = new Set<string>()
   forEachTerm(passage.title, (term) => {
     if (question.weights.has(term)) titled.add(term)
   })
-  const spans = splitSentences(passage.text)
+  const pieces = piecesOf(passage.text, new Set(question.weights.keys()))
   const candidates: Candidate[] = []
   let previous = new Set<string>()
-  for (const [order, { start, end }] of spans.entries()) {
-    const text = passage.text.slice(start, end).replace(/\s+/g, ' ')
+  for (const [order, { text, isRow }] of pieces.entries()) {
     const { held, adjacent, terms } = matchesOf(question, text)
     const share = (found: Iterable<string>): number => weightOf(question.weights, found) / (question.total || 1)
     const inTitle = [...titled].filter((term) => !held.has(term))
@@ -104,10 +160,11 @@ function candidatesOf(
       WEIGHTS.adjacent * Math.min(1, adjacent / 2) +
       (holdsAnswerOf(question.type, text, question.text) ? WEIGHTS.typed : 0) +
       WEIGHTS.rank / (1 + evidenceIndex)
-    const isScrap = terms < MIN_TERMS && spans.length > 1
+    const isScrap = terms < MIN_TERMS && pieces.length > 1 && !isRow
     const covered = share(held) + share(inTitle)
     if (!isScrap && covered > 0) candidates.push({ evidenceIndex, order, text, held, covered, score })
-    previous = held
+    // rows of a table do not speak of one another
+    previous = isRow ? new Set() : held
   }
   return candidates
 }

@@ -2,15 +2,16 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
+import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
-import { deniedNodes } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { candidateIdf } from './candidate-idf.js'
 import type { RankedPassage } from './evidence.js'
-import { fuse } from './fuse.js'
+import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import type { PassageCache } from './passage.js'
-import { type Compared, type Ranked, RERANK_LIMIT, rankCandidates } from './rank.js'
-import { loadPassages, nodeCount, type PassageRow, visibleKeys } from './store.js'
+import { type Compared, type Ranked, type RankRequest, rankCandidates } from './rank.js'
+import { loadPassages, nodeCount, type PassageRow } from './store.js'
+import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
 /** candidates of each leg (retrieval.md section 6.3) */
@@ -19,7 +20,7 @@ export const LEG_CANDIDATES = 200
 export interface QueryEmbedding {
   embedded: EmbeddedQuery | undefined
   /** why there is no vector although the space has a model */
-  degraded?: string
+  degraded?: Degradation
 }
 
 /** The query's vector; a provider that fails costs the vector leg, not the answer. */
@@ -34,7 +35,7 @@ export async function embedForFast(
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: admitted.space.id, error: String(error) }, 'a query could not be embedded')
-    return { embedded: undefined, degraded: 'embedding-failed' }
+    return { embedded: undefined, degraded: degradationBy('embedding', 'the question could not be embedded', error) }
   }
 }
 
@@ -43,14 +44,10 @@ export interface Retrieved {
   terms: string[]
   idf: (term: string) => number
   metrics: Record<string, unknown>
+  /** what this search had to do without; whoever records the metrics adds it to them */
+  degraded: Degradation[]
   /** passages left out by the scopes of their sources; absent when there are none */
   permission?: PermissionLimit
-}
-
-export interface PermissionLimit {
-  filtered: number
-  /** one of them ranks before everything that is shown */
-  better: boolean
 }
 
 /** What happened on the way to the passages that are kept, for an explanation. */
@@ -62,6 +59,8 @@ export interface FastRecord {
   compared: readonly Compared[]
   /** every candidate in its final order, before threshold and topK */
   ranked: readonly Ranked[]
+  /** the rerank model that decided the order of the first candidates */
+  model?: ModelRerank['used']
 }
 
 export interface AskedTerms {
@@ -73,7 +72,8 @@ export interface AskedTerms {
 /** What mode deep adds to hybrid recall, before the one rerank and after it. */
 export interface GraphStage {
   hits: SearchHit[]
-  reorder: (ranked: Ranked[]) => Ranked[]
+  /** @param byModel whether a rerank model decided the order */
+  reorder: (ranked: Ranked[], byModel: boolean) => Ranked[]
   metrics: Record<string, unknown>
 }
 
@@ -94,13 +94,14 @@ export async function retrieveFast(
   expand?: (hits: SearchHit[], asked: AskedTerms) => GraphStage,
 ): Promise<Retrieved> {
   const { db } = context
-  const { space, profile, snapshot, docs } = admitted
+  const { space, profile, docs } = admitted
   const started = performance.now()
   const terms = analyzeQuery(query)
   const { embedded } = embedding
-  const [found, weights] = await Promise.all([
-    context.indexes.search(
-      space.id,
+  const [{ found, recalled, permitted, denied, hidden }, weights] = await Promise.all([
+    recall(
+      context,
+      admitted,
       {
         terms,
         textK: LEG_CANDIDATES,
@@ -114,41 +115,32 @@ export async function retrieveFast(
   ])
   signal.throwIfAborted()
   const fusing = performance.now()
-  const visible = visibleKeys(
-    db,
-    space.key,
-    snapshot,
-    found.hits.map((hit) => hit.key),
-  )
-  const recalled = found.hits.filter((hit) => visible.has(hit.key))
-  const permitted = withoutDenied(context, admitted, recalled)
   const load = (keys: number[]) => loadPassages(db, space.key, keys)
   const idf =
     weights === undefined
-      ? candidateIdf({ terms, hits: permitted.hits, load, cache, documents: nodeCount(db, space.key) })
+      ? candidateIdf({ terms, hits: permitted, load, cache, documents: nodeCount(db, space.key) })
       : (term: string) => weights.get(term) ?? 1
-  const graph = expand?.(permitted.hits, { terms, idf })
-  const hits = graph?.hits ?? permitted.hits
+  const graph = expand?.(permitted, { terms, idf })
+  const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
   let compared: readonly Compared[] = []
-  const reranking = rankCandidates({
-    terms,
-    hits,
-    idf,
-    cache,
+  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, builtinVectors: isTrained(space) }
+  const own = rankCandidates({
+    ...{ ...ranking, hits },
     load: (keys) => {
       loaded = load(keys)
       return loaded
     },
-    rerank: profile.rerank.enabled,
-    builtinVectors: isTrained(space),
     onCompared: (candidates) => {
       compared = candidates
     },
   })
-  const ranked = graph?.reorder(reranking) ?? reranking
-  observe?.({ found, hits, compared, ranked })
+  const permission = limitOf(denied, profile, { ...ranking, hits: recalled, load })
+  const reranking = performance.now()
+  const byModel = await rerankByModel(context, admitted, query, own, loaded, signal)
   const reranked = performance.now()
+  const ranked = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
+  observe?.({ found, hits, compared, ranked, ...(byModel.used === undefined ? {} : { model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
   for (const [key, row] of loadPassages(
@@ -165,17 +157,24 @@ export async function retrieveFast(
     ranked: passages,
     terms,
     idf,
-    ...(permitted.limit === undefined ? {} : { permission: permitted.limit }),
+    ...(permission === undefined ? {} : { permission }),
+    degraded: [
+      ...found.degraded.map((reason) => degradation('text-index', reason)),
+      ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
+      ...(byModel.degraded === undefined ? [] : [byModel.degraded]),
+      ...missingVectors(context, space.key),
+    ],
     metrics: {
-      ...legMetrics(found, embedding),
+      ...legMetrics(found),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
-      permissionFilteredCount: recalled.length - permitted.hits.length,
+      permissionFilteredCount: denied.size,
       metadataFilteredCount: 0,
-      projectionFilteredCount: found.hits.length - recalled.length,
+      projectionFilteredCount: hidden,
       scoreThresholdFilteredCount: ranked.length - kept.length,
-      rerankCandidateCount: profile.rerank.enabled ? Math.min(hits.length, RERANK_LIMIT) : 0,
+      rerankCandidateCount: profile.rerank.enabled ? (byModel.used?.compared ?? compared.length) : 0,
       fusionAndRerankMs: round(reranked - fusing),
+      ...rerankMetrics(profile.rerank, byModel, reranked - reranking),
       multimodalCandidateCount: 0,
       imageCandidateCount: 0,
       tableCandidateCount: passages.filter(({ passage }) => passage.kind === 'table').length,
@@ -186,22 +185,26 @@ export async function retrieveFast(
   }
 }
 
-/** Leaves out what the asking subject may not read, and says whether the best of it was ahead of the rest. */
-function withoutDenied(
-  { db }: EngineContext,
-  { space, subject }: Admitted,
-  all: SearchHit[],
-): { hits: SearchHit[]; limit?: PermissionLimit } {
-  const keys = all.map(({ key }) => key)
-  const denied = deniedNodes(db, space.key, subject, keys)
-  if (denied.size === 0) return { hits: all }
-  const [best] = fuse(all)
-  const hits = all.filter(({ key }) => !denied.has(key))
-  return { hits, limit: { filtered: denied.size, better: best !== undefined && denied.has(best.key) } }
+/** Whether what was left out would have been the best of all: ranked as the rest is, which both indexes alone do not tell. */
+function limitOf(
+  denied: ReadonlySet<number>,
+  profile: Admitted['profile'],
+  request: RankRequest,
+): PermissionLimit | undefined {
+  if (denied.size === 0) return undefined
+  const [best] = rankCandidates(request)
+  return permissionLimit(denied.size, best && { final: best.final, withheld: denied.has(best.key) }, profile)
 }
 
-function legMetrics(found: SearchHits, embedding: QueryEmbedding): Record<string, unknown> {
-  const degraded = [...found.degraded, ...(embedding.degraded === undefined ? [] : [embedding.degraded])]
+/** Says that passages have no vector yet, so that they are found by their words alone, and why. */
+function missingVectors(context: EngineContext, spaceKey: number): Degradation[] {
+  const missing = context.vectors.missing(spaceKey)
+  if (missing === undefined) return []
+  const { passages, class: kind } = missing
+  return [degradation('vectors', `vectors of ${passages} ${passages === 1 ? 'passage' : 'passages'} are missing`, kind)]
+}
+
+function legMetrics(found: SearchHits): Record<string, unknown> {
   return {
     denseCandidateCount: found.vectorCount,
     denseMs: round(found.vectorMs),
@@ -209,9 +212,21 @@ function legMetrics(found: SearchHits, embedding: QueryEmbedding): Record<string
     ftsCandidateCount: found.textCount,
     ftsMs: round(found.textMs),
     ftsEngine: found.textEngine,
-    degraded: degraded.length > 0,
-    degradedReasons: degraded,
   }
+}
+
+/** Who decided the order: the model of the profile, the comparison of texts, or fusion alone. */
+function rerankMetrics(
+  { enabled }: Admitted['profile']['rerank'],
+  { used, degraded }: ModelRerank,
+  ms: number,
+): Record<string, unknown> {
+  if (!enabled) return { rerankMethod: 'none' }
+  if (used === undefined && degraded === undefined) return { rerankMethod: 'builtin' }
+  const rerankMs = round(ms)
+  return used === undefined
+    ? { rerankMethod: 'builtin', rerankMs }
+    : { rerankMethod: 'model', rerankModel: used.model, rerankMs }
 }
 
 function round(milliseconds: number): number {

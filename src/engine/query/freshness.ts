@@ -15,7 +15,7 @@ export interface Freshness {
 
 /**
  * How fresh passages are, by document key: stale is what a newer version of its document, already accepted, is about to
- * replace. Ranking does not use it: an old passage may be the right one.
+ * replace, and a web page that was not found when it was last looked for. Ranking does not use it: an old passage may be the right one.
  */
 export function freshnessOf(
   db: Database,
@@ -32,6 +32,13 @@ export function freshnessOf(
       )
       .map(({ key }) => key),
   )
+  // pages of the web that the last crawl did not find, and that have a while to come back
+  const missing = db.all<{ key: number }>(
+    `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
+     WHERE json_extract(metadata, '$.missingCrawls') > 0`,
+    JSON.stringify(docs),
+  )
+  for (const { key } of missing) waiting.add(key)
   return new Map(
     passages.map(({ doc_key, published_at }) => {
       const aged = 0.5 ** (Math.max(0, now - published_at) / HALF_LIFE_MILLISECONDS)

@@ -4,6 +4,7 @@ import { evidenceState, type Verdict } from './answerability.js'
 import { toEvidenceItem } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import type { Freshness } from './freshness.js'
+import { withheldEntry } from './withheld.js'
 
 /** What makes a document stale, by how its file stands to it. */
 const STALE: Record<string, (filename: string) => string> = {
@@ -32,7 +33,7 @@ export function judge(
     }),
   })
   noteConflicts(items, verdict)
-  const limited = retrieved.permission?.better === true && verdict.state !== 'answerable'
+  const limited = retrieved.permission?.near === true && verdict.state !== 'answerable'
   const state = limited ? 'permission-limited' : verdict.state
   return {
     ...{ id: newId(), query: request.query, traceId: request.traceId, createdAt: new Date().toISOString() },
@@ -54,7 +55,7 @@ function missingEvidence(
   state: EvidenceState,
   items: readonly EvidenceItem[],
   { uncovered }: Verdict,
-  { metrics, permission }: Retrieved,
+  { degraded, permission }: Retrieved,
 ): MissingEvidence[] {
   const missing: MissingEvidence[] = []
   if (state === 'not-enough-evidence' || state === 'partial')
@@ -67,11 +68,7 @@ function missingEvidence(
       metadata: { terms: uncovered },
     })
   if (permission !== undefined && permission.filtered > 0 && state !== 'answerable')
-    missing.push({
-      reason: 'permission-filtered',
-      text: `${permission.filtered} passages were left out, whose sources you may not read`,
-      metadata: { filtered: permission.filtered, better: permission.better },
-    })
+    missing.push(withheldEntry(permission))
   for (const item of items) {
     if (item.freshness !== 'stale') continue
     const filename = String(item.metadata.filename ?? '')
@@ -85,11 +82,11 @@ function missingEvidence(
       text: 'nothing was found that decides between passages that contradict each other',
       metadata: { nodeIds: items.filter(({ conflicts }) => conflicts.length > 0).map(({ nodeId }) => nodeId) },
     })
-  if (metrics.degraded === true && state !== 'answerable')
+  if (degraded.length > 0 && state !== 'answerable')
     missing.push({
       reason: 'unknown',
       text: 'a part of the space could not be searched',
-      metadata: { reasons: metrics.degradedReasons },
+      metadata: { reasons: degraded.map(({ reason }) => reason) },
     })
   return missing
 }

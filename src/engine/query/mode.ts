@@ -1,8 +1,10 @@
 import { KsError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
+import { withoutThoughts } from '../../lib/text/said.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
+import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
 import type { GenerationUsage, ModelReference } from '../models/types.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -17,6 +19,8 @@ export interface Route {
   selectionSource: 'request' | 'profile-default' | 'reasoning-model'
   degraded: boolean
   errorClass?: string
+  /** why an explicit `auto` was not decided by the reasoning model */
+  failure?: Degradation
   reasoningModel?: ModelReference
   profileRevision: number
   promptVersion?: string
@@ -57,8 +61,8 @@ export async function resolveMode(
       resolver: 'explicit',
       selectionSource: 'request',
     }
-  const fallback = (errorClass: string): Route => ({
-    ...base,
+  const fallback = (errorClass: string, failure: Degradation): Route => ({
+    ...{ ...base, failure },
     requestedMode: 'auto',
     resolvedMode: profile.defaultMode,
     resolver: 'fallback',
@@ -67,15 +71,18 @@ export async function resolveMode(
     errorClass,
   })
   const { reasoningModel } = profile
-  if (reasoningModel === undefined || isBuiltin(reasoningModel)) return fallback('reasoning-model-unavailable')
+  if (reasoningModel === undefined || isBuiltin(reasoningModel))
+    return fallback('reasoning-model-unavailable', notDecided('the space has no reasoning model'))
   try {
     const reply = await askRouter(context, space, reasoningModel, body.query, signal)
     const mode = parseReply(reply.text)
     const known = { reasoningModel, promptVersion: PROMPT_VERSION }
     if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
-      return { ...fallback('model-identity-mismatch'), ...known }
-    if (mode === undefined) return { ...fallback('invalid-reply'), ...known }
-    if (!profile.modes.includes(mode)) return { ...fallback('mode-unavailable'), ...known }
+      return { ...fallback('model-identity-mismatch', notDecided('another model answered than was asked')), ...known }
+    if (mode === undefined)
+      return { ...fallback('invalid-reply', notDecided('the reasoning model named no mode')), ...known }
+    if (!profile.modes.includes(mode))
+      return { ...fallback('mode-unavailable', notDecided(`the profile does not allow mode ${mode}`)), ...known }
     return {
       ...base,
       ...known,
@@ -88,11 +95,20 @@ export async function resolveMode(
   } catch (error) {
     if (signal.aborted) throw error
     return {
-      ...fallback(error instanceof KsError ? error.code : 'provider-failed'),
+      ...fallback(
+        error instanceof KsError ? error.code : 'provider-failed',
+        degradationBy('route', NOT_DECIDED, error),
+      ),
       reasoningModel,
       promptVersion: PROMPT_VERSION,
     }
   }
+}
+
+const NOT_DECIDED = "auto fell back to the profile's default mode"
+
+function notDecided(why: string): Degradation {
+  return degradation('route', `${NOT_DECIDED}: ${why}`)
 }
 
 async function askRouter(
@@ -136,7 +152,7 @@ function isSameModel(asked: string, served: unknown): boolean {
 
 function parseReply(text: string): ConcreteMode | undefined {
   try {
-    const reply: unknown = JSON.parse(text.trim().replace(/^```(?:json)?|```$/g, ''))
+    const reply: unknown = JSON.parse(withoutThoughts(text).replace(/^```(?:json)?|```$/g, ''))
     if (typeof reply !== 'object' || reply === null || !('mode' in reply)) return undefined
     const { mode } = reply
     return mode === 'fast' || mode === 'deep' || mode === 'research' ? mode : undefined

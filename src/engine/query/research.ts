@@ -1,11 +1,12 @@
 import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { deniedNodes } from '../sources/permissions.js'
+import { degradation } from '../degraded.js'
+import { deniedDocuments } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { answerConfidence } from './confidence.js'
 import type { Derivations } from './derivation.js'
 import type { RankedPassage } from './evidence.js'
-import type { PermissionLimit, Retrieved } from './fast.js'
+import type { Retrieved } from './fast.js'
 import { chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { readRanges } from './page-index/store.js'
@@ -13,6 +14,7 @@ import { askedTerms, asksForFigures, sequenceOf } from './page-index/terms.js'
 import { type AnalysedPassage, analysePassage, type PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
+import { type PermissionLimit, permissionLimit } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
 
@@ -31,6 +33,15 @@ interface ReadNode {
   passage: PassageRow
   features: Features
   score: number
+}
+
+/** A question as the page index takes it, and the documents (row keys) that it is not looked for in. */
+interface Navigated {
+  terms: ReturnType<typeof askedTerms>
+  names: string[]
+  known: ReadonlyMap<string, number> | undefined
+  query: string
+  except: ReadonlySet<number>
 }
 
 interface Opened extends ScoredRange {
@@ -52,7 +63,7 @@ export async function retrieveResearch(
   signal: AbortSignal,
 ): Promise<Retrieved> {
   const { db } = context
-  const { space, profile, snapshot, docs } = admitted
+  const { space, profile, subject } = admitted
   const started = performance.now()
   const terms = askedTerms(query)
   const names = sequenceOf(query)
@@ -61,29 +72,22 @@ export async function retrieveResearch(
     termWeights(context, space, names),
   ])
   signal.throwIfAborted()
-  const request = { terms, known, ...(docs === undefined ? {} : { docs }) }
-  const choice = await chooseDocuments(db, space.key, snapshot, request, signal)
-  const chosen = performance.now()
-  const trees = await Promise.all(
-    choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
-  )
-  const { weights } = choice
-  const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
-  const weightOf = new Map(terms.map(({ term }, place) => [term, weights[place] ?? 1]))
-  const idf = (term: string): number => weightOf.get(term) ?? 1
-  const navigated = performance.now()
-  const ranges = toOpen(scored)
-  const opened = open(context, shared.cache, admitted, ranges, prepareQuery(names, idf))
-  const passages = pick(opened.ranges, new Set(names).size)
+  const withheld = deniedDocuments(db, space.key, { subject })
+  const look = (except: ReadonlySet<number>) =>
+    navigate(context, shared.cache, admitted, { terms, names, known, query, except }, signal)
+  const { choice, idf, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const ranked = kept.slice(0, profile.topK)
+  const permission = withheld.size === 0 ? undefined : limitOf(withheld, await look(new Set()), profile)
   return {
     ranked,
     terms: names,
     idf,
-    ...(opened.permission === undefined ? {} : { permission: opened.permission }),
+    ...(permission === undefined ? {} : { permission }),
+    degraded:
+      pending > 0 ? [degradation('page-index', `the outlines of ${pending} documents are still being read`)] : [],
     metrics: {
-      ...noLegs(pending),
+      ...noLegs(),
       pageIndexScoreVersion: SCORE_VERSION,
       pageIndexScannedOutlines: choice.scanned,
       pageIndexScannedNodes: scanned,
@@ -96,11 +100,11 @@ export async function retrieveResearch(
       selectedDocumentCount: choice.chosen.length,
       selectedSectionCount: new Set(opened.ranges.map(({ document, range }) => `${document.docKey}/${range.section}`))
         .size,
-      summaryMs: round(chosen - started),
-      navigationMs: round(navigated - chosen),
-      readingMs: round(performance.now() - navigated),
+      summaryMs: round(at.chosen - started),
+      navigationMs: round(at.navigated - at.chosen),
+      readingMs: round(at.read - at.navigated),
       finalCandidateCount: ranked.length,
-      permissionFilteredCount: opened.permission?.filtered ?? 0,
+      permissionFilteredCount: permission?.filtered ?? 0,
       metadataFilteredCount: 0,
       projectionFilteredCount: opened.hidden,
       scoreThresholdFilteredCount: passages.length - kept.length,
@@ -111,13 +115,49 @@ export async function retrieveResearch(
   }
 }
 
+/** From the summaries of documents down to passages, best first; nothing of the documents in `except` takes part. */
+async function navigate(
+  context: EngineContext,
+  cache: PassageCache,
+  admitted: Admitted,
+  { terms, names, known, query, except }: Navigated,
+  signal: AbortSignal,
+) {
+  const { db } = context
+  const { space, snapshot, docs } = admitted
+  const request = { terms, known, except, ...(docs === undefined ? {} : { docs }) }
+  const choice = await chooseDocuments(db, space.key, snapshot, request, signal)
+  const chosen = performance.now()
+  const trees = await Promise.all(
+    choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
+  )
+  const { weights } = choice
+  const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
+  const weightOf = new Map(terms.map(({ term }, place) => [term, weights[place] ?? 1]))
+  const idf = (term: string): number => weightOf.get(term) ?? 1
+  const navigated = performance.now()
+  const ranges = toOpen(scored)
+  const opened = open(context, cache, admitted, ranges, prepareQuery(names, idf))
+  const passages = pick(opened.ranges, new Set(names).size)
+  return { choice, idf, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
+}
+
+/** Whether what was left out would have been the best of all. */
+function limitOf(
+  withheld: ReadonlySet<number>,
+  { opened, passages: [best] }: Awaited<ReturnType<typeof navigate>>,
+  profile: Admitted['profile'],
+): PermissionLimit | undefined {
+  const isWithheld = ({ passage }: { passage: PassageRow }): boolean => withheld.has(passage.doc_key)
+  const filtered = opened.ranges.flatMap(({ nodes }) => nodes).filter(isWithheld).length
+  return permissionLimit(filtered, best && { final: best.final, withheld: isWithheld(best) }, profile)
+}
+
 /** The metrics that all modes share, of the parts that have no part in this one. */
-function noLegs(pending: number): Record<string, unknown> {
+function noLegs(): Record<string, unknown> {
   return {
     ...{ denseCandidateCount: 0, denseMs: 0, ftsCandidateCount: 0, ftsMs: 0, fusionCandidateCount: 0 },
     ...{ rerankCandidateCount: 0, multimodalCandidateCount: 0, imageCandidateCount: 0, visualCandidateCount: 0 },
-    degraded: pending > 0,
-    degradedReasons: pending > 0 ? ['page-index-behind'] : [],
   }
 }
 
@@ -136,18 +176,17 @@ function toOpen(scored: readonly ScoredRange[]): ScoredRange[] {
 function open(
   context: EngineContext,
   cache: PassageCache,
-  { space, snapshot, subject }: Admitted,
+  { space, snapshot }: Admitted,
   ranges: readonly ScoredRange[],
   query: ReturnType<typeof prepareQuery>,
-): { ranges: Opened[]; nodes: number; hidden: number; permission?: PermissionLimit } {
+): { ranges: Opened[]; nodes: number; hidden: number } {
   const { db } = context
   const keys = ranges.flatMap(({ range }) => keysOf(range))
   const visible = visibleKeys(db, space.key, snapshot, keys)
-  const denied = deniedNodes(db, space.key, subject, keys)
   const rows = loadPassages(
     db,
     space.key,
-    keys.filter((key) => visible.has(key) && !denied.has(key)),
+    keys.filter((key) => visible.has(key)),
   )
   const analysed = new Map<number, AnalysedPassage>()
   for (const [key, { title, body }] of rows) {
@@ -172,11 +211,7 @@ function open(
     return nodes.length === 0 ? [] : [{ ...one, nodes, total: one.score + (nodes[0]?.score ?? 0) }]
   })
   opened.sort((a, b) => b.total - a.total || a.range.first - b.range.first)
-  const better = denied.has(ranges[0]?.range.first ?? 0)
-  return {
-    ...{ ranges: opened, nodes: rows.size, hidden: keys.length - rows.size - denied.size },
-    ...(denied.size === 0 ? {} : { permission: { filtered: denied.size, better } }),
-  }
+  return { ranges: opened, nodes: rows.size, hidden: keys.length - rows.size }
 }
 
 function keysOf({ first, count }: { first: number; count: number }): number[] {

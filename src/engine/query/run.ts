@@ -3,15 +3,17 @@ import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.j
 import { newId } from '../../lib/ids.js'
 import type { AnswerFrame, Caller, QueryRun } from '../api.js'
 import type { EngineContext } from '../context.js'
+import { degradedFields } from '../degraded.js'
 import { captureFailedQuery } from '../quality/capture.js'
 import { assertRoomForTraces } from '../spaces/quota.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { insertTrace } from '../traces/store.js'
 import { GENERATE_STEP } from '../traces/traces.js'
-import { type Admitted, admit, type QueryGate } from './admission.js'
+import { type Admitted, admit } from './admission.js'
 import { answerQuery } from './answer.js'
 import { searchedQuery } from './follow-up.js'
 import { freshnessNow } from './freshness.js'
+import type { QueryGate } from './gate.js'
 import { judge } from './judge.js'
 import { type Route, resolveMode } from './mode.js'
 import { openSession, recordTurn, type Session } from './sessions.js'
@@ -43,12 +45,14 @@ export async function startQuery(
 ): Promise<QueryRun> {
   const admitted = admit(context, caller, body)
   assertRoomForTraces(context, admitted.space)
-  const leave = await shared.gate.enter(signal)
+  const leave = await shared.gate.enter(caller.tenant, signal)
   const traceId = newId()
   const session = openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave })
   const lease = context.leases.acquire({
+    id: traceId,
     spaceKey: admitted.space.key,
     sessionId: session.id,
+    subject: caller.subject,
     type: 'read',
     targetType: 'publication',
     targetId: admitted.snapshot.publicationId,
@@ -101,18 +105,24 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)
-  const bundle = judge({ query: body.query, traceId, freshness }, retrieved)
+  const judged = judge({ query: body.query, traceId, freshness }, retrieved)
   const answering = new Date()
+  let bundle = judged
   let answer = ''
   const answerMetadata: Record<string, unknown> = {}
-  for await (const part of answerQuery(context, admitted, run.session.turns, body.query, bundle, retrieved, signal)) {
+  const degraded = [...(route.failure === undefined ? [] : [route.failure]), ...retrieved.degraded]
+  for await (const part of answerQuery(context, admitted, run.session.turns, body.query, judged, retrieved, signal)) {
     if (part.type === 'delta') {
       answer += part.text
       run.deltas++
       yield { event: 'answer.delta', data: { delta: part.text, traceId } }
     } else if (part.type === 'failed-attempt') {
       recorder.add('query.answer', 'error', answering, part.metadata)
-    } else Object.assign(answerMetadata, part.metadata)
+      degraded.push(part.degraded)
+    } else {
+      bundle = part.bundle
+      Object.assign(answerMetadata, part.metadata)
+    }
   }
   recorder.add('query.answer', 'ok', answering, {
     durationMs: Date.now() - answering.getTime(),
@@ -122,9 +132,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   signal.throwIfAborted()
   // The claim: from here on a client that disconnects does not undo the run.
   const finishReason =
-    bundle.state === 'not-enough-evidence' ? ('no-retrieval-evidence' as const) : ('retrieval-evidence' as const)
+    bundle.state === 'not-enough-evidence' || bundle.items.length === 0
+      ? ('no-retrieval-evidence' as const)
+      : ('retrieval-evidence' as const)
   const metadata = {
     ...answerMetadata,
+    ...degradedFields(degraded),
     mode: route.resolvedMode,
     requestedMode: route.requestedMode,
     topScore: bundle.items[0]?.score ?? 0,
@@ -133,7 +146,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     projectionSnapshot: admitted.snapshot,
     retrievalProfile: admitted.profile,
     plan,
-    metrics: retrieved.metrics,
+    metrics: { ...retrieved.metrics, ...degradedFields(degraded) },
   }
   const { evidenceBundle: _, ...withoutBundle } = metadata
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...withoutBundle })

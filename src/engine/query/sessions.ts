@@ -1,13 +1,18 @@
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
+import { withoutThoughts } from '../../lib/text/said.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import type { Lease } from '../leases.js'
 import { retentionOf, sessionExpiry } from '../retention/policy.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { bundleOfTrace, documentsVisible } from '../traces/store.js'
 
 const CONTEXT_TURNS = 20
+/** Stands in place of an answer that was made of a document which is gone. */
+const GONE = 'What was said here was taken from a document that was deleted.'
 
 export interface SessionTurn {
   query: string
@@ -41,6 +46,11 @@ export function openSession(
           ...[id, caller.tenant, caller.subject, space.key, now()],
         )
   if (known === undefined) {
+    // its first query may still be running
+    const running = unstoredSessions(context, space.key).find(
+      (lease) => lease.sessionId === id && lease.subject === caller.subject,
+    )
+    if (running !== undefined) return { id: running.sessionId, turns: [] }
     try {
       makeRoom(context, space)
     } catch (error) {
@@ -49,11 +59,23 @@ export function openSession(
     }
     return { id: newId(), turns: [] }
   }
-  const turns = db.all<SessionTurn>(
-    'SELECT query, answer FROM session_turns WHERE session_id = ? ORDER BY place DESC LIMIT ?',
-    ...[known.id, CONTEXT_TURNS],
-  )
+  const turns = db
+    .all<SessionTurn & { trace_id: string }>(
+      'SELECT query, answer, trace_id FROM session_turns WHERE session_id = ? ORDER BY place DESC LIMIT ?',
+      ...[known.id, CONTEXT_TURNS],
+    )
+    // an answer that quoted a document which is gone is not said again, in whatever words
+    .map(({ query, answer, trace_id }) => ({
+      query,
+      // what a model thought is no part of what it said
+      answer: isQuotable(db, caller, space.key, trace_id) ? withoutThoughts(answer) : GONE,
+    }))
   return { id: known.id, turns: turns.reverse() }
+}
+
+function isQuotable(db: Database, caller: Caller, spaceKey: number, traceId: string): boolean {
+  const bundle = bundleOfTrace(db, caller.tenant, traceId)
+  return bundle === undefined || documentsVisible(db, caller, spaceKey, bundle)
 }
 
 /**
@@ -61,13 +83,13 @@ export function openSession(
  * a client that asks many single questions must not shut itself out, nor end somebody's conversation.
  */
 function makeRoom(context: EngineContext, space: SpaceRow): void {
-  const { db, leases, now } = context
+  const { db, now } = context
   const limit = quotasOf(context, space).maxActiveSessionCount
-  const running = new Set(leases.of(space.key).flatMap((lease) => (lease.type === 'read' ? [lease.sessionId] : [])))
+  const running = new Set(queryLeases(context, space.key).map((lease) => lease.sessionId))
   const stored =
     db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', space.key, now())
       ?.n ?? 0
-  const unstored = [...running].filter((id) => !isStored(db, id)).length
+  const unstored = unstoredSessions(context, space.key).length
   if (stored + unstored < limit) return
   const oneOff = db
     .all<{ id: string }>(
@@ -83,6 +105,17 @@ function makeRoom(context: EngineContext, space: SpaceRow): void {
       `the space has ${stored + unstored} active sessions, its quota maxActiveSessionCount is ${limit}`,
     )
   db.writeNow(() => removeSession(db, oneOff.id))
+}
+
+/** Leases of queries that run: tasks, explanations and replays read too, and are no sessions. */
+function queryLeases({ leases }: EngineContext, spaceKey: number): Lease[] {
+  return leases.of(spaceKey).filter(({ subject }) => subject !== undefined)
+}
+
+/** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
+export function unstoredSessions(context: EngineContext, spaceKey: number): Lease[] {
+  const first = new Map(queryLeases(context, spaceKey).map((lease) => [lease.sessionId, lease]))
+  return [...first.values()].filter(({ sessionId }) => !isStored(context.db, sessionId))
 }
 
 function isStored(db: Database, id: string): boolean {

@@ -1,6 +1,7 @@
 import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
 import { embeddingReference } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
+import { degradedFields } from '../degraded.js'
 import type { TraceRecorder } from '../traces/recorder.js'
 import type { Admitted } from './admission.js'
 import { DEEP_STRATEGY_VERSION, retrieveDeep } from './deep.js'
@@ -50,7 +51,10 @@ export async function retrieveInMode(
   const embedding = request.route.resolvedMode === 'research' ? undefined : await embedStep(context, request)
   const retrieved = await recorder.step(
     'query.retrieve',
-    () => pipeline(context, shared, request, embedding),
+    async () => {
+      const found = await pipeline(context, shared, request, embedding)
+      return { ...found, metrics: { ...found.metrics, ...degradedFields(found.degraded) } }
+    },
     (result, durationMs) => ({
       durationMs,
       itemCount: result.ranked.length,
@@ -77,7 +81,7 @@ function embedStep(
       durationMs,
       model: embeddingReference(admitted.space),
       ...(embedded === undefined ? {} : { dimension: embedded.dimension, vectorSpaceId: embedded.vectorSpaceId }),
-      ...(degraded === undefined ? {} : { degraded }),
+      ...(degraded === undefined ? {} : degradedFields([degraded])),
     }),
   )
 }

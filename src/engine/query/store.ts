@@ -20,6 +20,11 @@ export interface PassageRow {
   version: number
   artifact_hash: string
   published_at: number
+  source_id: string | null
+  /** address of the web page that it was made of */
+  source_url: string | null
+  /** 1: it was read from a place of others, and not uploaded */
+  external: number
 }
 
 /**
@@ -53,7 +58,10 @@ export function loadPassages(db: Database, spaceKey: number, keys: number[]): Ma
   const rows = db.all<PassageRow>(
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page,
        nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
-       versions.version, versions.artifact_hash, versions.created_at published_at
+       versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
+       json_extract(documents.metadata, '$.sourceUrl') source_url,
+       coalesce(json_extract(documents.metadata, '$.sourceUrl'), json_extract(documents.metadata, '$.pageId'),
+         json_extract(documents.metadata, '$.fileId')) IS NOT NULL external
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value
      CROSS JOIN versions ON versions.key = nodes.version_key CROSS JOIN documents ON documents.key = nodes.doc_key
      WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,

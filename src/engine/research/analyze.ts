@@ -16,6 +16,8 @@ export interface Answered {
   /** with the words of the part that it points back at */
   searched: string
   state: EvidenceState
+  /** whether the best passage is one that the asking subject may not read */
+  withheld: boolean
   /** best first */
   items: EvidenceItem[]
   /** words of the question that nothing holds */
@@ -32,6 +34,8 @@ export interface Analysis {
     question: string
     searched: string
     state: EvidenceState
+    /** whether the best passage is one that the asking subject may not read */
+    withheld?: boolean
     nodeIds: string[]
     idf: [term: string, weight: number][]
   }[]
@@ -54,12 +58,14 @@ export function answerOf(question: string, place: number, found: readonly Found[
     idf: (term) => idf.get(term) ?? 1,
     items: items.map(({ text, score, metadata }) => ({ text, score, title: String(metadata.title ?? '') })),
   })
-  const limited = own.length > 0 && own.every(({ bundle }) => bundle.state === 'permission-limited')
+  // a later look may find more of the rest; what was withheld from the first is withheld all the same
+  const limited = own.some(({ bundle }) => bundle.state === 'permission-limited')
   const state = limited && verdict.state !== 'answerable' ? 'permission-limited' : verdict.state
   const missing = own.flatMap(({ bundle }) =>
     bundle.missingEvidence.filter(({ reason }) => reason !== 'not-retrieved' && reason !== 'conflict'),
   )
-  return { question, searched, state, items, uncovered: verdict.uncovered, idf: [...idf], missing }
+  const withheld = own.some((look) => look.withheld === true)
+  return { question, searched, state, withheld, items, uncovered: verdict.uncovered, idf: [...idf], missing }
 }
 
 /** Every passage once, with the best of its scores, best first. */
@@ -88,8 +94,8 @@ export function analyse(
   found: readonly Found[],
   stoppedBy: ResearchStop | undefined,
 ): { analysis: Analysis; bundle: EvidenceBundle } {
-  const sections = questions.map(({ question, searched, state, items, idf }) => ({
-    ...{ question, searched, state, idf },
+  const sections = questions.map(({ question, searched, state, withheld, items, idf }) => ({
+    ...{ question, searched, state, withheld, idf },
     nodeIds: items.slice(0, ITEMS_OF_A_SECTION).map(({ nodeId }) => nodeId),
   }))
   const all = merged(found.flatMap(({ bundle }) => bundle.items))
@@ -97,7 +103,10 @@ export function analyse(
   const items = [...all.filter(({ nodeId }) => quoted.has(nodeId)), ...all.filter(({ nodeId }) => !quoted.has(nodeId))]
   const bundle = bundleOf({
     query,
-    state: wholeState(questions, stoppedBy),
+    state: wholeState(
+      questions.map(({ state }) => state),
+      stoppedBy,
+    ),
     items: items.slice(0, Math.max(MOST_ITEMS, quoted.size)).sort((a, b) => b.score - a.score),
     missingEvidence: missingOf(questions, found, stoppedBy),
   })
@@ -105,8 +114,7 @@ export function analyse(
 }
 
 /** One contradiction makes the whole a conflict; it is answerable when all its questions are. */
-function wholeState(questions: readonly Answered[], stoppedBy: ResearchStop | undefined): EvidenceState {
-  const states = questions.map(({ state }) => state)
+export function wholeState(states: readonly EvidenceState[], stoppedBy: ResearchStop | undefined): EvidenceState {
   if (states.includes('conflict')) return 'conflict'
   if (states.every((state) => state === 'answerable'))
     return stoppedBy?.limit === 'timeoutMs' ? 'partial' : 'answerable'

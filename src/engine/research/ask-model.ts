@@ -1,22 +1,30 @@
 import { KsError } from '../../contract/errors.js'
+import { withoutThoughts } from '../../lib/text/said.js'
+import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import type { ChatMessage } from '../models/types.js'
 import { costUsd } from './prices.js'
 import type { Spent } from './step-store.js'
 import type { TaskRun } from './task-run.js'
 
+const BY_RULES = {
+  plan: 'the question was taken apart by rules',
+  answer: 'a section is made of sentences of the evidence',
+}
+
 /**
  * Asks the task's model, where it has one that answers within the limits.
  *
- * @returns undefined without a model, and when the provider fails: rules do the work then
+ * @param part of the work that rules do where the provider fails
+ * @returns undefined without a model; what a failure means for the report: rules do the work then
  * @throws LimitReached when the call could cost more than the budget has left, or is one too many
  */
 export async function askModel(
   run: TaskRun,
   messages: ChatMessage[],
   maxTokens: number,
-  signal: AbortSignal,
-): Promise<{ text: string; spent: Spent } | undefined> {
+  { part, signal }: { part: 'plan' | 'answer'; signal: AbortSignal },
+): Promise<{ text: string; spent: Spent } | { degraded: Degradation } | undefined> {
   const { model } = run
   if (model === undefined) return undefined
   const asked = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
@@ -32,14 +40,14 @@ export async function askModel(
       const outputTokens = event.usage?.outputTokens ?? estimateTokens(text)
       const cost = costUsd(model.price, { inputTokens, outputTokens })
       return {
-        text,
+        text: withoutThoughts(text),
         spent: { provider: model.provider, model: model.name, inputTokens, outputTokens, costUsd: cost },
       }
     }
-    return undefined
+    return { degraded: degradation(part, `${BY_RULES[part]}: the model ended without an answer`) }
   } catch (error) {
     if (signal.aborted || !(error instanceof KsError)) throw error
     run.context.log.warn({ task: run.row.id, error: error.message }, 'a research task goes on without its model')
-    return undefined
+    return { degraded: degradationBy(part, BY_RULES[part], error) }
   }
 }

@@ -10,7 +10,7 @@ import { isBuiltin } from '../models/registry.js'
 import type { Admitted } from '../query/admission.js'
 import type { Route } from '../query/mode.js'
 import { planOf } from '../query/stages.js'
-import { type History, historyOf, quantile } from './history.js'
+import { type History, historyOf } from './history.js'
 import { LIMIT_NAMES } from './limits.js'
 import { PLAN_TOKENS, planTokens } from './plan-questions.js'
 import { costUsd, priceOf } from './prices.js'
@@ -26,8 +26,8 @@ const BASIS = { space: 'measured-space', tenant: 'measured-tenant', none: 'assum
 const SECTION_INPUT_TOKENS = 6000
 const USUAL_INPUT_TOKENS = 2500
 const USUAL_OUTPUT_TOKENS = 250
-/** A model that answers at the speed of a small server. */
-const MODEL_CALL_MS = 4000
+/** A model that answers at the speed of a small server, which is sometimes busy. */
+const MODEL_CALL_MS = { p50: 4000, p95: 12_000 }
 /** Of an estimate without measurements, this is the least it may turn out as. */
 const LEAST_SHARE = 0.5
 
@@ -50,7 +50,7 @@ export function estimatePlan(
   const modelCalls = price === undefined ? 0 : parts + 1
   const estimated = costOf(price, tokens.usual)
   const { budgetUsd } = body
-  const modelMs = history.tokens === undefined ? modelCalls * MODEL_CALL_MS : 0
+  const modelCallsUnmeasured = history.tokens === undefined ? modelCalls : 0
   return {
     ...{ knowledgeSpaceId: space.id, query: body.query, strategyVersion: `${STRATEGY}+${BASIS[history.of]}` },
     budget: {
@@ -64,8 +64,8 @@ export function estimatePlan(
       outputTokens: tokens.usual.output,
       totalTokens: tokens.usual.input + tokens.usual.output,
       latencyMs: {
-        p50: Math.round(quantile(history.msPerRetrieval, 0.5) * retrievals) + modelMs,
-        p95: Math.round(quantile(history.msPerRetrieval, 0.95) * retrievals) + modelMs,
+        p50: Math.round(history.msPerQuestion.p50 * questions + modelCallsUnmeasured * MODEL_CALL_MS.p50),
+        p95: Math.ceil(history.msPerQuestion.p95 * questions + modelCallsUnmeasured * MODEL_CALL_MS.p95),
       },
       retrievalSteps: retrievals,
       scannedResources: Math.round(retrievals * Math.min(profile.topK, history.scannedPerRetrieval)),

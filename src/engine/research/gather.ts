@@ -1,11 +1,14 @@
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import { type Degradation, degradation } from '../degraded.js'
+import { graphBehind } from '../query/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { Database } from '../storage/database.js'
 import { type Answered, answerOf } from './analyze.js'
 import { leadsFor } from './leads.js'
 import type { Plan } from './plan-questions.js'
 import { type Look, type LookDone, look } from './retrieve.js'
+import { bodiesOf } from './step-store.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 /** How long a task waits for outline and graph of what was published since. */
@@ -33,11 +36,15 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
     for (const [question, text] of plan.questions.entries()) {
       // the whole question is as open as its parts
       if (question === 0 && plan.questions.length > 1) continue
-      const leads = await run.step(`inspect-${String(question).padStart(2, '0')}`, 'inspect', async ({ signal }) => {
-        const answered = answerOf(text, question, foundBy(run.context.db, run.row.id))
-        return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
-      })
-      for (const lead of leads) await next({ ...asked(plan, question, text), lead })
+      const inspected = await run.step<Inspected | string[]>(
+        `inspect-${String(question).padStart(2, '0')}`,
+        'inspect',
+        async ({ signal }) => {
+          const answered = answerOf(text, question, foundBy(run.context.db, run.row.id))
+          return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
+        },
+      )
+      for (const lead of leadsIn(inspected)) await next({ ...asked(plan, question, text), lead })
     }
     return undefined
   } catch (error) {
@@ -52,13 +59,33 @@ function asked({ questions }: Plan, question: number, text: string): Look {
   return { question, text, searched: searchedQuery(text, before) }
 }
 
-async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): Promise<string[]> {
-  if (answered.state === 'answerable' || answered.state === 'conflict') return []
+/** What a look at what was found came to: words that lead on, and what they were looked for without. */
+interface Inspected {
+  leads: string[]
+  degraded?: Degradation[]
+}
+
+/** Steps of earlier releases are the leads alone. */
+function leadsIn(inspected: Inspected | string[]): string[] {
+  return Array.isArray(inspected) ? inspected : inspected.leads
+}
+
+async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): Promise<Inspected> {
+  if (answered.state === 'answerable' || answered.state === 'conflict') return { leads: [] }
   const { space } = run
-  await run.shared.derivations.catchUp(space, CATCH_UP_MS)
+  const behind = graphBehind(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
-  return leadsFor(run.context.db, space.key, { question, missing: uncovered, items })
+  const leads = leadsFor(run.context.db, space.key, { question, missing: uncovered, items })
+  return { leads, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
+}
+
+/** What leads were looked for without, over the steps of a task so far. */
+export function lackedByLeads(db: Database, taskId: string): Degradation[] {
+  return bodiesOf(db, taskId, 'inspect').flatMap((body) => {
+    const inspected: Inspected | string[] = JSON.parse(body)
+    return Array.isArray(inspected) ? [] : (inspected.degraded ?? [])
+  })
 }
 
 /** The looks of a task so far, in their order, with their evidence. */
@@ -69,11 +96,7 @@ export function foundBy(db: Database, taskId: string): Found[] {
       return [bundle.id, bundle]
     }),
   )
-  const rows = db.all<{ body: string }>(
-    "SELECT body FROM research_steps WHERE task_id = ? AND name = 'retrieve' ORDER BY step",
-    taskId,
-  )
-  return rows.flatMap(({ body }): Found[] => {
+  return bodiesOf(db, taskId, 'retrieve').flatMap((body): Found[] => {
     const done: LookDone = JSON.parse(body)
     const bundle = bundles.get(done.bundleId)
     return bundle === undefined ? [] : [{ ...done, bundle }]

@@ -5,6 +5,14 @@ import type { StepName } from './step-store.js'
 /** Tasks that an estimate looks back on. */
 const TASKS = 50
 
+/** Standard deviations that 95 of 100 of a normal distribution stay below. */
+const Z95 = 1.645
+
+export interface Spread {
+  p50: number
+  p95: number
+}
+
 /** What earlier tasks took; times in milliseconds. */
 export interface History {
   /** whose tasks they are; `none`: nothing was measured yet, and assumptions stand in */
@@ -13,8 +21,8 @@ export interface History {
   retrievalsPerQuestion: number
   /** passages of one retrieval */
   scannedPerRetrieval: number
-  /** sorted: the whole task's time for each retrieval */
-  msPerRetrieval: number[]
+  /** a whole task's time for each question of its plan */
+  msPerQuestion: Spread
   /** mean time of a step of each name */
   stepMs: Record<StepName, number>
   /** tokens of all model calls for each question; undefined when no model took part */
@@ -26,7 +34,7 @@ const ASSUMED: History = {
   of: 'none',
   retrievalsPerQuestion: 1.5,
   scannedPerRetrieval: 10,
-  msPerRetrieval: [400, 1500],
+  msPerQuestion: { p50: 600, p95: 2250 },
   stepMs: { plan: 5, retrieve: 300, inspect: 50, analyze: 50, generate: 50 },
   tokens: undefined,
 }
@@ -79,13 +87,29 @@ function measured(
     of,
     retrievalsPerQuestion: retrievals / questions,
     scannedPerRetrieval: sum((task) => task.scanned) / retrievals,
-    msPerRetrieval: tasks.map((task) => task.active_ms / task.retrievals).sort((a, b) => a - b),
+    msPerQuestion: spreadOf(tasks.map((task) => task.active_ms / task.questions)),
     stepMs: { ...ASSUMED.stepMs, ...Object.fromEntries(steps.map(({ name, ms }) => [name, ms])) },
     tokens: output === 0 ? undefined : { input: sum((task) => task.input) / questions, output: output / questions },
   }
 }
 
-/** @param sorted ascending, not empty @param share 0 to 1 */
-export function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+/** How much times spread before any was measured: that of the assumed ones, in natural logarithms. */
+const PRIOR_SIGMA = Math.log(ASSUMED.msPerQuestion.p95 / ASSUMED.msPerQuestion.p50) / Z95
+/** How many measurements the assumed spread counts as: one task says how long they take, not by how much they differ. */
+const PRIOR_WEIGHT = 4
+
+/**
+ * Median and 95th percentile of the next task's time. Times of work multiply, so their logarithms are taken to be normal:
+ * the median is the geometric mean, the spread is that of the measurements and of the assumption, weighed, and the fewer
+ * tasks there were, the less certain the median is.
+ *
+ * @param times in milliseconds, not empty
+ */
+export function spreadOf(times: readonly number[]): Spread {
+  const logs = times.map((time) => Math.log(Math.max(1, time)))
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
+  const squares = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0)
+  const variance = (PRIOR_WEIGHT * PRIOR_SIGMA ** 2 + squares) / (PRIOR_WEIGHT + logs.length - 1)
+  const sigma = Math.sqrt(variance * (1 + 1 / logs.length))
+  return { p50: Math.exp(mean), p95: Math.exp(mean + Z95 * sigma) }
 }

@@ -1,3 +1,4 @@
+import type { Degradation } from '../degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import type { ChatMessage } from '../models/types.js'
 import { askModel } from './ask-model.js'
@@ -8,6 +9,8 @@ import { LimitReached, type TaskRun } from './task-run.js'
 export interface Plan {
   questions: string[]
   planner: 'rules' | 'model'
+  /** why rules did it although there is a model */
+  degraded?: Degradation
 }
 
 export const PLAN_PROMPT = `Break a research question into the separate questions that must be answered for it. Reply with one JSON array of strings and nothing else: at most 6 short questions, each complete in itself, in the language of the question. A question that is already one gives an array with itself.
@@ -22,8 +25,9 @@ export async function planQuestions(run: TaskRun): Promise<Plan> {
   return run.step('plan', 'plan', async ({ signal }) => {
     const byRules: Plan = { questions: withWhole(query, subQuestions(query)), planner: 'rules' }
     try {
-      const reply = await askModel(run, messages(query), PLAN_TOKENS, signal)
+      const reply = await askModel(run, messages(query), PLAN_TOKENS, { part: 'plan', signal })
       if (reply === undefined) return { body: byRules, toolCalls: 0, scanned: 0 }
+      if ('degraded' in reply) return { body: { ...byRules, degraded: reply.degraded }, toolCalls: 0, scanned: 0 }
       const parts = readParts(reply.text)
       const body: Plan =
         parts === undefined ? byRules : { questions: withWhole(query, parts.slice(0, MAX_QUESTIONS)), planner: 'model' }

@@ -8,6 +8,7 @@ import type {
 } from '../../contract/gateway/research.js'
 import type { Caller, Page, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { partialsAfter, stepBody } from './step-store.js'
@@ -44,7 +45,7 @@ export function listPartials(db: Database, caller: Caller, id: string, page: Pag
   return {
     items: shown.map(({ sequence, body }) => ({
       ...{ tenantId: task.tenant, knowledgeSpaceId: task.space_id, researchTaskJobId: task.id, sequence },
-      evidenceBundle: withoutDeleted(db, task.space_key, JSON.parse(body)),
+      evidenceBundle: withoutDeleted(db, caller, task.space_key, JSON.parse(body)),
     })),
     ...(rows.length > page.limit && last !== undefined
       ? { nextCursor: encodeCursor({ after: [last.sequence] }, filter) }
@@ -57,27 +58,22 @@ export function readReport(db: Database, caller: Caller, id: string): ResearchRe
   const body = task.stage === 'completed' ? stepBody(db, task.id, 'report') : undefined
   if (body === undefined)
     throw new KsError('not-found', `research task ${task.id} is ${task.stage}, a report has only one that is completed`)
-  const report: ResearchReport = JSON.parse(body)
+  // reports of older versions say nothing of it
+  const report: ResearchReport = { degraded: false, degradedReasons: [], ...JSON.parse(body) }
   const cited = report.sources.map(({ citation }) => citation.documentAssetId)
-  if (liveDocuments(db, task.space_key, cited).size < new Set(cited).size)
+  if (knownDocuments(db, caller, task.space_key, cited).size < new Set(cited).size)
     throw new KsError('not-found', `the report of research task ${task.id} quotes a document that was deleted`)
   return report
 }
 
-function withoutDeleted(db: Database, spaceKey: number, bundle: EvidenceBundle): EvidenceBundle {
+function withoutDeleted(db: Database, caller: Caller, spaceKey: number, bundle: EvidenceBundle): EvidenceBundle {
   const ids = bundle.items.flatMap(({ citations }) => citations.map(({ documentAssetId }) => documentAssetId))
-  const live = liveDocuments(db, spaceKey, ids)
+  const live = knownDocuments(db, caller, spaceKey, ids)
   const items = bundle.items.filter(({ citations }) =>
     citations.every(({ documentAssetId }) => live.has(documentAssetId)),
   )
-  return { ...bundle, items }
-}
-
-function liveDocuments(db: Database, spaceKey: number, ids: readonly string[]): Set<string> {
-  const rows = db.all<{ id: string }>(
-    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
-     WHERE d.space_key = ? AND d.deleted_at IS NULL`,
-    ...[JSON.stringify([...new Set(ids)]), spaceKey],
-  )
-  return new Set(rows.map(({ id }) => id))
+  const kept = new Set(items.map(({ nodeId }) => nodeId))
+  // a conflict tells what the other passage says
+  const shown = items.map((item) => ({ ...item, conflicts: item.conflicts.filter(({ nodeId }) => kept.has(nodeId)) }))
+  return { ...bundle, items: shown }
 }

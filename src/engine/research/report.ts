@@ -1,22 +1,34 @@
-import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
+import { saysSomething } from '../../lib/text/said.js'
+import { type Degradation, degradation, degradedFields } from '../degraded.js'
+import { isBuiltin } from '../models/registry.js'
+import type { ModelReference } from '../models/types.js'
 import { extractiveAnswer } from '../query/extractive.js'
-import { buildMessages } from '../query/generate.js'
-import type { Analysis } from './analyze.js'
+import { buildMessages, citedNumbers } from '../query/generate.js'
+import { markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
-import type { Spent } from './step-store.js'
+import { foundBy, lackedByLeads } from './gather.js'
+import type { Plan } from './plan-questions.js'
+import { bundleOf, type Spent, stepBody } from './step-store.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 export const SECTION_TOKENS = 1024
-const NOT_FOUND = 'No passage in this space answers this.'
 
 /** An answer whose marks `[n]` are places in its own list of items. */
 interface Draft {
   answer: string
   generator: 'model' | 'extractive'
+  /** of the section, by what could be said on it; absent where the evidence's own holds */
+  state?: EvidenceState
   /** the limit that kept the model from writing it */
   stop?: ResearchStop
+  /** why rules wrote it although there is a model */
+  degraded?: Degradation
 }
+
+const NOTHING = { answer: 'No passage in this space answers this.', generator: 'extractive' } as const
 
 type Section = ResearchReport['sections'][number]
 
@@ -34,6 +46,7 @@ export async function writeReport(
   const sources: EvidenceItem[] = []
   const sections: Section[] = []
   const generators = new Set<Draft['generator']>()
+  const degraded = [...lackedSoFar(run)]
   let stop = stoppedBy
   for (const [place, section] of analysis.sections.entries()) {
     const items = section.nodeIds.flatMap((id) => byId.get(id) ?? [])
@@ -43,14 +56,37 @@ export async function writeReport(
       return { scanned: 0, toolCalls: written.spent === undefined ? 0 : 1, ...written }
     })
     stop ??= draft.stop
-    if (items.length > 0 && section.state !== 'not-enough-evidence') generators.add(draft.generator)
+    if (draft.degraded !== undefined) degraded.push(draft.degraded)
+    const state = draft.state ?? section.state
+    if (draft.answer !== NOTHING.answer) generators.add(draft.generator)
     const { text, cited } = renumbered(draft.answer, items, sources)
-    sections.push({ question: section.question, state: section.state, answer: text, cited })
+    sections.push({ question: section.question, state, answer: text, cited })
   }
+  const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
-    const body = wholeReport(run, { sections, sources, generators, bundle, stoppedBy: stop })
-    return { body, toolCalls: 0, scanned: 0 }
+    const whole = wholeState(states, stoppedBy)
+    // what could not be said after all counts in the evidence too
+    const said = whole === bundle.state ? bundle : bundleOf(withState(bundle, whole))
+    const body = wholeReport(run, { sections, sources, generators, bundle: said, stoppedBy: stop, degraded })
+    return { body, toolCalls: 0, scanned: 0, ...(said === bundle ? {} : { partial: said }) }
   })
+}
+
+/** What the steps before had to do without, and the model where it is not there any more. */
+function lackedSoFar({ context, row, frozen, model }: TaskRun): Degradation[] {
+  const plan: Plan = JSON.parse(stepBody(context.db, row.id, 'plan') ?? '{}')
+  const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
+  const isGone = model === undefined && !isBuiltin(reference)
+  return [
+    ...(plan.degraded === undefined ? [] : [plan.degraded]),
+    ...foundBy(context.db, row.id).flatMap(({ degraded = [] }) => degraded),
+    ...lackedByLeads(context.db, row.id),
+    ...(isGone ? [degradation('answer', `this daemon has no chat provider ${providerOf(reference)}`)] : []),
+  ]
+}
+
+function providerOf({ pluginId, provider }: ModelReference): string {
+  return `${pluginId}/${provider}`
 }
 
 async function draftOf(
@@ -59,32 +95,62 @@ async function draftOf(
   stoppedBy: ResearchStop | undefined,
   signal: AbortSignal,
 ): Promise<{ body: Draft; spent?: Spent }> {
-  const { searched, state, items } = section
-  if (state === 'not-enough-evidence' || items.length === 0)
-    return { body: { answer: NOT_FOUND, generator: 'extractive' } }
-  const byRules = (stop?: ResearchStop) => ({
-    body: { ...extractive(section), ...(stop === undefined ? {} : { stop }) },
-  })
+  const { searched, items } = section
+  const byRules = (more: Pick<Draft, 'stop' | 'degraded'> = {}) => ({ body: { ...extractive(section), ...more } })
+  if (run.model === undefined || items.length === 0) return byRules()
   // what has no time or budget left does not ask
-  if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd') return byRules()
+  if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
+    return byRules({ degraded: spentBy(stoppedBy) })
   try {
-    const reply = await askModel(run, buildMessages(searched, items, []), SECTION_TOKENS, signal)
-    if (reply === undefined || reply.text.trim() === '') return byRules()
-    return { body: { answer: reply.text.trim(), generator: 'model' }, spent: reply.spent }
+    const messages = buildMessages(searched, items, [])
+    const reply = await askModel(run, messages, SECTION_TOKENS, { part: 'answer', signal })
+    if (reply === undefined || 'degraded' in reply) return byRules(reply)
+    if (!saysSomething(reply.text))
+      return byRules({
+        degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
+      })
+    return { body: modelDraft(section, reply.text), spent: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error
     if (!(reached instanceof LimitReached)) throw error
     if (reached.stop.limit === 'budgetUsd') await run.noteBudget()
-    return byRules(reached.stop)
+    return byRules({ stop: reached.stop, degraded: spentBy(reached.stop) })
   }
 }
 
+/** A limit of the task that kept its model from writing. */
+function spentBy({ limit, limitValue }: ResearchStop): Degradation {
+  const reason = `a section is made of sentences of the evidence: ${limit} of ${limitValue} was reached`
+  return degradation('answer', reason, limit === 'timeoutMs' ? 'timeout' : 'budget-spent')
+}
+
+/** What the model wrote; it says itself whether that answers. */
+function modelDraft(
+  { state, items, withheld }: Pick<Analysis['sections'][number], 'state' | 'withheld'> & { items: EvidenceItem[] },
+  text: string,
+): Draft {
+  const mark = markReader()
+  const answer = `${mark.take(text)}${mark.rest()}`.trim()
+  const cited = citedNumbers(answer, items.length)
+  const said = stateBySaid(state, mark.said(), cited.length, withheld)
+  return { answer: answer === '' ? NOTHING.answer : answer, generator: 'model', state: said }
+}
+
 /** Passages come in the order of the question as it is searched; their sentences are chosen by its own words. */
-function extractive({ question, items, idf }: Analysis['sections'][number] & { items: EvidenceItem[] }): Draft {
+function extractive(section: Analysis['sections'][number] & { items: EvidenceItem[] }): Draft {
+  const { question, searched, items, idf, state } = section
+  if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
   const evidence = items.map(({ text, metadata }) => ({ text, title: String(metadata.title ?? '') }))
-  const { text } = extractiveAnswer({ query: question, evidence, idf: (term) => weights.get(term) ?? 1 })
-  return { answer: text === '' ? NOT_FOUND : text, generator: 'extractive' }
+  const asked = { evidence, idf: (term: string) => weights.get(term) ?? 1 }
+  const own = extractiveAnswer({ ...asked, query: question }).text
+  const text = own === '' ? extractiveAnswer({ ...asked, query: searched }).text : own
+  return text === '' ? { ...NOTHING, state: emptyState(state) } : { answer: text, generator: 'extractive' }
+}
+
+/** What a section without an answer comes to: better passages may still be there for others. */
+function emptyState(state: EvidenceState): EvidenceState {
+  return state === 'permission-limited' ? state : 'not-enough-evidence'
 }
 
 /** Puts the numbers of the report's sources in place of a section's own; a number of nothing goes. */
@@ -107,9 +173,13 @@ interface Parts {
   generators: ReadonlySet<Draft['generator']>
   bundle: EvidenceBundle
   stoppedBy: ResearchStop | undefined
+  degraded: readonly Degradation[]
 }
 
-function wholeReport(run: TaskRun, { sections, sources, generators, bundle, stoppedBy }: Parts): ResearchReport {
+function wholeReport(
+  run: TaskRun,
+  { sections, sources, generators, bundle, stoppedBy, degraded }: Parts,
+): ResearchReport {
   const { row, frozen } = run
   const { route, snapshot } = frozen
   const open = sections.filter(({ state }) => state !== 'answerable').map(({ question }) => question)
@@ -125,8 +195,8 @@ function wholeReport(run: TaskRun, { sections, sources, generators, bundle, stop
     ...{ requestedMode: route.requestedMode, resolvedMode: route.resolvedMode, route: { ...route } },
     ...{ publicationId: snapshot.publicationId, state: bundle.state },
     generator: generators.size > 1 ? 'mixed' : only,
-    text: markdown(row.query, sections, listed, stoppedBy),
-    ...{ sections, sources: listed, open },
+    text: markdown(row.query, { sections, sources: listed, stoppedBy, degraded }),
+    ...{ sections, sources: listed, open, ...degradedFields(degraded) },
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     ...{ evidenceBundleId: bundle.id, createdAt: new Date(run.context.now()).toISOString() },
   }
@@ -134,9 +204,12 @@ function wholeReport(run: TaskRun, { sections, sources, generators, bundle, stop
 
 function markdown(
   query: string,
-  sections: readonly Section[],
-  sources: ResearchReport['sources'],
-  stoppedBy: ResearchStop | undefined,
+  {
+    sections,
+    sources,
+    stoppedBy,
+    degraded,
+  }: Pick<Parts, 'sections' | 'stoppedBy' | 'degraded'> & Pick<ResearchReport, 'sources'>,
 ): string {
   const heading = (text: string) => text.replace(/\s+/g, ' ').trim()
   const lines = [`# ${heading(query)}`]
@@ -148,6 +221,9 @@ function markdown(
   }
   if (stoppedBy !== undefined)
     lines.push(`The work was cut short: ${stoppedBy.limit} of ${stoppedBy.limitValue} was reached.`)
+  const { degradedReasons, degradedClass } = degradedFields(degraded)
+  if (degradedClass !== undefined)
+    lines.push([`This report is degraded (${degradedClass}):`, ...degradedReasons.map((one) => `- ${one}`)].join('\n'))
   if (sources.length > 0) lines.push('## Sources', sources.map(sourceLine).join('\n'))
   return `${lines.join('\n\n')}\n`
 }

@@ -1,5 +1,6 @@
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
+import type { Degradation } from '../degraded.js'
 import { answerConfidence } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
 import type { Retrieved } from '../query/fast.js'
@@ -28,6 +29,10 @@ export interface LookDone extends Look {
   bundleId: string
   /** how telling the question's terms are here */
   idf: [term: string, weight: number][]
+  /** what it was looked for without; absent where it lacks nothing */
+  degraded?: Degradation[]
+  /** whether the best passage is one that the asking subject may not read */
+  withheld?: boolean
 }
 
 /** Searches in the task's own mode, in the publication and with the profile that were frozen with it. */
@@ -48,7 +53,12 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const freshness = await freshnessNow(context, passages)
   const partial: EvidenceBundle = bundleOf(judge({ query: asked.text, traceId: run.row.id, freshness }, cut))
   const idf = analyzeQuery(asked.searched).map((term): [string, number] => [term, cut.idf(term)])
-  const done: LookDone = { ...asked, bundleId: partial.id, idf: [...new Map(idf)] }
+  const { degraded } = retrieved
+  const done: LookDone = {
+    ...{ ...asked, bundleId: partial.id, idf: [...new Map(idf)] },
+    ...(degraded.length === 0 ? {} : { degraded }),
+    ...(retrieved.permission?.better === true ? { withheld: true } : {}),
+  }
   return { body: done, toolCalls: 1, scanned: cut.ranked.length, partial }
 }
 

@@ -1,8 +1,10 @@
 import { KsError } from '../../contract/errors.js'
 import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
 import type { EngineContext } from '../context.js'
+import { passesByItself } from '../jobs/retry-policy.js'
 import type { QueryShared } from '../query/stages.js'
 import { createTurns } from '../turns.js'
+import { untilWritten } from '../until-written.js'
 import { advance } from './advance.js'
 import { frozenOf, moveTask, type TaskRow, taskById } from './store.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
@@ -25,7 +27,10 @@ export class ResearchRunner {
   readonly #context: EngineContext
   readonly #shared: QueryShared
   readonly #stop = new AbortController()
-  readonly #turns = createTurns(() => this.#turn())
+  readonly #turns = createTurns(
+    () => this.#turn(),
+    (error) => this.#context.log.warn({ error: String(error) }, 'no research task could be taken; it is tried again'),
+  )
   readonly #running = new Map<string, Running>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
@@ -169,20 +174,28 @@ export class ResearchRunner {
     if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
-      await db.write(() =>
-        moveTask(db, id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance }),
+      await this.#untilWritten('the end of a research task', () =>
+        db.write(() =>
+          moveTask(db, id, { from: row.stage, to: 'failed', now: now(), error: message, claim: instance }),
+        ),
       )
       return
     }
     log.warn({ task: id, stage: row.stage, error: String(error) }, 'a research task is tried again')
     const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
-    await db.write(() =>
-      db.run(
-        'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + 1, run_after = ? WHERE id = ? AND claimed_by = ?',
-        ...[runAfter, id, instance],
+    await this.#untilWritten('when a research task is tried again', () =>
+      db.write(() =>
+        db.run(
+          'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE id = ? AND claimed_by = ?',
+          ...[passesByItself(error) ? 0 : 1, runAfter, id, instance],
+        ),
       ),
     )
     setTimeout(() => this.wake(), delay).unref()
+  }
+
+  #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
+    return untilWritten(this.#context, what, this.#stop.signal, write)
   }
 }

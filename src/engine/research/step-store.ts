@@ -42,6 +42,15 @@ export function stepBody(db: Database, taskId: string, key: string): string | un
   return db.get<{ body: string }>('SELECT body FROM research_steps WHERE task_id = ? AND step = ?', taskId, key)?.body
 }
 
+/** Bodies of a task's steps of one name, in their order. */
+export function bodiesOf(db: Database, taskId: string, name: StepName): string[] {
+  const rows = db.all<{ body: string }>(
+    'SELECT body FROM research_steps WHERE task_id = ? AND name = ? ORDER BY step',
+    ...[taskId, name],
+  )
+  return rows.map(({ body }) => body)
+}
+
 export function usedBy(db: Database, taskId: string): Used {
   const steps = db.get<{ retrievals: number; scanned: number; calls: number }>(
     `SELECT coalesce(sum(name = 'retrieve'), 0) retrievals, coalesce(sum(scanned), 0) scanned,

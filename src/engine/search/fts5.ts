@@ -149,7 +149,7 @@ class Fts5Text implements TextIndex {
   }
 
   rest(): void {
-    this.#db.pragma('wal_checkpoint(TRUNCATE)')
+    if (!this.#db.inTransaction) this.#db.pragma('wal_checkpoint(TRUNCATE)')
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,10 @@
+import { diskError } from '../../local/disk-error.js'
+import '../../lib/no-debugger.js'
 import { checkRequest } from './check-request.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { chooseEngine } from './open-text.js'
-import type { FromChild, IndexRequest, ToChild } from './protocol.js'
-import { SpacePool } from './space-pool.js'
+import type { ErrorReason, FromChild, IndexRequest, ToChild } from './protocol.js'
+import { SpaceClosedError, SpacePool } from './space-pool.js'
 
 /**
  * Entry of the index process. It holds the native libraries, which can block for seconds or end the process, away
@@ -63,9 +65,15 @@ function answer({ id, request }: ToChild): void {
       (value) => send({ kind: 'reply', id, value }),
       (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
-        send({ kind: 'error', id, reason: error instanceof RangeError ? 'invalid' : 'failed', message })
+        send({ kind: 'error', id, reason: reasonOf(error), message })
       },
     )
+}
+
+function reasonOf(error: unknown): ErrorReason {
+  if (error instanceof SpaceClosedError) return 'closed'
+  if (diskError(error)?.code === 'storage-full') return 'full'
+  return error instanceof RangeError ? 'invalid' : 'failed'
 }
 
 function handle(request: IndexRequest): unknown {
@@ -75,7 +83,7 @@ function handle(request: IndexRequest): unknown {
     case 'status':
       return pool.read(request.space, (index) => index.status())
     case 'open':
-      return pool.change(request.space, async (index) => {
+      return pool.open(request.space, async (index) => {
         if (request.discard) await index.discard()
         return index.state()
       })
@@ -84,13 +92,15 @@ function handle(request: IndexRequest): unknown {
     case 'stage':
       return pool.change(request.space, (index) => index.stage(request))
     case 'commit':
-      return pool.change(request.space, (index) => index.commit(request.watermark))
+      return pool.change(request.space, (index) => index.commit(request.watermark, request.staged))
     case 'load':
-      return pool.change(request.space, (index) => index.load(request.vectorSpace, request.dimension, request.phase))
+      return pool.change(request.space, (index) => index.load(request))
     case 'vectors':
       return pool.change(request.space, (index) => index.putVectors(request))
     case 'activate':
       return pool.change(request.space, (index) => index.activate(request.vectorSpace))
+    case 'count':
+      return pool.change(request.space, (index) => index.counts(request.vectorSpace))
     case 'drop':
       return pool.drop(request.space)
     case 'close':

@@ -1,16 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { KsError } from '../../contract/errors.js'
+import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
 import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
 
-/** The process ended before it answered. What was asked may be asked again. */
+/** The process ended, or let go of the space, before it answered. What was asked may be asked again. */
 export class ProcessGoneError extends Error {
   /** it ended by a fault of its own, so the request may be what kills it */
   readonly faulted: boolean
 
-  constructor(faulted: boolean) {
-    super('the search index process ended before it answered')
+  constructor(faulted: boolean, message = 'the search index process ended before it answered') {
+    super(message)
     this.faulted = faulted
   }
 }
@@ -34,7 +35,10 @@ const STDERR_TAIL = 2_000
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 /** Young garbage is mostly message buffers: a small nursery keeps the process small. */
-const NODE_FLAGS = ['--max-semi-space-size=4']
+const NODE_FLAGS = ['--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS]
+
+/** What the process says of a request, in the codes of the contract. */
+const CODES = { invalid: 'invalid-request', failed: 'unavailable', full: 'storage-full' } as const
 
 interface Waiting {
   request: IndexRequest
@@ -196,8 +200,11 @@ export class IndexProcess {
         this.#settle(message.id)?.resolve(message.value)
         return
       case 'error': {
-        const code = message.reason === 'invalid' ? 'invalid-request' : 'unavailable'
-        this.#settle(message.id)?.reject(new KsError(code, message.message))
+        if (message.reason === 'closed') {
+          this.#settle(message.id)?.reject(new ProcessGoneError(false, message.message))
+          return
+        }
+        this.#settle(message.id)?.reject(new KsError(CODES[message.reason], message.message))
       }
     }
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import { ApplyQueue } from './apply-queue.js'
+import { CountAudit } from './count-audit.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
 import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
@@ -69,9 +70,18 @@ class Indexes implements SearchIndexes {
   readonly #sessions = new Map<string, SessionEntry>()
   readonly #queues = new Map<string, ApplyQueue>()
   readonly #faults = new Map<string, number>()
+  readonly #audit: CountAudit
 
   constructor(options: SearchIndexesOptions) {
     this.#options = options
+    this.#audit = new CountAudit({
+      current: (space) => {
+        const session = this.#sessions.get(space)?.session
+        return session?.generation === this.#process.generation ? session : undefined
+      },
+      renew: (space, found) => this.#renew(space, found),
+      log: (message) => options.log?.(message),
+    })
     this.#process = new IndexProcess({
       settings: {
         dir: options.dir,
@@ -101,6 +111,7 @@ class Indexes implements SearchIndexes {
       await session.opened
       await session.addVectors(batch)
     })
+    this.#audit.changed(space)
   }
 
   async activateVectors(space: string, vectorSpace: string): Promise<void> {
@@ -118,9 +129,8 @@ class Indexes implements SearchIndexes {
     signal?.throwIfAborted()
     const answer = this.#tried(async () => {
       const entry = await this.#session(space)
-      if (!entry.session.isSettled(message.vectorSpace)) {
-        await Promise.race([entry.session.settled(message.vectorSpace), entry.late])
-      }
+      await entry.session.opened
+      await graceOf(entry, message.vectorSpace)
       const reply = await this.#process.ask(message, entry.session.generation)
       return toHits(reply, entry.session.notes(message.vectorSpace))
     })
@@ -136,7 +146,18 @@ class Indexes implements SearchIndexes {
         session.generation,
       )
       const vectors = vectorSpace === undefined ? {} : { vectorSpace }
-      return { space, textEngine, textWatermark: watermark, textCount, ...vectors, vectorCount, graphCount }
+      const degraded = session.notes(this.#options.source.head(space).vectorSpace)
+      return { space, textEngine, textWatermark: watermark, textCount, ...vectors, vectorCount, graphCount, degraded }
+    })
+  }
+
+  async degraded(space: string): Promise<string[]> {
+    const { seq, vectorSpace } = this.#options.source.head(space)
+    if (seq === 0) return []
+    return this.#tried(async () => {
+      const entry = await this.#session(space)
+      await graceOf(entry, vectorSpace)
+      return entry.session.notes(vectorSpace)
     })
   }
 
@@ -164,6 +185,7 @@ class Indexes implements SearchIndexes {
   }
 
   async drop(space: string): Promise<void> {
+    this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#queues.delete(space)
     this.#sessions.delete(space)
@@ -180,6 +202,7 @@ class Indexes implements SearchIndexes {
   }
 
   async close(): Promise<void> {
+    this.#audit.close()
     await this.#process.close()
   }
 
@@ -197,6 +220,7 @@ class Indexes implements SearchIndexes {
     try {
       await session.text
       await session.commit(batches)
+      this.#audit.changed(space)
     } catch (error) {
       // What was not applied is still in the source: a new session replays it before anything later is applied.
       if (this.#sessions.get(space)?.session === session) this.#sessions.delete(space)
@@ -221,7 +245,18 @@ class Indexes implements SearchIndexes {
     const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
     const entry = { session, since: Date.now(), late: graceAfter(session, graceMs ?? GRACE_MS) }
     this.#sessions.set(space, entry)
+    this.#audit.changed(space)
     return entry
+  }
+
+  /** Begins a new session in the place of one whose indexes differ from the rows: it compares and fills them. */
+  async #renew(space: string, found: unknown): Promise<void> {
+    await this.#queue(space).alone(async () => {
+      if (this.#sessions.get(space)?.session !== found) return
+      this.#sessions.delete(space)
+      const { session } = await this.#session(space)
+      await session.text
+    })
   }
 
   /** Repeats an action whose process ended under it. */
@@ -238,6 +273,11 @@ class Indexes implements SearchIndexes {
       }
     }
   }
+}
+
+/** Waits for what a session still loads, until the grace of its first searches is over. */
+async function graceOf({ session, late }: SessionEntry, vectorSpace: string | undefined): Promise<void> {
+  if (!session.isSettled(vectorSpace)) await Promise.race([session.settled(vectorSpace), late])
 }
 
 /** Ends a fixed time after the space was opened, or could not be. */

@@ -76,6 +76,18 @@ export interface IndexStatus {
   vectorSpace?: string
   vectorCount: number
   graphCount: number
+  /** why an index is not whole now; empty when all is well */
+  degraded: string[]
+}
+
+/** What the indexes of a space hold when they are whole. */
+export interface ExpectedCounts {
+  /** newest projection-log sequence */
+  seq: number
+  nodes: number
+  /** the active vector space, and how many vectors it has */
+  vectorSpace?: string
+  vectors: number
 }
 
 /** Where lost or missing projections are rebuilt from: the database. Implemented by the storage side. */
@@ -84,6 +96,10 @@ export interface ReplaySource {
   head(space: string): { seq: number; vectorSpace?: string; dimension?: number }
   /** oldest sequence from which `changes` can answer; an index that is behind it starts anew from 0 */
   oldest(space: string): number
+  /** by counters, at no cost that grows with the space */
+  expected(space: string): ExpectedCounts
+  /** counted row by row, to decide when a counter and an index disagree */
+  counted(space: string): Promise<ExpectedCounts>
   /** text changes after `afterSeq` (0 = every live node), in small batches, in order */
   changes(space: string, afterSeq: number): AsyncIterable<IndexBatch>
   /** every live vector of a vector space, in small batches */
@@ -103,6 +119,8 @@ export interface SearchIndexes {
   activateVectors(space: string, vectorSpace: string): Promise<void>
   search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits>
   status(space: string): Promise<IndexStatus>
+  /** Why the indexes of a space are not whole now; empty when they are. Waits for a replay that just began, not long. */
+  degraded(space: string): Promise<string[]>
   /** Resolves when both indexes have caught up with the source, or cannot. */
   settle(space: string): Promise<void>
   /** Throws both indexes of a space away and builds them anew from the source; resolves when they are whole. */

@@ -52,19 +52,32 @@ export interface SearchMessage {
   docs?: Float64Array
 }
 
+/** Begins or ends the stream of a vector space's vectors. */
+export interface LoadRequest {
+  op: 'load'
+  space: string
+  vectorSpace: string
+  dimension: number
+  phase: 'begin' | 'end'
+  /** forgets those that are here first */
+  fresh: boolean
+}
+
 export type IndexRequest =
   /** opens a space; `discard` throws its files away first, because they end the process */
   | { op: 'open'; space: string; discard: boolean }
   /** empties the text index, before everything is staged anew */
   | { op: 'reset'; space: string }
   | StageRequest
-  | { op: 'commit'; space: string; watermark: number }
-  /** begins or ends the stream of a vector space's vectors */
-  | { op: 'load'; space: string; vectorSpace: string; dimension: number; phase: 'begin' | 'end' }
+  /** `staged`: slices sent since the last commit, without those the text index had already */
+  | { op: 'commit'; space: string; watermark: number; staged: number }
+  | LoadRequest
   | VectorsRequest
   | { op: 'activate'; space: string; vectorSpace: string }
   | SearchMessage
   | { op: 'status'; space: string }
+  /** what is there once all that was sent before is done */
+  | { op: 'count'; space: string; vectorSpace: string }
   | { op: 'drop'; space: string }
   | { op: 'close' }
 
@@ -97,11 +110,17 @@ export interface StatusReply {
   graphCount: number
 }
 
+export interface CountReply {
+  textCount: number
+  vectorCount: number
+}
+
 /** The answer of each request; what is not named here is answered with nothing. */
 export interface Replies {
   open: OpenReply
   search: SearchReply
   status: StatusReply
+  count: CountReply
 }
 
 export type ReplyOf<R extends IndexRequest> = R['op'] extends keyof Replies ? Replies[R['op']] : undefined
@@ -111,10 +130,12 @@ export interface ToChild {
   request: IndexRequest
 }
 
+/** `invalid`: it breaks a rule; `failed`: the index could not do it; `full`: no room on the disk; `closed`: the space is. */
+export type ErrorReason = 'invalid' | 'failed' | 'full' | 'closed'
+
 export type FromChild =
   | { kind: 'reply'; id: number; value: unknown }
-  /** `invalid`: the request breaks a rule; `failed`: the index could not do it */
-  | { kind: 'error'; id: number; reason: 'invalid' | 'failed'; message: string }
+  | { kind: 'error'; id: number; reason: ErrorReason; message: string }
   /** the process has let go of a space to keep the number of open ones bounded */
   | { kind: 'closed'; space: string }
   /** native code works for a space without a request */

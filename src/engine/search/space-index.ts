@@ -5,6 +5,8 @@ import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { openText } from './open-text.js'
 import type {
+  CountReply,
+  LoadRequest,
   NodeVectors,
   OpenReply,
   SearchMessage,
@@ -36,7 +38,8 @@ export class SpaceIndex {
   readonly #vectors = new Map<string, VectorIndex>()
   #text: TextIndex | undefined
   #active: string | undefined
-  #staged = false
+  /** slices that the text index took since the last commit */
+  #staged = 0
   #rest: NodeJS.Timeout | undefined
 
   private constructor(options: SpaceIndexOptions) {
@@ -61,15 +64,16 @@ export class SpaceIndex {
 
   async state(): Promise<OpenReply> {
     const text = this.#text
-    if (this.#staged && text !== undefined) await this.#guarded(() => text.rollback())
-    this.#staged = false
+    if (this.#staged > 0 && text !== undefined) await this.#guarded(() => text.rollback())
+    this.#staged = 0
+    this.#restLater()
     return { watermark: this.#text?.watermark ?? 0, textCount: this.#text?.count() ?? 0 }
   }
 
   async reset(): Promise<void> {
     await this.#text?.close()
     this.#text = undefined
-    this.#staged = false
+    this.#staged = 0
     await rm(join(this.#options.dir, this.#options.engine), { recursive: true, force: true })
   }
 
@@ -84,17 +88,27 @@ export class SpaceIndex {
       const text = joinTerms(request.titles[i] ?? '', request.bodies[i] ?? '')
       nodes.push({ key, doc: request.docs[i] ?? 0, text })
     })
-    this.#staged = true
+    clearTimeout(this.#rest)
     await this.#guarded(() => text.stage(nodes, remove))
+    this.#staged++
   }
 
-  async commit(watermark: number): Promise<void> {
+  /**
+   * Commits what is staged. A watermark speaks for everything before it, so it only moves with all that was sent.
+   *
+   * @param staged slices that were sent since the last commit
+   * @throws Error when some of them are not here any more; nothing is committed then
+   */
+  async commit(watermark: number, staged: number): Promise<void> {
+    if (staged !== this.#staged) {
+      const here = this.#staged
+      await this.#recover()
+      throw new Error(`${staged} slices were sent to be committed, ${here} are here`)
+    }
     const text = this.#text ?? (await this.#create())
     await this.#guarded(() => text.commit(watermark))
-    this.#staged = false
-    clearTimeout(this.#rest)
-    this.#rest = setTimeout(() => this.#restNow(), REST_AFTER_MS)
-    this.#rest.unref()
+    this.#staged = 0
+    this.#restLater()
   }
 
   putVectors(request: VectorsRequest): void {
@@ -102,10 +116,19 @@ export class SpaceIndex {
     index.put(entriesOf(request.keys, request.docs, request.values, request.dimension), request.replayed)
   }
 
-  async load(vectorSpace: string, dimension: number, phase: 'begin' | 'end'): Promise<void> {
+  async load({ vectorSpace, dimension, phase, fresh }: LoadRequest): Promise<void> {
+    if (fresh) {
+      this.#vectors.get(vectorSpace)?.close()
+      this.#vectors.delete(vectorSpace)
+    }
     const index = this.#vectorIndex(vectorSpace, dimension)
     if (phase === 'begin') await index.beginLoad()
     else index.endLoad()
+  }
+
+  /** What is committed, and the vectors of a vector space. */
+  counts(vectorSpace: string): CountReply {
+    return { textCount: this.#text?.count() ?? 0, vectorCount: this.#vectors.get(vectorSpace)?.count ?? 0 }
   }
 
   async activate(vectorSpace: string): Promise<void> {
@@ -233,6 +256,12 @@ export class SpaceIndex {
     }
   }
 
+  #restLater(): void {
+    clearTimeout(this.#rest)
+    this.#rest = setTimeout(() => this.#restNow(), REST_AFTER_MS)
+    this.#rest.unref()
+  }
+
   #restNow(): void {
     try {
       this.#text?.rest()
@@ -242,7 +271,7 @@ export class SpaceIndex {
   }
 
   async #recover(): Promise<void> {
-    this.#staged = false
+    this.#staged = 0
     await this.#text?.close().catch(() => {})
     this.#text = await openText({ ...this.#options, create: false })
   }

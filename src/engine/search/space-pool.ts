@@ -19,6 +19,16 @@ export interface SpacePoolOptions extends Omit<SpaceIndexOptions, 'dir' | 'onBui
   onBuild: (space: string, running: boolean) => void
 }
 
+/**
+ * The space was closed to make room since it was opened. What was staged there and its vectors are gone, so whoever
+ * works for it has to open it again and find out what is missing.
+ */
+export class SpaceClosedError extends Error {
+  constructor(space: string) {
+    super(`the indexes of space ${space} are not open`)
+  }
+}
+
 /** The open spaces of the index process; the least recently used one makes room. */
 export class SpacePool {
   readonly #options: SpacePoolOptions
@@ -31,7 +41,7 @@ export class SpacePool {
 
   /** Runs a search, which may overtake changes. */
   async read<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
-    const entry = this.#entry(space)
+    const entry = this.#known(space)
     entry.busy++
     try {
       return await action(await entry.index)
@@ -41,8 +51,16 @@ export class SpacePool {
   }
 
   /** Runs a change after the changes of the space that were asked for before. */
-  change<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
-    const entry = this.#entry(space)
+  async change<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
+    return this.#change(this.#known(space), action)
+  }
+
+  /** The same with a space that may not be open yet. */
+  async open<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
+    return this.#change(this.#entry(space), action)
+  }
+
+  #change<T>(entry: Entry, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
     entry.busy++
     const run = async () => {
       try {
@@ -57,7 +75,7 @@ export class SpacePool {
   }
 
   async drop(space: string): Promise<void> {
-    await this.change(space, async (index) => {
+    await this.open(space, async (index) => {
       this.#open.delete(space)
       await index.drop()
     })
@@ -68,13 +86,16 @@ export class SpacePool {
     await Promise.all(this.#closing.values())
   }
 
-  #entry(space: string): Entry {
+  #known(space: string): Entry {
     const known = this.#open.get(space)
-    if (known !== undefined) {
-      this.#open.delete(space)
-      this.#open.set(space, known)
-      return known
-    }
+    if (known === undefined) throw new SpaceClosedError(space)
+    this.#open.delete(space)
+    this.#open.set(space, known)
+    return known
+  }
+
+  #entry(space: string): Entry {
+    if (this.#open.has(space)) return this.#known(space)
     this.#makeRoom()
     const index = (this.#closing.get(space) ?? Promise.resolve()).then(() => this.#openSpace(space))
     const entry: Entry = { index, tail: index.catch(() => {}), busy: 0 }

@@ -1,6 +1,7 @@
+import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
 import { type IndexProcess, ProcessGoneError } from './index-process.js'
 import type { IndexBatch, ReplaySource, VectorBatch } from './ports.js'
-import type { IndexRequest, OpenReply } from './protocol.js'
+import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
 import { allFinite } from './scan.kernel.js'
 import { stageSlices, vectorSlices } from './slices.js'
 
@@ -20,6 +21,14 @@ export class SpaceSession {
   textNote: string | undefined = 'the text index is catching up'
   /** batches up to here came with the replay; applied again, an old one could bring back what a newer one removed */
   #replayedTo = 0
+  /** an index differs from the rows although it was just filled from them, or its vectors could not be loaded */
+  short = false
+  #textShort = false
+  readonly #drift: Drift = { nodes: 0, vectors: 0 }
+  /** additions of vectors that are not answered yet */
+  #adding = 0
+  /** slices sent to the text index since the last commit */
+  #staged = 0
   readonly #space: string
   readonly #process: IndexProcess
   readonly #source: ReplaySource
@@ -69,18 +78,19 @@ export class SpaceSession {
   }
 
   /** Streams the vectors of a vector space, once. */
-  load(vectorSpace: string, begun?: Sent): Promise<void> {
+  load(vectorSpace: string, begun?: Sent): Promise<unknown> {
     if (this.#hasAll) return Promise.resolve()
     const known = this.#loads.get(vectorSpace)
     if (known !== undefined) return known.done
-    const load: Load = { done: this.#stream(vectorSpace, begun), note: 'vectors are being loaded' }
+    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: 'vectors are being loaded' }
     this.#loads.set(vectorSpace, load)
     load.done.then(
-      () => {
-        load.note = undefined
+      (note) => {
+        load.note = note
       },
       (error: unknown) => {
         load.note = `vectors are missing: ${reasonOf(error)}`
+        this.short = true
         if (!(error instanceof ProcessGoneError)) this.#log(`vectors of a space were not loaded: ${reasonOf(error)}`)
       },
     )
@@ -97,15 +107,39 @@ export class SpaceSession {
     const sent: Sent[] = []
     for (const batch of batches) {
       for (const slice of stageSlices(this.#space, batch, batch.seq <= this.#replayedTo))
-        sent.push(await this.#send(slice))
+        sent.push(await this.#stage(slice))
     }
     await this.#finish(sent, Math.max(...batches.map((batch) => batch.seq)))
   }
 
   async addVectors(batch: VectorBatch, replayed = false): Promise<void> {
     const sent: Sent[] = []
-    for (const slice of vectorSlices(this.#space, batch, replayed)) sent.push(await this.#send(slice))
-    await Promise.all(sent.map(({ answer }) => answer))
+    this.#adding++
+    try {
+      for (const slice of vectorSlices(this.#space, batch, replayed)) sent.push(await this.#send(slice))
+      await Promise.all(sent.map(({ answer }) => answer))
+    } finally {
+      this.#adding--
+    }
+  }
+
+  /** Compares both indexes with the rows, once everything is there that the session began to load. */
+  async compare(): Promise<Comparison> {
+    const { vectorSpace } = this.#source.expected(this.#space)
+    await this.settled(vectorSpace)
+    if (this.failed || this.short || this.#adding > 0) return { state: 'moving' }
+    return this.#compare(['text', 'vectors'])
+  }
+
+  #compare(legs: readonly Leg[]): Promise<Comparison> {
+    return compareCounts({
+      ...{ source: this.#source, space: this.#space, legs, drift: this.#drift },
+      inIndex: (vectorSpace) => this.#counts(vectorSpace),
+    })
+  }
+
+  #counts(vectorSpace: string): Promise<CountReply> {
+    return this.#process.ask({ op: 'count', space: this.#space, vectorSpace }, this.generation)
   }
 
   async #catchUp(): Promise<void> {
@@ -124,8 +158,44 @@ export class SpaceSession {
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
     if (from < head.seq) await this.#replay(from, head.seq)
-    this.#replayedTo = head.seq
-    this.textNote = undefined
+    this.#replayedTo = await this.#wholeText(head.seq, from === 0)
+    if (!this.#textShort) this.textNote = undefined
+  }
+
+  /**
+   * Compares the text index with the rows at the change at which it stands; changes that come meanwhile are replayed. One
+   * that differs is emptied and filled anew, once.
+   *
+   * @returns the change at which it stands in the end
+   */
+  async #wholeText(from: number, filled: boolean): Promise<number> {
+    let seq = from
+    let isNew = filled
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const { textCount } = await this.#counts('')
+      const rows = this.#source.expected(this.#space)
+      if (rows.seq === seq && rows.nodes === textCount) return seq
+      const counted = rows.seq === seq ? await this.#source.counted(this.#space) : rows
+      const { seq: newest } = this.#source.expected(this.#space)
+      if (newest !== seq) {
+        await this.#replay(seq, newest)
+        seq = newest
+        continue
+      }
+      this.#drift.nodes = rows.nodes - counted.nodes
+      if (counted.nodes === textCount) return seq
+      this.textNote = textDiffers(textCount, counted.nodes)
+      this.#log(`${this.textNote} in space ${this.#space}${isNew ? '' : ': it is built anew'}`)
+      if (isNew) {
+        this.short = true
+        this.#textShort = true
+        return seq
+      }
+      isNew = true
+      await this.#process.ask({ op: 'reset', space: this.#space }, this.generation)
+      await this.#replay(0, seq)
+    }
+    return seq
   }
 
   /**
@@ -140,7 +210,7 @@ export class SpaceSession {
     for await (const batch of this.#source.changes(this.#space, from)) {
       if (batch.seq > previous) complete = previous
       previous = Math.max(previous, batch.seq)
-      for (const slice of stageSlices(this.#space, batch, false)) sent.push(await this.#send(slice))
+      for (const slice of stageSlices(this.#space, batch, false)) sent.push(await this.#stage(slice))
       uncommitted += batch.add.length + batch.remove.length
       if (uncommitted < REPLAY_COMMIT_NODES) continue
       await this.#finish(sent, from === 0 ? 0 : Math.min(complete, head))
@@ -150,13 +220,32 @@ export class SpaceSession {
     await this.#finish(sent, head)
   }
 
-  async #stream(vectorSpace: string, begun: Sent | undefined): Promise<void> {
+  /** Loads a vector space and compares it with the rows; one that differs is loaded anew. @returns what is still wrong */
+  async #loadWhole(vectorSpace: string, begun: Sent | undefined): Promise<string | undefined> {
+    await this.#stream(vectorSpace, begun, false)
+    const first = await this.#compareVectors(vectorSpace)
+    if (first === undefined) return undefined
+    this.#log(`${first} in space ${this.#space}: they are loaded anew`)
+    await this.#stream(vectorSpace, undefined, true)
+    const second = await this.#compareVectors(vectorSpace)
+    if (second !== undefined) this.short = true
+    return second
+  }
+
+  /** How the vectors differ from the rows; one that is not active has no rows to be compared with. */
+  async #compareVectors(vectorSpace: string): Promise<string | undefined> {
+    if (this.#source.expected(this.#space).vectorSpace !== vectorSpace) return undefined
+    const compared = await this.#compare(['vectors'])
+    return compared.state === 'different' ? compared.sentence : undefined
+  }
+
+  async #stream(vectorSpace: string, begun: Sent | undefined, fresh: boolean): Promise<void> {
     await begun?.answer
     let dimension: number | undefined
     let open = begun !== undefined
     for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
       dimension = batch.dimension
-      if (!open) await (await this.#sendPhase(vectorSpace, dimension, 'begin')).answer
+      if (!open) await (await this.#sendPhase(vectorSpace, dimension, 'begin', fresh)).answer
       open = true
       await this.addVectors(withoutBroken(batch), true)
       await new Promise((resolve) => setImmediate(resolve))
@@ -165,13 +254,20 @@ export class SpaceSession {
     if (open && dimension !== undefined) await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
-  #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end'): Promise<Sent> {
-    return this.#send({ op: 'load', space: this.#space, vectorSpace, dimension, phase })
+  #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<Sent> {
+    return this.#send({ op: 'load', space: this.#space, vectorSpace, dimension, phase, fresh })
   }
 
   async #finish(sent: readonly Sent[], watermark: number): Promise<void> {
     await Promise.all(sent.map(({ answer }) => answer))
-    await this.#process.ask({ op: 'commit', space: this.#space, watermark }, this.generation)
+    const staged = this.#staged
+    this.#staged = 0
+    await this.#process.ask({ op: 'commit', space: this.#space, watermark, staged }, this.generation)
+  }
+
+  #stage(slice: StageRequest): Promise<Sent> {
+    if (!slice.known) this.#staged++
+    return this.#send(slice)
   }
 
   /** Sends once the window lets it go; the answer comes later. */
@@ -185,13 +281,17 @@ interface Sent {
 }
 
 interface Load {
-  done: Promise<void>
+  /** with what is wrong with the vectors that were loaded */
+  done: Promise<string | undefined>
   note: string | undefined
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Changes that come while a text index is compared are followed so often; what comes later is compared later. */
+const MAX_LOOKS = 20
 
 /** A replay makes what it has visible, and frees the writer's memory, after so many nodes. */
 const REPLAY_COMMIT_NODES = 20_000

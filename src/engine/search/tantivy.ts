@@ -84,6 +84,7 @@ class TantivyText implements TextIndex {
   readonly #handle: TantivyHandle
   readonly #watermarks: LaggedWatermark
   #writer: TantivyWriter | undefined
+  #staged = false
   #searcher: TantivySearcher
   #keys = new Map<number, number>()
   #reload: NodeJS.Timeout | undefined
@@ -109,6 +110,7 @@ class TantivyText implements TextIndex {
   }
 
   stage(add: readonly TextNode[], remove: readonly number[]): void {
+    this.#staged = true
     this.#writer ??= this.#handle.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
     for (const key of remove) this.#writer.deleteDocumentsByTerm('key', String(key))
     for (const node of add) {
@@ -125,6 +127,7 @@ class TantivyText implements TextIndex {
   commit(watermark: number): void {
     if (this.#writer !== undefined) {
       this.#writer.commit()
+      this.#staged = false
       this.#refresh()
       clearTimeout(this.#reload)
       this.#reload = setTimeout(() => this.#refresh(), MERGED_RELOAD_MS)
@@ -137,6 +140,7 @@ class TantivyText implements TextIndex {
 
   rollback(): void {
     this.#writer?.rollback()
+    this.#staged = false
   }
 
   async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
@@ -171,6 +175,11 @@ class TantivyText implements TextIndex {
   }
 
   rest(): void {
+    if (!this.#staged) this.#release()
+  }
+
+  /** Lets the writer go, and with it whatever is staged. */
+  #release(): void {
     const writer = this.#writer
     this.#writer = undefined
     writer?.waitMergingThreads()
@@ -179,7 +188,7 @@ class TantivyText implements TextIndex {
   async close(): Promise<void> {
     clearTimeout(this.#reload)
     try {
-      this.rest()
+      this.#release()
     } finally {
       await this.#watermarks.stop()
     }

@@ -36,7 +36,7 @@ export interface TextIndex {
   rollback(): void
   /** The best `k` nodes with any of the terms; with `docs` only nodes of these documents. */
   search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits>
-  /** Releases what only writing needs. */
+  /** Releases what only writing needs; nothing while something is staged. */
   rest(): void
   close(): Promise<void>
 }

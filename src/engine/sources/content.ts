@@ -20,6 +20,7 @@ const PLATFORM_KEYS = new Set(['tenantId', 'syncState', 'sync', 'crawled', 'impo
 export const CRAWL_LIMITS = {
   maxPages: { default: 200, max: 5000 },
   maxDepth: { default: 5, max: 20 },
+  missingAfter: { default: 1, max: 100 },
 } as const
 
 /** @throws KsError `invalid-sync-policy`, `invalid-request` */
@@ -63,7 +64,9 @@ function headerText(value: unknown, name: string): string {
 }
 
 /** How far a crawl goes: `metadata.parameters` of a web source. @throws KsError `invalid-request` */
-export function readCrawlLimits(metadata: Readonly<Record<string, unknown>>): { maxPages: number; maxDepth: number } {
+export function readCrawlLimits(
+  metadata: Readonly<Record<string, unknown>>,
+): Record<keyof typeof CRAWL_LIMITS, number> {
   const value = metadata.parameters ?? {}
   if (typeof value !== 'object' || Array.isArray(value))
     throw new KsError('invalid-request', 'metadata.parameters of a web source must be an object')
@@ -76,7 +79,7 @@ export function readCrawlLimits(metadata: Readonly<Record<string, unknown>>): { 
     const rule = `an integer between ${least} and ${max}`
     throw new KsError('invalid-request', `metadata.parameters.${name} must be ${rule}, received ${received}`)
   }
-  return { maxPages: read('maxPages', 1), maxDepth: read('maxDepth', 0) }
+  return { maxPages: read('maxPages', 1), maxDepth: read('maxDepth', 0), missingAfter: read('missingAfter', 0) }
 }
 
 /**

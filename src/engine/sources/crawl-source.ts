@@ -3,10 +3,12 @@ import { EgressFailure } from '../egress/failure.js'
 import { readCrawlLimits } from './content.js'
 import type { ImportPlace } from './import-items.js'
 import { beginImport } from './import-pages.js'
+import { keptBytes, keptPages } from './kept.js'
+import { pagesLongestUnseen } from './store.js'
 import type { SyncCounts } from './sync-store.js'
+import { settlePages } from './vanished-pages.js'
 import { crawlSite, type SitePage } from './web/crawl.js'
-import { createScope } from './web/scope.js'
-import type { SiteAccess } from './web/seeds.js'
+import type { KeptSite, SiteAccess } from './web/visit.js'
 
 /**
  * Crawls a web source and waits until what it took is published.
@@ -14,27 +16,31 @@ import type { SiteAccess } from './web/seeds.js'
  * @throws EgressFailure when nothing could be read
  */
 export async function crawlSource(
-  { context, caller, spaceId, source, settled, signal }: ImportPlace,
-  access: SiteAccess,
+  place: ImportPlace,
+  access: Omit<SiteAccess, 'kept'>,
 ): Promise<{ pages: WebsiteCrawlResult['pages']; counts: SyncCounts }> {
-  const limits = readCrawlLimits(JSON.parse(source.metadata))
-  const scope = createScope(source.uri)
+  const { context, caller, spaceId, source, settled, signal } = place
+  const { missingAfter, ...limits } = readCrawlLimits(JSON.parse(source.metadata))
+  const known = pagesLongestUnseen(context.db, source)
   const importing = await beginImport(context, caller, { spaceId, source }, settled)
-  const seen: SitePage['facts'][] = []
-  const addresses: string[] = []
-  const failures = await crawlSite({ scope, ...limits }, access, async (page) => {
-    signal.throwIfAborted()
-    await importing.take(page)
-    addresses.push(page.address)
-    seen.push(page.facts)
-  })
+  const seen: Omit<SitePage, 'body'>[] = []
+  const { failures, ...learned } = await crawlSite(
+    { uri: source.uri, ...limits, known },
+    { ...access, kept: keptSite(place) },
+    async (page) => {
+      signal.throwIfAborted()
+      await importing.take(page)
+      const { body: _body, ...told } = page
+      seen.push(told)
+    },
+  )
   const done = await importing.finish()
   failures.push(...done.failures)
   const [first] = failures
   if (done.outcomes.size === 0 && first !== undefined) throw new EgressFailure(first.error)
+  await settlePages(place, learned, missingAfter)
   const of = (kind: string) => [...done.outcomes.values()].filter((outcome) => outcome === kind).length
-  const pages = seen.flatMap(({ text, title, description }, index): WebsiteCrawlResult['pages'] => {
-    const sourceUrl = addresses[index] ?? ''
+  const pages = seen.flatMap(({ address: sourceUrl, text, title, description }): WebsiteCrawlResult['pages'] => {
     if (!done.outcomes.has(sourceUrl)) return []
     const about = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
     return [{ sourceUrl, content: text, ...about }]
@@ -42,5 +48,18 @@ export async function crawlSource(
   return {
     pages,
     counts: { imported: of('imported'), replaced: of('replaced'), skipped: of('skipped'), failures },
+  }
+}
+
+/** What the documents of the source hold of its pages. A page that is kept is read like one that came: its links and all. */
+function keptSite({ context, source }: ImportPlace): KeptSite {
+  const pages = keptPages(context, source)
+  return {
+    validators: (address) => pages.get(address)?.kept,
+    async page(address) {
+      const page = pages.get(address)
+      const body = page === undefined ? undefined : await keptBytes(context.objects, page)
+      return page === undefined || body === undefined ? undefined : { mediaType: page.kept.mediaType, body }
+    },
   }
 }

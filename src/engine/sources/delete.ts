@@ -3,6 +3,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { findSpace } from '../spaces/store.js'
+import { keptScope } from './permissions.js'
 import { findSource } from './store.js'
 
 /** Documents of one step, so that the event loop is held for milliseconds. */
@@ -18,7 +19,7 @@ export function hideSource(
 ): Promise<void> {
   return db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
-    findSource(db, space, id)
+    findSource(db, caller, space, id)
     db.run(
       `UPDATE sources SET deleted_at = ?, deletes_documents = ?, credentials = NULL, sync_started_at = NULL,
          next_sync_at = NULL, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?`,
@@ -63,7 +64,7 @@ async function releaseSome(context: EngineContext, source: Hidden): Promise<bool
   )
   if (rows.length === 0) return false
   if (source.deletes_documents === 1) {
-    const caller = { tenant: source.tenant, subject: 'source-deletion' }
+    const caller: Caller = { tenant: source.tenant, subject: 'source-deletion', isDaemon: true }
     await deleteDocuments(
       context,
       caller,
@@ -72,7 +73,8 @@ async function releaseSome(context: EngineContext, source: Hidden): Promise<bool
     )
   } else {
     await db.write(() => {
-      for (const { key } of rows) db.run('UPDATE documents SET source_id = NULL WHERE key = ?', key)
+      const scope = keptScope(db, source.id)
+      for (const { key } of rows) db.run('UPDATE documents SET source_id = ? WHERE key = ?', scope, key)
     })
   }
   return true

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
-import { KsError } from '../../contract/errors.js'
+import { type ErrorCode, KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { lookupDocument } from '../documents/store.js'
 import { beginUpload } from '../documents/upload.js'
 import { EgressFailure } from '../egress/failure.js'
+import type { Validators } from '../egress/validators.js'
 import { ItemFailure } from './connectors/connector.js'
 import { documentName } from './document-name.js'
 import { describeImported, type Imported, importedItems, staleItems } from './imported-store.js'
+import { areKept, type Kept, noteKept, readingOf, readKept } from './kept.js'
 import type { SourceRow } from './store.js'
 
 const ITEMS_AT_ONCE = 3
@@ -25,15 +27,20 @@ export interface Item {
   label: string
   /** whether nothing has to be read, by what was imported before */
   isUnchanged?: (before: Imported) => boolean
-  /** @throws ItemFailure, EgressFailure, KsError */
-  read(): Promise<ItemContent>
+  /**
+   * @param kept what its server said of the bytes that are there already
+   * @throws ItemFailure, EgressFailure, KsError
+   */
+  read(kept?: Kept): Promise<ItemContent>
 }
 
 export interface ItemContent {
   path: string
   isUnique: boolean
   mimeType?: string
-  content: Buffer | Readable
+  /** undefined: the bytes that are there already */
+  content: Buffer | Readable | undefined
+  validators?: Validators | undefined
   /** of the document; holds what `itemKey` reads */
   metadata: Record<string, unknown>
 }
@@ -103,17 +110,32 @@ export async function importItems(place: ImportPlace, items: readonly Item[]): P
   return outcomes
 }
 
+const ENDING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['not-found', 'not-configured', 'storage-full'])
+
 /** What ends an import as a whole is thrown again. */
 function messageOf(error: unknown): string {
   if (error instanceof EgressFailure || error instanceof ItemFailure) return error.message
-  if (!(error instanceof KsError) || error.code === 'not-found' || error.code === 'not-configured') throw error
+  if (!(error instanceof KsError) || ENDING.has(error.code)) throw error
   return error.message
 }
 
 async function upload(place: ImportPlace, item: Item, known: Imported | undefined): Promise<ItemOutcome | Uploaded> {
   const { context, caller, spaceId, source } = place
-  const { path, isUnique, mimeType, content, metadata } = await item.read()
+  const before = known?.isParsed === true ? readKept(known.validators, readingOf(source), context.now()) : undefined
+  const read = await item.read(before)
+  const { path, isUnique, mimeType, content, metadata } = read
   const filename = documentName(path, item.key, isUnique)
+  if (content === undefined) {
+    // under another name it is another document, and bytes that are damaged come anew
+    if (
+      known === undefined ||
+      known.filename !== filename ||
+      !(await areKept(context.objects, source.tenant, known.sha256))
+    )
+      return upload(place, item, undefined)
+    await describe(context, known.documentAssetId, metadata)
+    return { kind: 'same', documentAssetId: known.documentAssetId, filename }
+  }
   if (known?.isParsed === true && known.filename === filename && Buffer.isBuffer(content)) {
     if (createHash('sha256').update(content).digest('hex') === known.sha256) {
       await describe(context, known.documentAssetId, metadata)
@@ -129,6 +151,7 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
     const { asset, compilationJob } = accepted
     // bytes that were there already belong to the document that was there already
     await describe(context, asset.id, metadata)
+    await keep(place, asset.id, read)
     return { kind: 'uploaded', documentAssetId: asset.id, filename: asset.filename, jobId: compilationJob.id }
   } catch (error) {
     await receiving.abort()
@@ -142,6 +165,17 @@ async function describe({ db, now }: EngineContext, id: string, metadata: Record
   await db.write(() => describeImported(db, id, metadata, now()))
 }
 
+async function keep(
+  { context, source }: ImportPlace,
+  id: string,
+  { validators, mimeType }: ItemContent,
+): Promise<void> {
+  const mediaType = mimeType ?? ''
+  const kept =
+    validators === undefined ? undefined : { ...validators, mediaType, at: context.now(), reading: readingOf(source) }
+  await noteKept(context.db, source, new Map([[id, kept]]))
+}
+
 /** Of what could not be read nothing stays, the document before it does; what was replaced under another name goes. */
 async function finish(
   place: ImportPlace,
@@ -149,7 +183,7 @@ async function finish(
   taken: readonly (ItemOutcome | Uploaded)[],
   before: ReadonlyMap<string, Imported>,
 ): Promise<ItemOutcome[]> {
-  const { context, source, settled } = place
+  const { context, caller, source, settled } = place
   const outcomes: ItemOutcome[] = []
   for (const [index, one] of taken.entries()) {
     if (one.kind !== 'uploaded') {
@@ -159,8 +193,9 @@ async function finish(
     const { documentAssetId, filename, jobId } = one
     const known = before.get(items[index]?.key ?? '')
     await settled(jobId)
-    const row = lookupDocument(context.db, source.space_key, documentAssetId)
-    if (row?.parser_status !== 'parsed') {
+    const row = lookupDocument(context.db, caller, source.space_key, documentAssetId)
+    // what waits for a full disk, say, is published when that has passed
+    if (row === undefined || row.parser_status === 'failed') {
       const error = row?.error ?? 'its document was deleted meanwhile'
       outcomes.push({ kind: 'failed', filename, error, placeFailed: false })
       continue

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
@@ -6,14 +5,15 @@ import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { lookupDocument } from '../documents/store.js'
 import { beginUpload } from '../documents/upload.js'
-import { crawledPages, failedPages, type SourceRow } from './store.js'
+import { areKept, type Kept, noteKept, readingOf, sha256Of } from './kept.js'
+import { type CrawledPage, crawledPages, failedPages, type SourceRow } from './store.js'
 import type { PageFailure, SitePage } from './web/crawl.js'
 import { filenameOf } from './web/scope.js'
 
 export type PageOutcome = 'imported' | 'replaced' | 'skipped'
 
 export interface PageImport {
-  /** Uploads a page unless it is what the last crawl saw. */
+  /** Uploads a page unless it is what the last crawl saw. One that is so, and that nothing leads to any more, counts as nothing. */
   take(page: SitePage): Promise<void>
   /** Waits until all is published. Of what could not be read nothing stays; the document before it does. */
   finish(): Promise<{ outcomes: Map<string, PageOutcome>; failures: PageFailure[] }>
@@ -36,50 +36,71 @@ export async function beginImport(
   place: { spaceId: string; source: SourceRow },
   settled: (jobId: string) => Promise<void>,
 ): Promise<PageImport> {
-  const { db } = context
+  const { db, now } = context
+  const isStored = async (sha256: string | undefined, body: Buffer) =>
+    // stored bytes that are damaged are sent again, which mends them
+    sha256 === sha256Of(body) && (await areKept(context.objects, caller.tenant, sha256))
   const { spaceId, source } = place
+  const reading = readingOf(source)
   await forget(context, caller, spaceId, failedPages(db, source))
   const before = crawledPages(db, source)
   const outcomes = new Map<string, PageOutcome>()
   const uploads: Uploaded[] = []
   const failures: PageFailure[] = []
+  const kept = new Map<string, Kept | undefined>()
+  const keep = (documentId: string, { validators, mediaType }: SitePage) => {
+    kept.set(documentId, validators === undefined ? undefined : { ...validators, mediaType, at: now(), reading })
+  }
 
-  const send = async ({ address, mediaType, body, facts }: SitePage): Promise<void> => {
+  const send = async (page: SitePage): Promise<void> => {
+    const { address, mediaType, body, title } = page
     const upload = beginUpload(context, caller, spaceId, { many: false })
     try {
-      const metadata = { sourceUrl: address, ...(facts.title === undefined ? {} : { title: facts.title }) }
+      const metadata = { sourceUrl: address, ...(title === undefined ? {} : { title }) }
       const filename = filenameOf(address, mediaType)
       await upload.add({ filename, mimeType: mediaType, content: Readable.from([body]), metadata })
       const [accepted] = await upload.commit({ sourceId: source.id })
       if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
       const ids = { documentId: accepted.asset.id, jobId: accepted.compilationJob.id }
-      uploads.push({ url: address, ...ids, outcome: before.has(address) ? 'replaced' : 'imported' })
+      uploads.push({ url: address, ...ids, outcome: outcomeOf(before.get(address), ids.documentId) })
+      keep(ids.documentId, page)
     } catch (error) {
       await upload.abort()
-      // a source or a space that is gone ends the crawl
-      if (!(error instanceof KsError) || error.code === 'not-found') throw error
+      // a source or a space that is gone ends the crawl, and so does a full disk, which no page is to blame for
+      if (!(error instanceof KsError) || error.code === 'not-found' || error.code === 'storage-full') throw error
       failures.push({ url: address, error: error.message })
     }
   }
   return {
     async take(page) {
-      if (before.get(page.address)?.sha256 === createHash('sha256').update(page.body).digest('hex'))
-        outcomes.set(page.address, 'skipped')
-      else await send(page)
+      const known = before.get(page.address)
+      const isSame = page.isKept || (await isStored(known?.sha256, page.body))
+      if (known === undefined || !isSame) return await send(page)
+      if (page.isLinked) outcomes.set(page.address, 'skipped')
+      // when kept bytes came is what it was
+      if (!page.isKept) keep(known.documentAssetId, page)
     },
     async finish() {
       const unread: string[] = []
       for (const { url, documentId, jobId, outcome } of uploads) {
         await settled(jobId)
-        const row = lookupDocument(db, source.space_key, documentId)
-        if (row?.parser_status === 'parsed') outcomes.set(url, outcome)
+        const row = lookupDocument(db, caller, source.space_key, documentId)
+        // what waits for a full disk, say, is published when that has passed
+        if (row !== undefined && row.parser_status !== 'failed') outcomes.set(url, outcome)
         else failures.push({ url, error: row?.error ?? 'its document was deleted meanwhile' })
         if (row?.parser_status === 'failed') unread.push(documentId)
       }
       await forget(context, caller, spaceId, unread)
+      await noteKept(db, source, kept)
       return { outcomes, failures }
     },
   }
+}
+
+/** Bytes that came again belong to the document that they belonged to. */
+function outcomeOf(known: CrawledPage | undefined, documentId: string): PageOutcome {
+  if (known === undefined) return 'imported'
+  return known.documentAssetId === documentId ? 'skipped' : 'replaced'
 }
 
 async function forget(context: EngineContext, caller: Caller, spaceId: string, ids: string[]): Promise<void> {

@@ -106,8 +106,8 @@ function fileItem(connection: DriveConnection, file: FileAsked, key: string, isN
   return {
     key,
     label: name,
-    async read() {
-      const { content, mimeType = asked } = await connection.open({ id, bucket })
+    async read(kept) {
+      const opened = await connection.open({ id, bucket }, kept)
       const folder = bucket === undefined || isNamedBySource ? '' : `${bucket}/`
       const isNamedById = posix.basename(id) === name
       const path = isNamedById ? `${folder}${id}` : `${folder}${posix.dirname(id)}/${name}`
@@ -116,8 +116,11 @@ function fileItem(connection: DriveConnection, file: FileAsked, key: string, isN
         ...(bucket === undefined ? {} : { bucket }),
         ...(asked === undefined ? {} : { mimeType: asked }),
       }
-      const type = asked ?? mimeType
-      return { path, isUnique: isNamedById, content, metadata, ...(type === undefined ? {} : { mimeType: type }) }
+      const type = asked ?? opened?.mimeType
+      return {
+        ...{ path, isUnique: isNamedById, content: opened?.content, validators: opened?.validators, metadata },
+        ...(type === undefined ? {} : { mimeType: type }),
+      }
     },
   }
 }

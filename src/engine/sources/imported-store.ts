@@ -7,6 +7,8 @@ export interface Imported {
   filename: string
   sha256: string
   isParsed: boolean
+  /** JSON, see `readKept` */
+  validators: string | null
   metadata: Readonly<Record<string, unknown>>
 }
 
@@ -15,6 +17,7 @@ interface ImportedRow {
   filename: string
   sha256: string
   parser_status: string
+  validators: string | null
   metadata: string
 }
 
@@ -61,7 +64,7 @@ export function staleItems(db: Database, owner: Owner): string[] {
 /** Oldest first. */
 function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
   const rows = db.all<ImportedRow>(
-    `SELECT id, filename, sha256, parser_status, metadata FROM documents
+    `SELECT id, filename, sha256, parser_status, validators, metadata FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
        AND (json_extract(metadata, '$.pageId') IS NOT NULL OR json_extract(metadata, '$.fileId') IS NOT NULL)
      ORDER BY key`,
@@ -72,7 +75,8 @@ function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
     const key = itemKey(metadata)
     if (key === undefined) return []
     const isParsed = row.parser_status === 'parsed'
-    return [{ key, documentAssetId: row.id, filename: row.filename, sha256: row.sha256, isParsed, metadata }]
+    const { id: documentAssetId, filename, sha256, validators } = row
+    return [{ key, documentAssetId, filename, sha256, isParsed, validators, metadata }]
   })
 }
 

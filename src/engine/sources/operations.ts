@@ -68,13 +68,13 @@ export function createSources(
       sync.ask({ caller, spaceId, id }, 'pages', async (opened) => ({
         workspaces: opened.kind === 'pages' ? await opened.connection.list() : [],
       })),
-    importPages: (caller, spaceId, id, body) => sync.importPages(caller, spaceId, id, body),
+    importPages: async (caller, spaceId, id, body) => sync.importPages(caller, spaceId, id, body),
     files: (caller, spaceId, id, query) =>
       sync.ask({ caller, spaceId, id }, 'files', async (opened) => ({
         buckets: opened.kind === 'files' ? await opened.connection.list(query) : [],
       })),
-    importFiles: (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
-    test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
+    importFiles: async (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
+    test: async (caller, spaceId, id) => sync.test(caller, spaceId, id),
     hasSchedule: () => hasSchedule(db),
   }
   return { operations, sync }

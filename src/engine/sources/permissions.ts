@@ -1,33 +1,121 @@
+import { isUuid } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
 import type { Database } from '../storage/database.js'
 
+/*
+ * The one place that decides who may know of what came from a source. `source_readers` holds the subjects of every
+ * `permissionScope` that is not empty, and keeps them when the source is gone. A source without readers there, and what
+ * came without a source, is open to the tenant. Documents that were kept when their source went stand under a name of
+ * their own with the same readers.
+ */
+
+/** Who asks, as far as scopes of sources go. */
+export type Reader = Pick<Caller, 'subject' | 'isDaemon'>
+
 /** A scope entry that lets everybody of the tenant see a source. */
-const EVERYBODY = '*'
+export const EVERYBODY = '*'
 
 /**
- * Of nodes, those whose source's `permissionScope` leaves the asking subject out. A source without a scope is open to
- * its tenant, and so are documents without a source.
+ * SQL: whether a reader may know of what came from the source in `column`. It takes one parameter, `askerOf(reader)`.
+ *
+ * @param column of a source's id, with its table's name; NULL for what came without a source
+ */
+export function mayKnow(column: string): string {
+  return `(${column} IS NULL OR EXISTS (SELECT 1 FROM (SELECT ? subject) asker WHERE asker.subject IS NULL
+    OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
+    OR EXISTS (SELECT 1 FROM source_readers reader WHERE reader.source_id = ${column}
+                 AND reader.subject IN (asker.subject, '${EVERYBODY}'))))`
+}
+
+/** SQL: whether everybody of the tenant may know of what came from the source in `column`. */
+export function isOpen(column: string): string {
+  return `(${column} IS NULL OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
+    OR EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column} AND subject = '${EVERYBODY}'))`
+}
+
+/** Before the id of a source that is gone, in `source_id` of the documents that were kept for its readers alone. */
+const KEPT = 'kept-'
+
+/**
+ * What stands in `source_id` of the documents that outlive a source, inside the caller's transaction.
+ *
+ * @returns null where everybody of the tenant may know of them
+ */
+export function keptScope(db: Database, sourceId: string): string | null {
+  const kept = KEPT + sourceId
+  const open = db.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, sourceId)
+  if (open?.open === 1) return null
+  db.run(
+    `INSERT OR IGNORE INTO source_readers (source_id, subject, space_key)
+     SELECT ?, subject, space_key FROM source_readers WHERE source_id = ?`,
+    ...[kept, sourceId],
+  )
+  return kept
+}
+
+/** Whether a name is that of what was kept of a source. */
+export function isKept(name: string): boolean {
+  return name.startsWith(KEPT) && isUuid(name.slice(KEPT.length))
+}
+
+/** The source that a document belongs to, of its column `source_id`; none for one that was kept without. */
+export function sourceOf(column: string | null): { sourceId?: string } {
+  return column === null || isKept(column) ? {} : { sourceId: column }
+}
+
+/** The parameter of `mayKnow`. */
+export function askerOf({ subject, isDaemon }: Reader): string | null {
+  return isDaemon === true ? null : subject
+}
+
+/**
+ * Of nodes, those that the reader may not know of.
  *
  * @param keys node keys of the space
  */
-export function deniedNodes(db: Database, spaceKey: number, subject: string, keys: readonly number[]): Set<number> {
-  const denied = deniedSources(db, spaceKey, subject)
+export function deniedNodes(db: Database, spaceKey: number, reader: Reader, keys: readonly number[]): Set<number> {
+  const denied = deniedSources(db, spaceKey, reader)
   if (denied.length === 0 || keys.length === 0) return new Set()
   const rows = db.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-     CROSS JOIN documents d ON d.key = n.doc_key WHERE d.source_id IN (SELECT value FROM json_each(?))`,
-    ...[JSON.stringify(keys), JSON.stringify(denied)],
+     CROSS JOIN documents d ON d.key = n.doc_key WHERE NOT ${mayKnow('d.source_id')}`,
+    ...[JSON.stringify(keys), askerOf(reader)],
   )
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Ids of the sources that a subject may not read. */
-export function deniedSources(db: Database, spaceKey: number, subject: string): string[] {
-  const restricted = db.all<{ id: string; permission_scope: string }>(
-    "SELECT id, permission_scope FROM sources WHERE space_key = ? AND permission_scope <> '[]'",
-    spaceKey,
+/** Ids of the sources that a reader may not know of, also of those that are gone. */
+export function deniedSources(db: Database, spaceKey: number, reader: Reader): string[] {
+  const rows = db.all<{ source_id: string }>(
+    `SELECT DISTINCT restricted.source_id FROM source_readers restricted
+     WHERE restricted.space_key = ? AND NOT ${mayKnow('restricted.source_id')}`,
+    ...[spaceKey, askerOf(reader)],
   )
-  return restricted.flatMap(({ id, permission_scope }) => {
-    const scope: string[] = JSON.parse(permission_scope)
-    return scope.includes(subject) || scope.includes(EVERYBODY) ? [] : [id]
-  })
+  return rows.map(({ source_id }) => source_id)
+}
+
+/** Row keys of the documents that a reader may not know of. */
+export function deniedDocuments(db: Database, spaceKey: number, reader: Reader): Set<number> {
+  const denied = deniedSources(db, spaceKey, reader)
+  if (denied.length === 0) return new Set()
+  const rows = db.all<{ key: number }>(
+    `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL
+       AND source_id IN (SELECT value FROM json_each(?))`,
+    ...[spaceKey, JSON.stringify(denied)],
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Row keys of the documents that a reader may know of; nothing where there are more than `limit`. */
+export function permittedDocuments(
+  db: Database,
+  spaceKey: number,
+  reader: Reader,
+  limit: number,
+): number[] | undefined {
+  const rows = db.all<{ key: number }>(
+    `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')} LIMIT ?`,
+    ...[spaceKey, askerOf(reader), limit + 1],
+  )
+  return rows.length > limit ? undefined : rows.map(({ key }) => key)
 }

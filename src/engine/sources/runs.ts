@@ -3,6 +3,7 @@ import { type ErrorCode, KsError } from '../../contract/errors.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
+import { untilWritten } from '../until-written.js'
 import type { ImportPlace } from './import-items.js'
 import type { SourceRow } from './store.js'
 import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
@@ -29,6 +30,9 @@ export class SourceRuns {
   readonly #settled: (jobId: string) => Promise<void>
   readonly #running = new Map<string, Running>()
   readonly #limit = pLimit(RUNS_AT_ONCE)
+  /** ends of syncs that the disk had no room for, by source */
+  readonly #owed = new Map<string, () => void>()
+  readonly #closing = new AbortController()
 
   /** @param settled resolves when a compilation job has ended */
   constructor(context: EngineContext, settled: (jobId: string) => Promise<void>) {
@@ -55,6 +59,7 @@ export class SourceRuns {
   }
 
   async stopAll(reason: string): Promise<void> {
+    this.#closing.abort(new EgressFailure(reason))
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id, reason)))
   }
 
@@ -71,7 +76,7 @@ export class SourceRuns {
   async #run<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>, signal: AbortSignal): Promise<T> {
     const context = this.#context
     const { db, log, now } = context
-    const claimed = !signal.aborted && (await db.write(() => claimSync(db, source, now(), work.isPart)))
+    const claimed = !signal.aborted && (await this.#claim(source, work.isPart))
     if (!claimed) throw failed(work.failure, source, 'it was switched off or deleted meanwhile')
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
@@ -82,10 +87,45 @@ export class SourceRuns {
       const known = error instanceof EgressFailure || error instanceof KsError
       if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read on')
       const reason = known ? error.message : 'an unexpected failure'
-      await db.write(() => endSync(db, source, { error: reason }, now()))
+      await this.#fail(source, reason)
       if (error instanceof KsError && error.code !== 'unavailable') throw error
       throw failed(work.failure, source, reason)
     }
+  }
+
+  async #claim(source: SourceRow, isPart: boolean): Promise<boolean> {
+    const { db, now } = this.#context
+    const owed = this.#owed.get(source.id)
+    this.#owed.delete(source.id)
+    try {
+      return await db.write(() => {
+        owed?.()
+        return claimSync(db, source, now(), isPart)
+      })
+    } catch (error) {
+      if (owed !== undefined) this.#owe(source, owed)
+      throw error
+    }
+  }
+
+  async #fail(source: SourceRow, error: string): Promise<void> {
+    const { db, now } = this.#context
+    const at = now()
+    const end = () => endSync(db, source, { error }, at)
+    await db.write(end).catch(() => this.#owe(source, end))
+  }
+
+  /** Writes the end of a sync when the disk takes it: nothing syncs a source before its last sync has ended. */
+  #owe(source: SourceRow, end: () => void): void {
+    const { db } = this.#context
+    const isOwed = () => this.#owed.get(source.id) === end
+    this.#owed.set(source.id, end)
+    const write = () => db.write(() => (isOwed() ? end() : undefined))
+    untilWritten(this.#context, 'the end of a sync', this.#closing.signal, write).then(
+      () => isOwed() && this.#owed.delete(source.id),
+      // at the stop of the daemon: the next start ends what was not ended
+      () => undefined,
+    )
   }
 }
 

@@ -11,7 +11,7 @@ import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
 import { findSource, insertSource, type SourceRow, sourcesAfter, toSource } from './store.js'
-import { nextRun } from './sync-policy.js'
+import { nextRun, readSyncPolicy } from './sync-policy.js'
 
 export interface SourceParts {
   context: EngineContext
@@ -26,6 +26,7 @@ export function createSource(
   body: CreateSourceBody,
 ): Promise<Source> {
   const { db, now } = context
+  readSyncPolicy(body.metadata ?? {}) // what is wrong with the request is told before what is not there
   findSpace(db, caller.tenant, spaceId)
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
@@ -35,6 +36,7 @@ export function createSource(
     const id = newId()
     const row = insertSource(
       db,
+      caller,
       space,
       {
         id,
@@ -59,7 +61,7 @@ export function listSources(db: Database, caller: Caller, spaceId: string, page:
   const space = findSpace(db, caller.tenant, spaceId)
   const filter = filterHash('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
-  const rows = sourcesAfter(db, space, after, page.limit + 1)
+  const rows = sourcesAfter(db, caller, space, after, page.limit + 1)
   const items = rows.slice(0, page.limit).map((row) => toSource(db, space, row))
   const last = items.at(-1)
   return {
@@ -72,7 +74,7 @@ export function listSources(db: Database, caller: Caller, spaceId: string, page:
 
 export function getSource(db: Database, caller: Caller, spaceId: string, id: string): Source {
   const space = findSpace(db, caller.tenant, spaceId)
-  return toSource(db, space, findSource(db, space, id))
+  return toSource(db, space, findSource(db, caller, space, id))
 }
 
 /** @throws KsError `version-mismatch` when somebody else wrote it since */
@@ -84,9 +86,10 @@ export function updateSource(
   body: UpdateSourceBody,
 ): Promise<Source> {
   const { db, now } = context
+  readSyncPolicy(body.metadata ?? {})
   return db.write(() => {
     const space = findSpace(db, caller.tenant, spaceId)
-    const row = findSource(db, space, id)
+    const row = findSource(db, caller, space, id)
     const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)
     if (content !== undefined)
       checkConnector(
@@ -107,7 +110,7 @@ export function updateSource(
       content === undefined ? row.metadata : JSON.stringify(content.metadata),
       ...[sealedAfter(box, row, content), plannedAfter(row, content, now()), now(), space.tenant, id, row.version],
     )
-    return toSource(db, space, findSource(db, space, id))
+    return toSource(db, space, findSource(db, caller, space, id))
   })
 }
 

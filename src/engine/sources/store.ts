@@ -5,6 +5,7 @@ import { isUuid } from '../../lib/ids.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { importedMaps } from './imported-store.js'
+import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /** A row of `sources`. */
 export interface SourceRow {
@@ -38,12 +39,16 @@ export type NewSource = Pick<
   'id' | 'name' | 'type' | 'uri' | 'status' | 'permission_scope' | 'metadata' | 'credentials' | 'next_sync_at'
 >
 
-/** @throws KsError `not-found`, also for a source of another space or tenant and one that is deleted */
-export function findSource(db: Database, space: SpaceRow, id: string): SourceRow {
+/**
+ * @throws KsError `not-found`, also for a source of another space or tenant, for one that is deleted, and for one whose
+ *   scope leaves the reader out
+ */
+export function findSource(db: Database, reader: Reader, space: SpaceRow, id: string): SourceRow {
   const row = isUuid(id)
     ? db.get<SourceRow>(
-        'SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
-        ...[space.tenant, space.key, id],
+        `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL
+           AND ${mayKnow('sources.id')}`,
+        ...[space.tenant, space.key, id, askerOf(reader)],
       )
     : undefined
   if (row === undefined) throw notFound('source', id)
@@ -51,7 +56,7 @@ export function findSource(db: Database, space: SpaceRow, id: string): SourceRow
 }
 
 /** Adds a source, inside the caller's transaction. @throws KsError `capacity-exceeded` */
-export function insertSource(db: Database, space: SpaceRow, source: NewSource, now: number): SourceRow {
+export function insertSource(db: Database, reader: Reader, space: SpaceRow, source: NewSource, now: number): SourceRow {
   const held = db.get<{ n: number }>(
     'SELECT count(*) n FROM sources WHERE tenant = ? AND space_key = ? AND deleted_at IS NULL',
     ...[space.tenant, space.key],
@@ -64,14 +69,16 @@ export function insertSource(db: Database, space: SpaceRow, source: NewSource, n
     ...[source.id, space.tenant, space.key, source.name, source.type, source.uri, source.status],
     ...[source.permission_scope, source.metadata, source.credentials, source.next_sync_at, now, now],
   )
-  return findSource(db, space, source.id)
+  // whoever makes a source is told what was made, also where its scope leaves them out
+  return findSource(db, { ...reader, isDaemon: true }, space, source.id)
 }
 
-/** Sources after an id, oldest first. */
-export function sourcesAfter(db: Database, space: SpaceRow, after: string, limit: number): SourceRow[] {
+/** Sources after an id that are there for a reader, oldest first. */
+export function sourcesAfter(db: Database, reader: Reader, space: SpaceRow, after: string, limit: number): SourceRow[] {
   return db.all<SourceRow>(
-    `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, after, limit],
+    `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL
+       AND ${mayKnow('sources.id')} ORDER BY id LIMIT ?`,
+    ...[space.tenant, space.key, after, askerOf(reader), limit],
   )
 }
 
@@ -90,6 +97,19 @@ export function crawledPages(db: Database, row: Pick<SourceRow, 'id' | 'space_ke
     ...[row.space_key, row.id],
   )
   return new Map(rows.map(({ url, id, sha256 }) => [url, { documentAssetId: id, sha256 }]))
+}
+
+/** The addresses of those pages, first those that were not seen for the longest time. */
+export function pagesLongestUnseen(db: Database, row: Pick<SourceRow, 'id' | 'space_key'>): string[] {
+  return db
+    .all<{ url: string }>(
+      `SELECT json_extract(metadata, '$.sourceUrl') url FROM documents
+       WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
+         AND json_extract(metadata, '$.sourceUrl') IS NOT NULL
+       GROUP BY url ORDER BY max(coalesce(json_extract(metadata, '$.lastSeenAt'), '')), min(key)`,
+      ...[row.space_key, row.id],
+    )
+    .map(({ url }) => url)
 }
 
 /** Documents that could not be read, of a crawl that was cut off. */

@@ -151,7 +151,7 @@ export class SourceSync {
 
   #find(caller: Caller, spaceId: string, id: string): SourceRow {
     const { db } = this.#parts.context
-    return findSource(db, findSpace(db, caller.tenant, spaceId), id)
+    return findSource(db, caller, findSpace(db, caller.tenant, spaceId), id)
   }
 
   /** Imports wait for each other: each has its own answer. */
@@ -219,7 +219,7 @@ export class SourceSync {
   }
 
   async #sync(source: SourceRow & { space_id: string }): Promise<void> {
-    const caller = { tenant: source.tenant, subject: 'source-sync' }
+    const caller: Caller = { tenant: source.tenant, subject: 'source-sync', isDaemon: true }
     if (source.type === 'web') await this.crawl(caller, source.space_id, source.id, 'schedule')
     else
       await this.#import(

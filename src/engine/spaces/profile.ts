@@ -2,7 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
-import { isBuiltin } from '../models/registry.js'
+import { isBuiltinAnswer } from '../models/registry.js'
 import type { Database } from '../storage/database.js'
 import { findSpace } from './store.js'
 
@@ -27,7 +27,7 @@ export function profileOf(db: Database, spaceKey: number): RetrievalProfile {
   return { ...FIRST_PROFILE, ...body, revision: row.revision }
 }
 
-/** @throws KsError `invalid-request` for a default mode outside the modes, `unavailable` for an unknown provider */
+/** @throws KsError `invalid-request` for a default mode outside the modes, `provider-not-configured` */
 export async function setRetrievalProfile(
   context: EngineContext,
   caller: Caller,
@@ -43,14 +43,17 @@ export async function setRetrievalProfile(
     throw new KsError('invalid-request', `modes must not repeat, received ${body.modes.join(', ')}`)
   const { db, models } = context
   const { reasoningModel } = body
-  if (reasoningModel !== undefined && !isBuiltin(reasoningModel) && !models.has(reasoningModel, 'generation'))
+  if (reasoningModel !== undefined && !isBuiltinAnswer(reasoningModel) && !models.has(reasoningModel, 'generation'))
     throw new KsError(
-      'unavailable',
+      'provider-not-configured',
       `this daemon has no chat provider ${reasoningModel.pluginId}/${reasoningModel.provider}`,
     )
   const reranker = body.rerank.model
-  if (reranker !== undefined && !isBuiltin(reranker) && !models.has(reranker, 'rerank'))
-    throw new KsError('unavailable', `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`)
+  if (reranker !== undefined && !models.has(reranker, 'rerank'))
+    throw new KsError(
+      'provider-not-configured',
+      `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`,
+    )
   return db.write(() => {
     const space = findSpace(db, caller.tenant, id)
     const revision = profileOf(db, space.key).revision + 1

@@ -2,7 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { KnowledgeSpaceStatus, ProjectionSummary } from '../../contract/gateway/space-status.js'
 import { trainingDue } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
+import { missingOf } from '../compile/vectors-due.js'
 import type { EngineContext } from '../context.js'
+import { countUnread } from '../query/derivation.js'
 import type { Database } from '../storage/database.js'
 import type { SpaceRow } from './store.js'
 
@@ -25,15 +27,16 @@ export async function projectionSummaries(
   const { db } = context
   const nodes = nodesOf(db, space.key)
   const failed = failedDocuments(db, space.key)
+  const { refused } = missingOf(db, space.key)
   const vectors = Math.min(await readyVectors(db, space), nodes.ready)
   const total = nodes.ready + nodes.building
   const text: ProjectionSummary = { total: total + failed, ...nodes, stale: 0, failed }
   return {
     denseVector: vectorsComplete(context, space)
       ? { total: vectors, ready: vectors, building: 0, stale: 0, failed: 0 }
-      : { total, ready: vectors, building: total - vectors, stale: 0, failed: 0 },
+      : { total, ready: vectors, building: Math.max(0, total - vectors - refused), stale: 0, failed: refused },
     fts: text,
-    graph: graphSummary(db, space.key),
+    graph: await graphSummary(db, space.key),
     metadata: { total, ...nodes, stale: 0, failed: 0 },
   }
 }
@@ -117,13 +120,18 @@ async function otherVectors(db: Database, spaceKey: number, model: number): Prom
   return found
 }
 
-/** Entities and relations stand in their tables when they are found: none is ever half built. */
-function graphSummary(db: Database, spaceKey: number): ProjectionSummary {
+/**
+ * Entities and relations stand in their tables when they are found. Once somebody has asked for the graph, each document
+ * that was not read for it yet counts as one that is being built: what it holds is not known.
+ */
+async function graphSummary(db: Database, spaceKey: number): Promise<ProjectionSummary> {
   const row = db.get<{ n: number }>(
     `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)
           + (SELECT count(*) FROM graph_relations WHERE space_key = ?) n`,
     ...[spaceKey, spaceKey],
   )
   const ready = row?.n ?? 0
-  return { total: ready, ready, building: 0, stale: 0, failed: 0 }
+  const begun = db.get('SELECT 1 one FROM graph_versions WHERE space_key = ? LIMIT 1', spaceKey) !== undefined
+  const building = begun ? await countUnread(db, spaceKey) : 0
+  return { total: ready + building, ready, building, stale: 0, failed: 0 }
 }

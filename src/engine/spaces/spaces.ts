@@ -13,6 +13,7 @@ import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
+import { retentionOf } from '../retention/policy.js'
 import type { Bindable, Database } from '../storage/database.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
 import { quotasOf } from './quota.js'
@@ -120,7 +121,18 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
 
 export function spaceManifest(context: EngineContext, caller: Caller, id: string): KnowledgeSpaceManifest {
   const space = findSpace(context.db, caller.tenant, id)
-  return { ...toManifest(space), quotaPolicy: quotasOf(context, space) }
+  const manifest = toManifest(space)
+  // what is in force, not what a space starts with
+  const rules = retentionOf(context.db, space.key)
+  return {
+    ...manifest,
+    quotaPolicy: quotasOf(context, space),
+    retentionPolicy: {
+      ...manifest.retentionPolicy,
+      artifactVersionsToKeep: rules.parseArtifactVersions,
+      traceRetentionDays: rules.answerTraceRetentionDays,
+    },
+  }
 }
 
 export async function setEmbeddingProfile(
@@ -139,7 +151,7 @@ export async function setEmbeddingProfile(
     if (row.frozen_at !== null || (documents?.n ?? 0) > 0)
       throw new KsError(
         'embedding-frozen',
-        `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it`,
+        `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it; POST /knowledge-spaces/${row.id}/embedding-profile/migrations reindexes them for another model and publishes that`,
       )
     assertEmbedding(context, model)
     db.run(
@@ -152,13 +164,20 @@ export async function setEmbeddingProfile(
   })
 }
 
-function assertEmbedding(context: EngineContext, model: ModelReference): void {
+/** @throws KsError `provider-not-configured` when this daemon has no such model */
+export function assertEmbedding(context: EngineContext, model: ModelReference): void {
   if (isBuiltin(model)) {
     if (model.provider === BUILTIN_EMBEDDING.provider && model.model === BUILTIN_EMBEDDING.model) return
-    throw new KsError('unavailable', `there is no built-in embedding ${model.provider}/${model.model} on this daemon`)
+    throw new KsError(
+      'provider-not-configured',
+      `there is no built-in embedding ${model.provider}/${model.model} on this daemon`,
+    )
   }
   if (!context.models.has(model, 'embedding'))
-    throw new KsError('unavailable', `this daemon has no embedding provider ${model.pluginId}/${model.provider}`)
+    throw new KsError(
+      'provider-not-configured',
+      `this daemon has no embedding provider ${model.pluginId}/${model.provider}`,
+    )
 }
 
 function assertSlugFree(db: Database, tenant: string, slug: string, except: number | undefined): void {

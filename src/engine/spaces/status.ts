@@ -1,10 +1,15 @@
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import { knownLeases } from '../integrity/lease-list.js'
+import { unstoredSessions } from '../query/sessions.js'
+import { retentionOf, sessionExpiry } from '../retention/policy.js'
+import { askerOf, mayKnow } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import { workspaceUsage } from '../workspaces/store.js'
 import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from './manifest.js'
+import { missingVectors } from './missing-vectors.js'
 import { projectionSummaries } from './projections.js'
 import { usageOf } from './quota.js'
 import { findSpace } from './store.js'
@@ -17,8 +22,9 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
   const space = findSpace(db, caller.tenant, id)
   const policies = policiesOf(space)
   const now = context.now()
-  const leases = context.leases.of(space.key)
+  const leases = knownLeases(context, caller, space.key)
   const summaries = await projectionSummaries(context, space)
+  const degraded = await degradedIndexes(context, space.id)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
@@ -34,18 +40,21 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       })),
     ),
     activeSessions: sample(
-      sessionCount(db, space.key, now),
-      sessionRows(db, space.key, now).map((row) => toSession(row, policies.consistencyPolicy.defaultClass)),
+      sessionCount(context, space.key, now),
+      sessionRows(context, space.key, now).map((row) => toSession(row, policies.consistencyPolicy.defaultClass)),
     ),
     failedCommits: sample(
-      [...failedCommitCounts(db, space.key, 0).values()].reduce((sum, n) => sum + n, 0),
-      failedCommitRows(db, space.key).map(toFailedCommit),
+      [...failedCommitCounts(db, caller, space.key, 0).values()].reduce((sum, n) => sum + n, 0),
+      failedCommitRows(db, caller, space.key).map(toFailedCommit),
     ),
     index: {
       nodeSchemaVersion: NODE_SCHEMA_VERSION,
       projectionVersion: space.head_revision,
       projectionSetVersion: PROJECTION_SET_VERSION,
       summaries,
+      // only where an index is not whole: it may lack what the counts of rows promise
+      ...(degraded.length === 0 ? {} : { degraded }),
+      ...missingVectors(db, space, caller, SAMPLE),
     },
     manifest: {
       manifestVersion: space.manifest_version,
@@ -57,6 +66,15 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
     parser: { kind: 'native', policyVersion: PARSER_POLICY_VERSION },
     // after an I/O error nothing is written any more
     storage: { healthy: !db.broken, provider: policies.storageProvider, objectStorageKind: 'filesystem' },
+  }
+}
+
+async function degradedIndexes({ indexes, log }: EngineContext, spaceId: string): Promise<string[]> {
+  try {
+    return await indexes.degraded(spaceId)
+  } catch (error) {
+    log.warn({ space: spaceId, error: String(error) }, 'the indexes of a space could not be asked how they are')
+    return ['the search indexes cannot be asked now']
   }
 }
 
@@ -72,12 +90,13 @@ export async function spaceStats(
   const end = context.now()
   const start = end - windowMinutes * 60_000
   const held = usageOf(db, space.key)
-  const commits = failedCommitCounts(db, space.key, start)
+  const commits = failedCommitCounts(db, caller, space.key, start)
   const failedRetryable = commits.get('failed-retryable') ?? 0
   const failedTerminal = commits.get('failed-terminal') ?? 0
-  const sessions = sessionCount(db, space.key, end)
-  const leases = context.leases.of(space.key).length
+  const sessions = sessionCount(context, space.key, end)
+  const leases = knownLeases(context, caller, space.key).length
   const workspaces = workspaceUsage(db, space.key)
+  const degraded = await degradedIndexes(context, space.id)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
@@ -88,7 +107,11 @@ export async function spaceStats(
       // only where agents have written something: the documents know nothing of it
       ...(workspaces.workspaceFileCount + workspaces.workspaceBytes === 0 ? {} : workspaces),
     },
-    projections: { ...(await projectionSummaries(context, space)), projectionVersion: space.head_revision },
+    projections: {
+      ...(await projectionSummaries(context, space)),
+      projectionVersion: space.head_revision,
+      ...(degraded.length === 0 ? {} : { degraded }),
+    },
     // all of them are counted: nothing is left out of the sample
     commits: { failedRetryable, failedTerminal, sampled: failedRetryable + failedTerminal, truncated: false },
     // one cache in memory serves all spaces: what of it belongs to one is not known
@@ -110,20 +133,24 @@ interface SessionRow {
   expires_at: number
 }
 
-function sessionCount(db: Database, spaceKey: number, now: number): number {
-  return (
-    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', spaceKey, now)?.n ??
-    0
-  )
+function sessionCount(context: EngineContext, spaceKey: number, now: number): number {
+  const sql = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
+  const stored = context.db.get<{ n: number }>(sql, spaceKey, now)?.n ?? 0
+  return stored + unstoredSessions(context, spaceKey).length
 }
 
-function sessionRows(db: Database, spaceKey: number, now: number): SessionRow[] {
-  return db.all<SessionRow>(
+function sessionRows(context: EngineContext, spaceKey: number, now: number): SessionRow[] {
+  const { db } = context
+  const stored = db.all<SessionRow>(
     'SELECT * FROM sessions WHERE space_key = ? AND expires_at > ? ORDER BY id LIMIT ?',
-    spaceKey,
-    now,
-    SAMPLE,
+    ...[spaceKey, now, SAMPLE],
   )
+  const policy = retentionOf(db, spaceKey)
+  const running = unstoredSessions(context, spaceKey).map(({ sessionId, subject = '', heartbeatAt }): SessionRow => {
+    const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
+    return { id: sessionId, subject, client_kind: 'api', ...times }
+  })
+  return [...stored, ...running].slice(0, SAMPLE)
 }
 
 function toSession(
@@ -149,20 +176,20 @@ interface FailedCommitRow {
 }
 
 /** Failed commits by status, of those that changed since. */
-function failedCommitCounts(db: Database, spaceKey: number, since: number): Map<string, number> {
+function failedCommitCounts(db: Database, caller: Caller, spaceKey: number, since: number): Map<string, number> {
   const rows = db.all<{ status: string; n: number }>(
     `SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal')
-       AND updated_at >= ? GROUP BY status`,
-    ...[spaceKey, since],
+       AND updated_at >= ? AND ${mayKnow('staged_commits.source_id')} GROUP BY status`,
+    ...[spaceKey, since, askerOf(caller)],
   )
   return new Map(rows.map(({ status, n }) => [status, n]))
 }
 
-function failedCommitRows(db: Database, spaceKey: number): FailedCommitRow[] {
+function failedCommitRows(db: Database, caller: Caller, spaceKey: number): FailedCommitRow[] {
   return db.all<FailedCommitRow>(
-    "SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal') ORDER BY id LIMIT ?",
-    spaceKey,
-    SAMPLE,
+    `SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ?
+       AND status IN ('failed-retryable', 'failed-terminal') AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
+    ...[spaceKey, askerOf(caller), SAMPLE],
   )
 }
 

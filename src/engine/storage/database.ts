@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
+import { diskError } from '../../local/disk-error.js'
 import { Checkpointer } from './checkpointer.js'
 import { MIGRATIONS } from './schema.js'
 
@@ -78,9 +79,13 @@ export class Database {
 
   /** The same, at once and alone: for start-up and for callers that cannot wait. */
   writeNow<T>(work: () => T): T {
-    const result = this.#sqlite.transaction(work).immediate()
-    this.#checkpointer.wrote()
-    return result
+    try {
+      const result = this.#sqlite.transaction(work).immediate()
+      this.#checkpointer.wrote()
+      return result
+    } catch (error) {
+      throw unwritable(error)
+    }
   }
 
   async close(): Promise<void> {
@@ -133,7 +138,7 @@ export class Database {
       if (!this.#sqlite.inTransaction) throw error
       this.#sqlite.exec('ROLLBACK TO one')
       this.#sqlite.exec('RELEASE one')
-      waiting.reject(error)
+      waiting.reject(unwritable(error))
       return undefined
     }
   }
@@ -195,12 +200,5 @@ function isIoError(error: unknown): boolean {
 }
 
 function unwritable(error: unknown): unknown {
-  if (!(error instanceof Sqlite.SqliteError)) return error
-  if (error.code === 'SQLITE_FULL')
-    return new KsError('storage-full', 'the disk of the data directory is full', { cause: error })
-  if (error.code.startsWith('SQLITE_IOERR'))
-    return new KsError('unavailable', 'the disk of the data directory reported an error; writing has stopped', {
-      cause: error,
-    })
-  return error
+  return diskError(error) ?? error
 }

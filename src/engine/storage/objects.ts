@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, type ReadStream, type Stats } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
+import { diskError, onDisk } from '../../local/disk-error.js'
+import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -44,7 +46,11 @@ export class ObjectStore {
   readonly #removing = new Map<string, Promise<void>>()
   readonly #held = new Map<string, number>()
 
-  private constructor(root: string) {
+  /** @param realRoot where the store really lies: an operator may have put it on another disk */
+  private constructor(
+    root: string,
+    readonly realRoot: string,
+  ) {
     this.#root = root
   }
 
@@ -54,7 +60,7 @@ export class ObjectStore {
     for (const name of await readdir(join(root, 'tmp'))) {
       if (STAGED_NAME.test(name)) await unlink(join(root, 'tmp', name))
     }
-    return new ObjectStore(root)
+    return new ObjectStore(root, await realpath(root))
   }
 
   /** The key of an object; tenants are hashed because their names are not ours to put in paths. */
@@ -101,12 +107,13 @@ export class ObjectStore {
           if (size <= SMALL_BYTES) continue
           file = await open(this.#stagedPath(id), 'wx', FILE_MODE)
           await file.writeFile(Buffer.concat(held.splice(0)))
-        } else await file.write(chunk)
+          // not write(): a disk that is nearly full may take a part of the bytes without an error
+        } else await file.writeFile(chunk)
       }
     } catch (error) {
       await file?.close()
       if (file !== undefined) await this.discard(id)
-      throw error
+      throw diskError(error) ?? error
     }
     await file?.close()
     const staged = { id, sha256: hash.digest('hex'), size }
@@ -119,16 +126,21 @@ export class ObjectStore {
 
   /** Makes the bytes of staged objects durable, under their temporary names. */
   async syncStaged(staged: StagedObject[]): Promise<void> {
-    await Promise.all(
-      staged.map(({ id, bytes }) => {
-        const path = this.#stagedPath(id)
-        return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
-      }),
-    )
+    const written = staged.map(({ id, bytes }) => {
+      const path = this.#stagedPath(id)
+      return bytes === undefined ? syncPath(path) : writeDurably(path, bytes)
+    })
+    // whoever discards them after a failure must not come before one that is still being written
+    await Promise.allSettled(written)
+    await onDisk(() => Promise.all(written))
   }
 
   /** Gives staged objects their final names and makes the names durable. An object that is there already is kept. */
-  async publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
+  publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
+    return onDisk(() => this.#publish(entries))
+  }
+
+  async #publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
     const directories = new Set<string>()
     for (const { staged, key } of entries) {
       const target = this.path(key)
@@ -139,8 +151,9 @@ export class ObjectStore {
       }
       await this.#removing.get(key)
       // bytes that are there but damaged are replaced: sending a document again heals it
-      const there = await stat(target).catch(ignoreMissing)
-      if (there?.size === staged.size && (await hashFile(target)) === staged.sha256) await this.discard(staged.id)
+      const there = await lstat(target).catch(ignoreMissing)
+      const isThere = there?.isFile() === true && there.size === staged.size
+      if (isThere && (await this.#hash(key)) === staged.sha256) await this.discard(staged.id)
       else await rename(this.#stagedPath(staged.id), target)
     }
     await Promise.all([...directories].map(syncPath))
@@ -161,21 +174,51 @@ export class ObjectStore {
     return join(this.#root, key)
   }
 
-  read(key: string): ReadStream {
-    return createReadStream(this.path(key))
+  /**
+   * Opens an object to be read. A data directory may come from elsewhere: a link in it leads nowhere.
+   *
+   * @throws RefusedFile for what is no regular file of the store; the system's error
+   */
+  async open(key: string): Promise<FileHandle> {
+    const path = this.path(key)
+    const handle = await open(path, READ_FLAGS)
+    try {
+      checkOpened(handle.fd, path, this.realRoot)
+      return handle
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  }
+
+  /** All bytes of an object. @throws like `open` */
+  async bytes(key: string): Promise<Buffer> {
+    const handle = await this.open(key)
+    try {
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  /** SHA-256 of an object, read in pieces so that others get their turns. @throws like `open` */
+  async #hash(key: string): Promise<string> {
+    const hash = createHash('sha256')
+    const handle = await this.open(key)
+    for await (const chunk of handle.createReadStream({ highWaterMark: READ_BYTES })) hash.update(chunk)
+    return hash.digest('hex')
   }
 
   /** Reads an object again, whole. @returns nothing when there is no such file */
   async measure(key: string): Promise<{ size: number; sha256: string; modifiedAt: number } | undefined> {
-    const path = this.path(key)
-    const found = await stat(path).catch(ignoreMissing)
+    const found = await lstat(this.path(key)).catch(ignoreMissing)
     if (found === undefined) return undefined
-    return { size: found.size, sha256: await hashFile(path), modifiedAt: found.mtimeMs }
+    return { size: found.size, sha256: await this.#hash(key), modifiedAt: found.mtimeMs }
   }
 
   /** Size and age of an object. @returns nothing when there is no such file */
   async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
-    const found = await stat(this.path(key)).catch(ignoreMissing)
+    const found = await lstat(this.path(key)).catch(ignoreMissing)
     return found === undefined ? undefined : { size: found.size, modifiedAt: found.mtimeMs }
   }
 
@@ -260,13 +303,6 @@ async function syncPath(path: string): Promise<void> {
   } finally {
     await handle.close()
   }
-}
-
-/** SHA-256 of a file, read in pieces so that others get their turns. */
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) hash.update(chunk)
-  return hash.digest('hex')
 }
 
 function timesOf({ size, mtimeMs, ctimeMs }: Stats) {

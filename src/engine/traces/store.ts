@@ -2,6 +2,8 @@ import { notFound } from '../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
+import { knownDocuments } from '../documents/store.js'
+import type { Reader } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /** A row of `traces`. */
@@ -76,7 +78,7 @@ export function findTrace(
   )
   if (row === undefined) throw notFound('trace', id)
   const bundle = row.bundle_id === null ? undefined : readBundle(db, caller.tenant, row.bundle_id)
-  if (bundle !== undefined && !documentsVisible(db, row.space_key, bundle)) throw notFound('trace', id)
+  if (bundle !== undefined && !documentsVisible(db, caller, row.space_key, bundle)) throw notFound('trace', id)
   return { row, spaceId: row.space_id, bundle }
 }
 
@@ -87,17 +89,20 @@ export function readBundle(db: Database, tenant: string, id: string): EvidenceBu
   return bundle
 }
 
-/** Whether every document that the evidence cites is still there. */
-export function documentsVisible(db: Database, spaceKey: number, bundle: EvidenceBundle): boolean {
+/** The evidence of a trace; none for a run that failed, and where the trace is gone. */
+export function bundleOfTrace(db: Database, tenant: string, traceId: string): EvidenceBundle | undefined {
+  const row = db.get<{ bundle_id: string | null }>(
+    'SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?',
+    traceId,
+    tenant,
+  )
+  return row?.bundle_id == null ? undefined : readBundle(db, tenant, row.bundle_id)
+}
+
+/** Whether every document that the evidence cites is still there for the reader. */
+export function documentsVisible(db: Database, reader: Reader, spaceKey: number, bundle: EvidenceBundle): boolean {
   const ids = new Set(bundle.items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
-  for (const id of ids) {
-    const there = db.get<{ one: number }>(
-      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
-      ...[spaceKey, id],
-    )
-    if (there === undefined) return false
-  }
-  return true
+  return knownDocuments(db, reader, spaceKey, [...ids]).size === ids.size
 }
 
 /** How a piece of missing evidence stands. */

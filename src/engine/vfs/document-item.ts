@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { sourceOf } from '../sources/permissions.js'
 import type { DocumentEntry } from './store.js'
 
 /** A document as an entry; `directory` under `/knowledge`, `resource` under `/sources`. */
@@ -14,7 +15,7 @@ export function documentItem(
       filename: row.filename,
       mimeType: row.mime_type,
       sizeBytes: row.size_bytes,
-      ...(row.source_id === null ? {} : { sourceId: row.source_id }),
+      ...sourceOf(row.source_id),
       createdAt: new Date(row.created_at).toISOString(),
       updatedAt: new Date(row.updated_at).toISOString(),
       ...(row.version_key === null ? { state: row.parser_status === 'failed' ? 'failed' : 'pending' } : {}),

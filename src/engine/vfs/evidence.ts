@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
+import { knownDocuments } from '../documents/store.js'
 import {
   type After,
   type Entry,
@@ -12,7 +13,7 @@ import {
   textAt,
 } from './namespace.js'
 import { compareNames, joinPath } from './paths.js'
-import { liveDocumentCount, type TraceEntry, traceById, tracesAfter } from './store.js'
+import { type TraceEntry, traceById, tracesAfter } from './store.js'
 import type { View } from './view.js'
 
 /** traces of one slice; a bundle is some ten kilobytes of JSON */
@@ -132,7 +133,8 @@ export class Evidence {
     const items = itemsOf(trace.body).sort((a, b) => compareNames(a.nodeId, b.nodeId))
     const cited = items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId))
     const ids = [...new Set(cited)]
-    return liveDocumentCount(this.#view, ids) === ids.length ? { trace, items } : undefined
+    const { db, caller, space } = this.#view
+    return knownDocuments(db, caller, space.key, ids).size === ids.length ? { trace, items } : undefined
   }
 }
 

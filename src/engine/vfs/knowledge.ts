@@ -29,6 +29,7 @@ import {
   nodeTextsAfter,
   placeOfDocument,
 } from './store.js'
+import { type StoredTexts, textOfDocument } from './stored-text.js'
 import type { View } from './view.js'
 
 /** marks a place behind the documents; no document is named so */
@@ -40,11 +41,13 @@ const TEXTS_PER_SLICE = 200
 export class Knowledge {
   readonly #view: View
   readonly #trees: DocumentTrees
+  readonly #stored: StoredTexts
   readonly #semantic: Semantic
 
-  constructor(view: View, trees: DocumentTrees, semantic: Semantic) {
+  constructor(view: View, trees: DocumentTrees, texts: StoredTexts, semantic: Semantic) {
     this.#view = view
     this.#trees = trees
+    this.#stored = texts
     this.#semantic = semantic
   }
 
@@ -144,12 +147,15 @@ export class Knowledge {
         item: entryItem(row, document.path, child),
         after: [index + 1],
       }))
-    return placeOf(branch.section === undefined ? document : entryItem(row, document.path, branch), {
+    const isWhole = branch.section === undefined
+    return placeOf(isWhole ? document : entryItem(row, document.path, branch), {
       list: (after, limit) => Promise.resolve(pageOf(entries(), after === undefined ? 0 : integerAt(after, 0), limit)),
       walk: async function* (after) {
         yield* below().slice(after === undefined ? 0 : integerAt(after, 0))
       },
       texts: (after) => this.#textsIn(row, after, new Set(leavesIn(branch))),
+      // a folder to whoever lists it, a text to whoever reads it
+      ...(isWhole ? { read: () => textOfDocument(this.#stored, row) } : {}),
     })
   }
 

@@ -1,4 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import type { Coverage } from '../views/coverage.js'
 import type { ViewRow } from '../views/store.js'
 import { type After, type Entry, integerAt, type Place, pageOf, placeOf } from './namespace.js'
 import { joinPath } from './paths.js'
@@ -13,8 +14,8 @@ export function knowledgeFolder(segments: readonly string[]): VirtualItem {
   }
 }
 
-/** A topic or community as a folder; `stale` when the space has published since it was made. */
-export function viewFolder(segments: readonly string[], row: ViewRow, headRevision: number): VirtualItem {
+/** A topic or community as a folder. */
+export function viewFolder(segments: readonly string[], row: ViewRow, coverage: Coverage): VirtualItem {
   const terms: unknown = JSON.parse(row.terms)
   return {
     ...knowledgeFolder(segments),
@@ -24,7 +25,8 @@ export function viewFolder(segments: readonly string[], row: ViewRow, headRevisi
       generatedVersion: row.generated_version,
       generatedAt: new Date(row.created_at).toISOString(),
       named: row.named === 1,
-      stale: row.revision !== headRevision,
+      documentCount: row.document_count,
+      ...coverage,
     },
   }
 }

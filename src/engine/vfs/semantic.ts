@@ -1,7 +1,8 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
-import type { Derivations } from '../query/derivation.js'
-import { membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
+import { type Derivations, graphBehind } from '../query/derivation.js'
+import type { Coverage } from '../views/coverage.js'
+import { lastBuild, type Made, membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
 import type { SemanticViews } from '../views/views.js'
 import { documentItem } from './document-item.js'
 import { ENTITIES, Entities } from './entities.js'
@@ -16,7 +17,7 @@ import type { View } from './view.js'
 /** What brings views and graph up to date before they are listed. */
 export interface SemanticReadiness {
   derivations: Pick<Derivations, 'catchUp'>
-  views: Pick<SemanticViews, 'ready'>
+  views: Pick<SemanticViews, 'ready' | 'coverage'>
 }
 
 const KINDS = { topics: 'topic', communities: 'community' } as const
@@ -51,13 +52,15 @@ export class Semantic {
   async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [first, slug, ...path] = segments
     if (first === ENTITIES) {
-      await this.#readiness.derivations.catchUp(this.#view.space, CATCH_UP_MILLISECONDS)
+      const behind = graphBehind(await this.#readiness.derivations.catchUp(this.#view.space, CATCH_UP_MILLISECONDS))
+      if (behind !== undefined) this.#view.lacks.add(behind)
       return this.#entities().resolve(segments.slice(1))
     }
     if (first !== 'topics' && first !== 'communities') return undefined
     if (slug === undefined) return this.#kind(first)
     const row = viewNamed(this.#view.db, this.#view.space.key, KINDS[first], slug)
     if (row === undefined) return undefined
+    this.#tellCoverage(`the ${KINDS[first]}`, row)
     if (first === 'topics') return this.#documentPlace(row, this.#folderOf(first, row), path)
     const [part, ...below] = path
     if (part === undefined) return this.#community(row)
@@ -80,6 +83,7 @@ export class Semantic {
   async #kind(name: KindFolder): Promise<Place> {
     const { db, space } = this.#view
     await this.#readiness.views.ready(space, KINDS[name])
+    this.#tellCoverage(`the ${name}`, lastBuild(db, space.key, KINDS[name]))
     const rows = viewsOf(db, space.key, KINDS[name])
     return fixedFolder(
       knowledgeFolder([name]),
@@ -122,8 +126,16 @@ export class Semantic {
     return [knowledgeFolder([name, row.slug, DOCUMENTS]), ...documents, knowledgeFolder(at), ...entities]
   }
 
+  /** Says of views of how much of the publication they are. */
+  #tellCoverage(what: string, made: Made | undefined): void {
+    const { space, lacks } = this.#view
+    const coverage = made === undefined ? undefined : this.#readiness.views.coverage(space.key, made)
+    if (coverage === undefined) lacks.add(`${what}: still being made`)
+    else if (coverage.stale) lacks.add(`${what}: ${wordsOf(coverage)}`)
+  }
+
   #folderOf(name: KindFolder, row: ViewRow): VirtualItem {
-    return viewFolder([name, row.slug], row, this.#view.space.head_revision)
+    return viewFolder([name, row.slug], row, this.#readiness.views.coverage(this.#view.space.key, row))
   }
 
   #community(row: ViewRow): Place {
@@ -233,6 +245,12 @@ export class Semantic {
     this.#graph ??= { db, space, revision, denied }
     return this.#graph
   }
+}
+
+function wordsOf({ coveredDocuments, totalDocuments }: Coverage): string {
+  return coveredDocuments === totalDocuments
+    ? 'made of an earlier publication'
+    : `made of ${coveredDocuments} of ${totalDocuments} documents`
 }
 
 function documentsIn(name: KindFolder, row: ViewRow): string[] {

@@ -1,4 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { isKept } from '../sources/permissions.js'
 import { documentItem } from './document-item.js'
 import { nameAmong } from './names.js'
 import { joinPath } from './paths.js'
@@ -21,7 +22,7 @@ export function folderItem(source: string | null, folder: string): VirtualItem {
     path: joinPath('sources', segments),
     metadata: {},
     resourceType: 'source',
-    ...(source === null ? {} : { targetId: source }),
+    ...(source === null || isKept(source) ? {} : { targetId: source }),
   }
 }
 

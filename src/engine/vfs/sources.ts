@@ -1,13 +1,12 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { isUuid } from '../../lib/ids.js'
+import { isKept } from '../sources/permissions.js'
 import { cursorName, documentInFolder, mayBeNamed } from './names.js'
 import {
   type After,
-  type Content,
   type Entry,
   type EntryPage,
   integerAt,
-  PLAIN_TEXT,
   type Place,
   pageOf,
   placeOf,
@@ -29,7 +28,7 @@ import {
   sourcesNamed,
   subtreeOf,
 } from './store.js'
-import { elementAt, type StoredTexts } from './stored-text.js'
+import { elementAt, type StoredTexts, textOfDocument } from './stored-text.js'
 import type { View } from './view.js'
 
 /** Raw documents by source, in the folders of their file names. */
@@ -45,7 +44,7 @@ export class Sources {
   async resolve(segments: readonly string[]): Promise<Place | undefined> {
     const [first, ...rest] = segments
     if (first === undefined) return this.#root()
-    const source = first === UPLOADS ? null : isUuid(first) ? first : await this.#named(first)
+    const source = first === UPLOADS ? null : isUuid(first) || isKept(first) ? first : await this.#named(first)
     if (source === undefined) return undefined
     const folder = rest.map((part) => part + FOLDER_END).join('')
     if ((source === null && rest.length === 0) || (await this.#holdsAny(source, folder)))
@@ -92,14 +91,8 @@ export class Sources {
     const item = await fileItem(this.#view, row)
     return placeOf(item, {
       texts: (after) => this.#textOf(row, after),
-      read: () => this.#read(row),
+      read: () => textOfDocument(this.#texts, row),
     })
-  }
-
-  async #read(row: FileEntry): Promise<Content | undefined> {
-    const stored = row.version_key === null ? undefined : await this.#texts.load(row.version_key, true)
-    if (stored === undefined) return { text: '', contentType: PLAIN_TEXT }
-    return { text: stored.text, contentType: row.mime_type.startsWith('text/') ? row.mime_type : PLAIN_TEXT }
   }
 
   /** The oldest source of a name that shows anything: paths are made of ids, people know names. */
@@ -154,7 +147,7 @@ export class Sources {
       }
       announced = 0
       previous = row.folder
-      place = [nameOf(source), cursorName(row.filename), row.id, 0]
+      place = [nameOf(source), cursorName(row.path_name), row.id, 0]
       if (mayBeNamed(row, wanted?.namePart)) yield { item: await fileItem(this.#view, row, before), after: place }
       else yield { after: place }
       before = row
@@ -189,7 +182,7 @@ export class Sources {
     yield {
       id: row.id,
       text: stored.text,
-      after: [nameOf(row.source_id), cursorName(row.filename), row.id, 0],
+      after: [nameOf(row.source_id), cursorName(row.path_name), row.id, 0],
       describe: async (startOffset, endOffset) => {
         const { path } = await fileItem(this.#view, row)
         const element = elementAt(stored.elements, startOffset)
@@ -215,12 +208,12 @@ export class Sources {
     if (after === undefined || textAt(after, 0) !== nameOf(source)) return undefined
     const id = textAt(after, 2)
     if (id === '') return undefined
-    const filename = textAt(after, 1)
-    if (filename === '') {
+    const pathName = textAt(after, 1)
+    if (pathName === '') {
       const { folder, base } = placeOfDocument(this.#view, id)
       return [folder, base, id]
     }
-    const parts = filename.split('/')
+    const parts = pathName.split('/')
     const base = parts.pop() ?? ''
     return [parts.map((part) => part + FOLDER_END).join(''), base, id]
   }

@@ -11,6 +11,8 @@ export interface DocumentEntry {
   id: string
   source_id: string | null
   filename: string
+  /** the name as paths have it */
+  path_name: string
   /** folders, each closed by U+0001; empty at the top */
   folder: string
   /** name within its folder */
@@ -49,7 +51,7 @@ const BATCH = 500
 /** growth of batches after one that was used up */
 const GROWTH = 4
 
-const COLUMNS = `d.key, d.id, d.source_id, d.filename, d.folder, d.base, d.mime_type, d.size_bytes, d.parser_status,
+const COLUMNS = `d.key, d.id, d.source_id, d.filename, coalesce(d.path_name, d.filename) path_name, d.folder, d.base, d.mime_type, d.size_bytes, d.parser_status,
   d.metadata, d.error, d.created_at, d.updated_at, coalesce(v.version, d.version) version, v.key version_key`
 const NAME_TAKEN = `EXISTS (SELECT 1 FROM documents f WHERE f.space_key = d.space_key AND f.source_id IS d.source_id
   AND f.deleted_at IS NULL AND f.folder >= d.folder || d.base || char(1) AND f.folder < d.folder || d.base || char(2))
@@ -265,16 +267,6 @@ export function tracesAfter({ db, caller, space }: View, id: string, limit: numb
 
 export function traceById({ db, caller, space }: View, id: string): TraceEntry | undefined {
   return db.get<TraceEntry>(`${TRACES} AND t.id = ?`, ...[caller.tenant, space.key, caller.subject, id])
-}
-
-/** How many of these documents are still there. */
-export function liveDocumentCount({ db, space }: View, ids: readonly string[]): number {
-  const row = db.get<{ live: number }>(
-    `SELECT count(*) live FROM json_each(?) j JOIN documents d ON d.id = j.value
-     WHERE d.space_key = ? AND d.deleted_at IS NULL`,
-    ...[JSON.stringify(ids), space.key],
-  )
-  return row?.live ?? 0
 }
 
 export interface PublicationRow {

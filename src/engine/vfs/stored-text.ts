@@ -3,7 +3,8 @@ import type { CompiledElement } from '../compile/compiled.js'
 import type { StoredArtifact } from '../documents/derived.js'
 import type { Database } from '../storage/database.js'
 import { unpack } from '../storage/packed.js'
-import { storedArtifact } from './store.js'
+import { type Content, PLAIN_TEXT } from './namespace.js'
+import { type DocumentEntry, storedArtifact } from './store.js'
 
 /** UTF-16 units of text kept: enough for the pages of a few long documents */
 const KEPT_UNITS = 8 * 1024 * 1024
@@ -43,4 +44,11 @@ export function elementAt(elements: readonly CompiledElement[], offset: number):
       typeof startOffset === 'number' && typeof endOffset === 'number' && startOffset <= offset && offset < endOffset
     )
   })
+}
+
+/** The text of a document as a resource; empty while no version of it is visible. */
+export async function textOfDocument(texts: StoredTexts, row: DocumentEntry): Promise<Content> {
+  const stored = row.version_key === null ? undefined : await texts.load(row.version_key, true)
+  if (stored === undefined) return { text: '', contentType: PLAIN_TEXT }
+  return { text: stored.text, contentType: row.mime_type.startsWith('text/') ? row.mime_type : PLAIN_TEXT }
 }

@@ -17,7 +17,7 @@ import { Sources } from './sources.js'
 import { StoredTexts } from './stored-text.js'
 import { DEFAULT_DEPTH, tree } from './tree.js'
 import { type PagedView, type View, Views } from './view.js'
-import { type ObjectPaths, Workspaces } from './workspaces.js'
+import { type ObjectBytes, Workspaces } from './workspaces.js'
 
 export type FileSystemReader = Pick<Engine['fs'], 'ls' | 'tree' | 'grep' | 'find' | 'cat'>
 
@@ -27,7 +27,7 @@ interface Readers {
   views: Views
   texts: StoredTexts
   trees: DocumentTrees
-  objects: ObjectPaths
+  objects: ObjectBytes
   semantic: SemanticReadiness
 }
 
@@ -40,7 +40,7 @@ export function createFileSystem({
   ...parts
 }: {
   db: Database
-  objects: ObjectPaths
+  objects: ObjectBytes
   semantic: SemanticReadiness
 }): FileSystemReader {
   const readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db), ...parts }
@@ -56,7 +56,8 @@ export function createFileSystem({
 /** A page of a directory; a resource lists itself, as `ls` does. */
 async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLsQuery): ReturnType<Engine['fs']['ls']> {
   const { view, path, place } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
-  if (place.item.kind === 'resource') return { path, items: [place.item], truncated: false, ...view.consistency }
+  if (place.item.kind === 'resource')
+    return { path, items: [place.item], truncated: false, ...view.consistency, ...lacksOf(view) }
   const page = await place.list(view.after, pageSize(query))
   const last = page.entries[page.entries.length - 1]
   return {
@@ -65,6 +66,7 @@ async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLs
     truncated: page.more,
     ...(page.more && last !== undefined ? { nextCursor: view.cursorAt(last.after) } : {}),
     ...view.consistency,
+    ...lacksOf(view),
   }
 }
 
@@ -80,7 +82,7 @@ async function treeOf(
   const open = (child: string): Promise<Place | undefined> =>
     resolve(readers, view, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
   const result = await tree(view, place, { limit: pageSize(query), depth }, open)
-  return { path, ...result, ...view.consistency }
+  return { path, ...result, ...view.consistency, ...lacksOf(view) }
 }
 
 async function grepIn(
@@ -96,7 +98,7 @@ async function grepIn(
     query,
     milliseconds: query.timeoutMs,
   })
-  return { path, ...(await grep(view, place, { pattern, limit: pageSize(query) })) }
+  return { path, ...(await grep(view, place, { pattern, limit: pageSize(query) })), ...lacksOf(view) }
 }
 
 async function findIn(
@@ -111,7 +113,8 @@ async function findIn(
     query,
     milliseconds: FIND_MILLISECONDS,
   })
-  return { path, ...(await find(view, place, { ...query, limit: pageSize(query) })), ...view.consistency }
+  const found = await find(view, place, { ...query, limit: pageSize(query) })
+  return { path, ...found, ...view.consistency, ...lacksOf(view) }
 }
 
 async function catOf(
@@ -160,7 +163,7 @@ function resolve(
     case 'sources':
       return new Sources(view, texts).resolve(segments)
     case 'knowledge':
-      return new Knowledge(view, trees, new Semantic(view, texts, semantic)).resolve(segments)
+      return new Knowledge(view, trees, texts, new Semantic(view, texts, semantic)).resolve(segments)
     case 'evidence':
       return new Evidence(view).resolve(segments)
     case 'workspaces':
@@ -168,6 +171,11 @@ function resolve(
     default:
       return namespace satisfies never
   }
+}
+
+/** To be read last: what is looked at on the way may lack something. */
+function lacksOf({ lacks }: View): { degradedReasons?: string[] } {
+  return lacks.size === 0 ? {} : { degradedReasons: [...lacks] }
 }
 
 function pageSize({ limit }: Paged): number {

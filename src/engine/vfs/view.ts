@@ -28,6 +28,8 @@ export interface View {
   /** ids of sources whose documents the caller may not read */
   denied: readonly string[]
   clock: Clock
+  /** why the answer may lack something */
+  lacks: Set<string>
 }
 
 /** A view and what a paged answer needs beside it. */
@@ -68,7 +70,7 @@ export class Views {
     return {
       ...{ db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() },
       change: lastChange(this.#db, space.key),
-      denied: deniedSources(this.#db, space.key, caller.subject),
+      ...{ denied: deniedSources(this.#db, space.key, caller), lacks: new Set<string>() },
     }
   }
 

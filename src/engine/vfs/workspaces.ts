@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { KsError } from '../../contract/errors.js'
 import {
   type FileKey,
@@ -36,18 +35,18 @@ const BATCH = 200
 const FOLDERS = 0
 const FILES = 1
 
-/** Where the bytes of objects stand. */
-export interface ObjectPaths {
-  path(key: string): string
+/** What gives the bytes of objects. */
+export interface ObjectBytes {
+  bytes(key: string): Promise<Buffer>
 }
 
 /** Files that agents wrote, as they were after one change. Folders are not stored: they are where files are. */
 export class Workspaces {
   readonly #view: View
-  readonly #objects: ObjectPaths
+  readonly #objects: ObjectBytes
   readonly #at: { spaceKey: number; seq: number }
 
-  constructor(view: View, objects: ObjectPaths) {
+  constructor(view: View, objects: ObjectBytes) {
     this.#view = view
     this.#objects = objects
     this.#at = { spaceKey: view.space.key, seq: view.change }
@@ -193,11 +192,11 @@ export class Workspaces {
 
 /** The text of a stored file. @throws KsError `internal` when its bytes are gone: fsck names the file */
 export async function readObject(
-  objects: ObjectPaths,
+  objects: ObjectBytes,
   file: { object_key: string; content_type: string },
 ): Promise<Content> {
   try {
-    const text = await readFile(objects.path(file.object_key), 'utf8')
+    const text = (await objects.bytes(file.object_key)).toString()
     return { text, contentType: `${file.content_type}; charset=utf-8` }
   } catch (error) {
     throw new KsError('internal', 'the bytes of a workspace file are not there: `fsck` names it', { cause: error })

@@ -3,6 +3,7 @@ import { readProfile } from '../query/page-index/build.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { Link } from './cluster.js'
+import { countRead } from './coverage.js'
 import { runViewJob } from './job.js'
 import { freeSlug, slugOf } from './slug.js'
 import {
@@ -12,6 +13,7 @@ import {
   type Member,
   membersOf,
   type NewView,
+  oldestOfNewest,
   openNames,
   openProfiles,
   openRelations,
@@ -38,16 +40,25 @@ const STATED_WEIGHT = 2
 const SAME_TOPIC = 0.5
 const OTHER = 'Other documents'
 
+/** Views of a kind. */
+export interface BuiltViews {
+  views: NewView[]
+  /** open documents that they were made of */
+  covered: number
+  /** open documents that stand in one of them at least, listed or not */
+  documents: number
+}
+
 /** Topics of all open documents of a space, named by their distinctive words. */
 export async function buildTopics(
   db: Database,
   space: SpaceRow,
   limit: number,
   signal: AbortSignal,
-): Promise<NewView[]> {
+): Promise<BuiltViews> {
   const documents: TopicDocument[] = []
   for (let before = Number.MAX_SAFE_INTEGER; documents.length < MOST_DOCUMENTS; await turn()) {
-    const rows = openProfiles(db, space.key, before, SLICE)
+    const rows = openProfiles(db, space, before, SLICE)
     for (const { doc_key, terms } of rows) {
       const { hashes, counts } = readProfile(terms)
       documents.push({ key: doc_key, terms: hashes, counts: counts.map(plainCount) })
@@ -58,20 +69,24 @@ export async function buildTopics(
   const groups = await runViewJob('topics', documents, signal)
   const labels = await labelsOf(db, groups, signal)
   const naming = new Naming(db, space.key, 'topic')
-  return groups.map(({ members }, place) => {
+  const views = groups.map(({ members }, place): NewView => {
     const words = labels[place] ?? []
     const fresh = words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', '))
-    const { name, slug } = naming.nameOf(fresh, members)
+    // of an earlier topic, too, only the listed ones are known
+    const listed = members.slice(0, limit)
+    const { name, slug } = naming.nameOf(fresh, listed)
     return {
       name,
       slug,
       terms: words,
       named: false,
       memberLimit: limit,
-      documents: members.slice(0, limit),
+      documentCount: members.length,
+      documents: listed,
       entities: [],
     }
   })
+  return { views, covered: documents.length, documents: documents.length }
 }
 
 /** The count of a term without the bit that marks the words of a document's name. */
@@ -90,10 +105,13 @@ async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: Abo
 }
 
 /** Communities of the graph's entities, with the documents that mention them. */
-export async function buildCommunities(db: Database, space: SpaceRow, signal: AbortSignal): Promise<NewView[]> {
+export async function buildCommunities(db: Database, space: SpaceRow, signal: AbortSignal): Promise<BuiltViews> {
   const links: Link[] = []
+  const from = oldestOfNewest(db, space.key, MOST_RELATIONS)
+  // before the relations are read: of what is read meanwhile, some are missed
+  const covered = await countRead(db, space, from)
   let before: number | undefined = Number.MAX_SAFE_INTEGER
-  for (let read = 0; before !== undefined && read < MOST_RELATIONS; read += SLICE) {
+  for (; before !== undefined && before > from; await turn()) {
     for (const { subject_key, object_key, type, confidence, support } of openRelations(db, space.key, before, SLICE))
       if (support > 0 && subject_key !== object_key)
         links.push({
@@ -101,11 +119,11 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
           weight: confidence * (type === 'mentions' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
         })
     before = lowestRelation(db, space.key, before, SLICE)
-    await turn()
   }
   const groups = await runViewJob('communities', links, signal)
   const naming = new Naming(db, space.key, 'community')
   const views: NewView[] = []
+  const all = new Set<number>()
   for (const { members } of groups) {
     const names = openNames(
       db,
@@ -113,14 +131,19 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     )
     const entities = members.filter(({ key }) => names.has(key))
     const core = entities.slice(0, COMMUNITY_CORE).map(({ key }) => key)
-    const documents = documentsMentioning(db, core, COMMUNITY_DOCUMENTS)
+    const documents = await documentsMentioning(db, core)
     const terms = core.flatMap((key) => names.get(key) ?? []).slice(0, 12)
     if (documents.length === 0) continue
+    for (const { key } of documents) all.add(key)
     const { name, slug } = naming.nameOf(terms.slice(0, COMMUNITY_NAMES).join(', '), entities)
-    views.push({ name, slug, terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, documents, entities })
+    views.push({
+      ...{ name, slug, terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities },
+      documentCount: documents.length,
+      documents: documents.slice(0, COMMUNITY_DOCUMENTS),
+    })
     await turn()
   }
-  return views
+  return { views, covered, documents: all.size }
 }
 
 /** Gives names and slugs; what stays mostly the same keeps those that it had, so that paths stay. */

@@ -1,45 +1,90 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
-import { LEG_CANDIDATES } from '../query/fast.js'
-import { fuse } from '../query/fuse.js'
+import type { SearchHit } from '../search/ports.js'
 import type { SpaceRow } from '../spaces/store.js'
-import { type Member, openDocuments } from './store.js'
+import { type Member, openDocumentOf, openDocumentsAfter } from './store.js'
 
 /** A document below this share of the best one's score is about something else. */
 const LEAST_SHARE = 0.25
+/** Passages that one search gives at most; where there may be more, the documents are asked in parts. */
+const MOST_HITS = 1000
+/** Documents of the first parts. A part that gives as many passages as a search can is asked in halves. */
+const PART = 4000
+
+/** What was found for a name. */
+export interface About {
+  /** all open documents that the name stands for, best first */
+  documents: Member[]
+  /** why the text index could not tell of all documents; empty when it did */
+  degraded: string[]
+}
 
 /** Open documents that a name stands for: those whose passages the text index finds for it, best first. */
 export async function documentsAbout(
   context: EngineContext,
   space: SpaceRow,
   name: string,
-  limit: number,
   signal: AbortSignal,
-): Promise<Member[]> {
+): Promise<About> {
   const { db, indexes } = context
   const terms = analyzeQuery(name)
-  if (terms.length === 0) return []
-  const found = await indexes.search(space.id, { terms, textK: LEG_CANDIDATES, vectorK: 0 }, signal)
-  const ranked = fuse(found.hits)
-  const docOf = new Map(
-    db
-      .all<{ key: number; doc_key: number }>(
-        `SELECT n.key, n.doc_key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-         CROSS JOIN versions v ON v.key = n.version_key
-         WHERE n.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL`,
-        ...[JSON.stringify(ranked.map(({ key }) => key)), space.key],
-      )
-      .map(({ key, doc_key }) => [key, doc_key]),
-  )
-  const best = new Map<number, number>()
-  for (const { key, fused, bm25 } of ranked) {
-    const doc = docOf.get(key)
-    if (doc !== undefined && bm25 !== undefined) best.set(doc, Math.max(fused, best.get(doc) ?? 0))
+  if (terms.length === 0) return { documents: [], degraded: [] }
+  const degraded = new Set<string>()
+  const find = async (docs?: number[]): Promise<SearchHit[]> => {
+    const request = { terms, textK: MOST_HITS, vectorK: 0, ...(docs === undefined ? {} : { docs }) }
+    const found = await indexes.search(space.id, request, signal)
+    for (const reason of found.degraded) degraded.add(reason)
+    return found.hits
   }
-  const open = openDocuments(db, space.key, [...best.keys()])
+  const best = new Map<number, number>()
+  const keep = (hits: readonly SearchHit[]): void => {
+    const docOf = openDocumentOf(
+      db,
+      space.key,
+      hits.map(({ key }) => key),
+    )
+    for (const { key, bm25 = 0 } of hits) {
+      const doc = docOf.get(key)
+      if (doc !== undefined) best.set(doc, Math.max(bm25, best.get(doc) ?? 0))
+    }
+  }
+  const first = await find()
+  keep(first)
   const top = Math.max(0, ...best.values())
-  return [...best]
-    .filter(([doc, score]) => open.has(doc) && score >= top * LEAST_SHARE)
-    .slice(0, limit)
-    .map(([key, score]) => ({ key, score: Math.min(1, score) }))
+  if (mayHaveMore(first, top)) await eachPart(context, space, async (docs) => keep(await inParts(find, docs, top)))
+  const documents = [...best]
+    .filter(([, score]) => score > 0 && score >= top * LEAST_SHARE)
+    .map(([key, score]) => ({ key, score: score / top }))
+    .sort((a, b) => b.score - a.score || a.key - b.key)
+  return { documents, degraded: [...degraded] }
+}
+
+/** Whether passages that count may stand behind the last that a search gave. */
+function mayHaveMore(hits: readonly SearchHit[], top: number): boolean {
+  return hits.length >= MOST_HITS && Math.min(...hits.map(({ bm25 = 0 }) => bm25)) >= top * LEAST_SHARE
+}
+
+async function eachPart(
+  { db }: EngineContext,
+  space: SpaceRow,
+  work: (docs: number[]) => Promise<void>,
+): Promise<void> {
+  for (let after = ''; ; await turn()) {
+    const docs = openDocumentsAfter(db, space.key, after, PART)
+    if (docs.length > 0) await work(docs.map(({ key }) => key))
+    if (docs.length < PART) return
+    after = docs.at(-1)?.id ?? after
+  }
+}
+
+async function inParts(
+  find: (docs: number[]) => Promise<SearchHit[]>,
+  docs: readonly number[],
+  top: number,
+): Promise<SearchHit[]> {
+  const hits = await find([...docs])
+  if (docs.length === 1 || !mayHaveMore(hits, top)) return hits
+  const half = Math.ceil(docs.length / 2)
+  return [...(await inParts(find, docs.slice(0, half), top)), ...(await inParts(find, docs.slice(half), top))]
 }

@@ -1,3 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { PAGE_INDEX_FORMAT } from '../query/page-index/build.js'
+import { isOpen } from '../sources/permissions.js'
+import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 
 export type ViewKind = 'topic' | 'community'
@@ -11,9 +15,19 @@ export interface ViewRow {
   named: number
   member_limit: number
   generated_version: string
+  /** the publication that it was made of */
   revision: number
+  /** documents of the view, also those that it does not list */
+  document_count: number
+  /** open documents of that publication that were read for it */
+  covered: number
+  /** open documents of that publication */
+  total: number
   created_at: number
 }
+
+/** How much of a publication something was made of. */
+export type Made = Pick<ViewRow, 'revision' | 'covered' | 'total'>
 
 /** A view to be stored; members are row keys, best first. */
 export interface NewView {
@@ -22,6 +36,8 @@ export interface NewView {
   terms: string[]
   named: boolean
   memberLimit: number
+  /** documents of the view; `documents` lists at most `memberLimit` of them */
+  documentCount: number
   documents: Member[]
   entities: Member[]
 }
@@ -31,24 +47,26 @@ export interface Member {
   score: number
 }
 
-export interface Build {
-  revision: number
+export interface Build extends Made {
   generated_version: string
+  /** documents that were not read yet when it began, open or not */
+  unread: number
   built_at: number
 }
 
 /** Stores a view, inside the caller's transaction; one of the same slug is replaced. */
 export function writeView(
   db: Database,
-  of: { spaceKey: number; kind: ViewKind; generatedVersion: string; revision: number },
+  of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
   view: NewView,
 ): void {
   db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', of.spaceKey, of.kind, view.slug)
   const { key } = db.run(
-    `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, revision, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, created_at,
+       revision, covered, total, document_count)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[of.spaceKey, of.kind, view.slug, view.name, JSON.stringify(view.terms), view.named ? 1 : 0, view.memberLimit],
-    ...[of.generatedVersion, of.revision, Date.now()],
+    ...[of.generatedVersion, Date.now(), of.made.revision, of.made.covered, of.made.total, view.documentCount],
   )
   for (const kind of ['document', 'entity'] as const)
     for (const [place, member] of view[kind === 'document' ? 'documents' : 'entities'].entries())
@@ -63,6 +81,13 @@ export function dropDerived(db: Database, of: { spaceKey: number; kind: ViewKind
   db.run(
     'DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?',
     ...[of.spaceKey, of.kind, of.upTo],
+  )
+}
+
+/** How many documents of a space were deleted so far. What is derived while it grows may tell of what is gone. */
+export function deletionsOf(db: Database, spaceKey: number): number {
+  return (
+    db.get<{ deletions: number }>('SELECT deletions FROM space_deletions WHERE space_key = ?', spaceKey)?.deletions ?? 0
   )
 }
 
@@ -105,16 +130,15 @@ export function lastBuild(db: Database, spaceKey: number, kind: ViewKind): Build
 
 export function recordBuild(db: Database, spaceKey: number, kind: ViewKind, build: Omit<Build, 'built_at'>): void {
   db.run(
-    `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at)
-     VALUES (?, ?, ?, ?, ?)`,
-    ...[spaceKey, kind, build.revision, build.generated_version, Date.now()],
+    `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at, covered, total, unread)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[spaceKey, kind, build.revision, build.generated_version, Date.now(), build.covered, build.total, build.unread],
   )
 }
 
 // Views are made of what everybody of the tenant may read: their names and groups would tell of the rest.
-const OPEN = `d.deleted_at IS NULL AND (d.source_id IS NULL OR EXISTS (SELECT 1 FROM sources s WHERE s.id = d.source_id
-  AND (s.permission_scope = '[]' OR EXISTS (SELECT 1 FROM json_each(s.permission_scope) WHERE value = '*'))))`
-const LIVE = 'v.from_revision IS NOT NULL AND v.until_revision IS NULL'
+export const OPEN = `d.deleted_at IS NULL AND ${isOpen('d.source_id')}`
+export const LIVE = 'v.from_revision IS NOT NULL AND v.until_revision IS NULL'
 
 export interface ProfileRow {
   version_key: number
@@ -122,13 +146,19 @@ export interface ProfileRow {
   terms: Uint8Array
 }
 
-/** Terms of open, published documents, newest first, from before a version on. */
-export function openProfiles(db: Database, spaceKey: number, before: number, limit: number): ProfileRow[] {
+/** Terms of open documents that a publication shows, newest first, from before a version on. */
+export function openProfiles(
+  db: Database,
+  { key: spaceKey, head_revision: revision }: Pick<SpaceRow, 'key' | 'head_revision'>,
+  before: number,
+  limit: number,
+): ProfileRow[] {
   return db.all<ProfileRow>(
     `SELECT p.version_key, p.doc_key, p.terms FROM page_index p INDEXED BY page_index_space
      CROSS JOIN versions v ON v.key = p.version_key CROSS JOIN documents d ON d.key = p.doc_key
-     WHERE p.space_key = ? AND p.version_key < ? AND ${LIVE} AND ${OPEN} ORDER BY p.version_key DESC LIMIT +?`,
-    ...[spaceKey, before, limit],
+     WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT}
+       AND v.from_revision <= ? AND ${LIVE} AND ${OPEN} ORDER BY p.version_key DESC LIMIT +?`,
+    ...[spaceKey, before, revision, limit],
   )
 }
 
@@ -155,6 +185,15 @@ export function openRelations(db: Database, spaceKey: number, before: number, li
   )
 }
 
+/** The key from which on a space has at most `count` relations; 0 where it has no more than those. */
+export function oldestOfNewest(db: Database, spaceKey: number, count: number): number {
+  const rows = db.all<{ key: number }>(
+    'SELECT key FROM graph_relations WHERE space_key = ? ORDER BY key DESC LIMIT 2 OFFSET ?',
+    ...[spaceKey, count - 1],
+  )
+  return rows.length < 2 ? 0 : (rows[0]?.key ?? 0)
+}
+
 export function lowestRelation(db: Database, spaceKey: number, before: number, limit: number): number | undefined {
   const rows = db.all<{ key: number }>(
     'SELECT key FROM graph_relations WHERE space_key = ? AND key < ? ORDER BY key DESC LIMIT +?',
@@ -163,26 +202,60 @@ export function lowestRelation(db: Database, spaceKey: number, before: number, l
   return rows.length < limit ? undefined : rows.at(-1)?.key
 }
 
-/** Open documents that mention entities, those with the most mentions first. */
-export function documentsMentioning(db: Database, entities: readonly number[], limit: number): Member[] {
-  return db.all<Member>(
-    `SELECT doc_key key, count(*) * 1.0 score FROM (
-       SELECT v.doc_key FROM json_each(?) wanted CROSS JOIN graph_mentions m ON m.entity_key = wanted.value
-       CROSS JOIN versions v ON v.key = m.version_key CROSS JOIN documents d ON d.key = v.doc_key
-       WHERE ${LIVE} AND ${OPEN} LIMIT 20000)
-     GROUP BY doc_key ORDER BY score DESC, doc_key LIMIT +?`,
-    ...[JSON.stringify(entities), limit],
-  )
+/** Mentions looked at before others get a turn. */
+const MENTIONS = 5000
+
+/** All open documents that mention entities, those with the most mentions first. */
+export async function documentsMentioning(db: Database, entities: readonly number[]): Promise<Member[]> {
+  const mentions = new Map<number, number>()
+  for (const entity of entities)
+    for (let after: number | null = 0; after !== null; await turn()) {
+      const slice = `SELECT node_key, version_key FROM graph_mentions WHERE entity_key = ? AND node_key > ?
+        ORDER BY node_key LIMIT +?`
+      const rows = db.all<{ key: number; n: number }>(
+        `SELECT d.key, sum(m.n) n FROM (SELECT version_key, count(*) n FROM (${slice}) GROUP BY version_key) m
+         CROSS JOIN versions v ON v.key = m.version_key CROSS JOIN documents d ON d.key = v.doc_key
+         WHERE ${LIVE} AND ${OPEN} GROUP BY d.key`,
+        ...[entity, after, MENTIONS],
+      )
+      for (const { key, n } of rows) mentions.set(key, (mentions.get(key) ?? 0) + n)
+      after = lastMention(db, entity, after)
+    }
+  return [...mentions].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score || a.key - b.key)
 }
 
-/** Which of some documents are open and published. */
-export function openDocuments(db: Database, spaceKey: number, docs: readonly number[]): Set<number> {
-  const rows = db.all<{ key: number }>(
-    `SELECT d.key FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
-     CROSS JOIN versions v ON v.doc_key = d.key WHERE d.space_key = ? AND ${LIVE} AND ${OPEN}`,
-    ...[JSON.stringify(docs), spaceKey],
+/** The node that a slice of an entity's mentions ends with; null where there are no more behind it. */
+function lastMention(db: Database, entity: number, after: number): number | null {
+  const row = db.get<{ node_key: number }>(
+    'SELECT node_key FROM graph_mentions WHERE entity_key = ? AND node_key > ? ORDER BY node_key LIMIT 1 OFFSET ?',
+    ...[entity, after, MENTIONS - 1],
   )
-  return new Set(rows.map(({ key }) => key))
+  return row?.node_key ?? null
+}
+
+/** The open documents that published nodes are of, by node; other nodes are left out. */
+export function openDocumentOf(db: Database, spaceKey: number, nodes: readonly number[]): Map<number, number> {
+  const rows = db.all<{ key: number; doc_key: number }>(
+    `SELECT n.key, n.doc_key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+     CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
+     WHERE n.space_key = ? AND ${LIVE} AND ${OPEN}`,
+    ...[JSON.stringify(nodes), spaceKey],
+  )
+  return new Map(rows.map(({ key, doc_key }) => [key, doc_key]))
+}
+
+/** Open documents of a space, by id. */
+export function openDocumentsAfter(
+  db: Database,
+  spaceKey: number,
+  after: string,
+  limit: number,
+): { key: number; id: string }[] {
+  return db.all<{ key: number; id: string }>(
+    `SELECT d.key, d.id FROM documents d INDEXED BY documents_space
+     WHERE d.space_key = ? AND d.id > ? AND ${OPEN} ORDER BY d.id LIMIT +?`,
+    ...[spaceKey, after, limit],
+  )
 }
 
 /** Beginnings of documents' texts, for their words. */

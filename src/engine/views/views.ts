@@ -10,20 +10,20 @@ import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../query/derivation.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { buildCommunities, buildTopics } from './build.js'
-import { documentsAbout } from './named-topic.js'
+import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
+import { type Coverage, OpenDocuments } from './coverage.js'
+import { NamedTopics, versionOf } from './named-topics.js'
 import { slugOf } from './slug.js'
 import {
+  type Build,
+  deletionsOf,
   dropDerived,
   lastBuild,
   lastViewKey,
+  type Made,
   type NewView,
-  namedCount,
   recordBuild,
   type ViewKind,
-  type ViewRow,
-  viewNamed,
-  viewsOf,
   writeView,
 } from './store.js'
 
@@ -33,12 +33,12 @@ const CATCH_UP_MILLISECONDS = 30_000
 const FIRST_MILLISECONDS = 2500
 /** Time from the end of a derivation to the next one that a reader starts, however often the space publishes. */
 const REST_MILLISECONDS = 60_000
-/** Topics that clients named: the newest of them follow the publications. */
-const REFRESHED = 100
+/** Derivations that deletions may cut off before a reader is told of none. */
+const TRIES = 3
 
-interface Built {
-  views: NewView[]
+interface Built extends BuiltViews {
   generatedVersion: string
+  made: Made
 }
 
 /**
@@ -50,10 +50,14 @@ export class SemanticViews {
   readonly #derivations: Derivations
   readonly #stop = new AbortController()
   readonly #running = new Map<string, Promise<Built>>()
+  readonly #open: OpenDocuments
+  readonly #named: NamedTopics
 
   constructor(context: EngineContext, derivations: Derivations) {
     this.#context = context
     this.#derivations = derivations
+    this.#open = new OpenDocuments(context.db)
+    this.#named = new NamedTopics(context, this.#open, this.#stop.signal)
   }
 
   /** derivations that run now */
@@ -63,71 +67,67 @@ export class SemanticViews {
 
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
-    await Promise.allSettled(this.#running.values())
+    await Promise.allSettled([...this.#running.values(), this.#named.settled()])
+  }
+
+  /** How much of the publication of now a view covers. */
+  coverage(spaceKey: number, made: Made): Coverage {
+    return this.#open.coverage(spaceKey, made)
   }
 
   /** Makes a topic of the documents that its name stands for; without name and slug, all topics of the space. */
   async materializeTopic(space: SpaceRow, body: MaterializeTopicBody): Promise<MaterializedTopic> {
-    const { topicName, topicSlug } = body
-    if (topicName === undefined && topicSlug === undefined) return this.#allTopics(space, body)
-    const slug = topicSlug ?? slugOf(topicName ?? '', 'topic')
-    const known = viewNamed(this.#context.db, space.key, 'topic', slug)
-    const name = topicName ?? known?.name ?? slug.replaceAll('-', ' ')
-    if (known?.named !== 1 && namedCount(this.#context.db, space.key) >= LIMITS.namedTopicsPerSpace)
-      throw new KsError(
-        'capacity-exceeded',
-        `topicName must be one of the ${LIMITS.namedTopicsPerSpace} topics that this space has, which are all it may have`,
-      )
-    const generatedVersion = body.generatedVersion ?? versionOf(space)
-    const view = await this.#named(space, { slug, name, limit: body.limit })
-    await this.#context.db.write(() =>
-      writeView(
-        this.#context.db,
-        { spaceKey: space.key, kind: 'topic', generatedVersion, revision: space.head_revision },
-        view,
-      ),
-    )
+    if (body.topicName === undefined && body.topicSlug === undefined) return this.#allTopics(space, body)
+    const { view, made, generatedVersion } = await this.#named.make(space, body)
     return {
-      ...{ knowledgeSpaceId: space.id, topicName: name, topicSlug: slug, generatedVersion },
-      documentCount: view.documents.length,
+      ...{ knowledgeSpaceId: space.id, topicName: view.name, topicSlug: view.slug, generatedVersion },
+      documentCount: view.documentCount,
       pathCount: pathsOf(view),
+      ...this.coverage(space.key, made),
     }
   }
 
   async materializeCommunities(space: SpaceRow, body: MaterializeCommunitiesBody): Promise<MaterializedCommunities> {
-    const { views, generatedVersion } = await this.#derive(space, 'community', body.generatedVersion)
+    const { views, documents, generatedVersion, made } = await this.#derive(space, 'community', body.generatedVersion)
     return {
       knowledgeSpaceId: space.id,
       generatedVersion,
       communityCount: views.length,
-      entityCount: distinct(views.flatMap(({ entities }) => entities)),
-      documentCount: distinct(views.flatMap(({ documents }) => documents)),
+      entityCount: new Set(views.flatMap(({ entities }) => entities.map(({ key }) => key))).size,
+      documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
+      ...this.coverage(space.key, made),
     }
   }
 
   /**
    * Makes the views of a kind ready to be listed: the first time it waits for them, within a bound; when the space has
-   * published since, they are derived anew behind the reader.
-   *
-   * @returns whether what is there is of an earlier publication
+   * published since, or more of its documents were read, they are derived anew behind the reader.
    */
-  async ready(space: SpaceRow, kind: ViewKind): Promise<boolean> {
+  async ready(space: SpaceRow, kind: ViewKind): Promise<void> {
     const build = lastBuild(this.#context.db, space.key, kind)
-    if (build?.revision === space.head_revision) return false
-    if (build !== undefined && Date.now() - build.built_at < REST_MILLISECONDS) return true
+    if (build !== undefined && !(await this.#isDue(space, build))) {
+      if (kind === 'topic') this.#named.complete(space, REST_MILLISECONDS)
+      return
+    }
     const derived = this.#derive(space, kind, undefined).then(
       () => undefined,
       (error: unknown) => this.#failed(space, kind, error),
     )
-    if (build !== undefined) return true
+    if (build !== undefined) return
     const waiting = new AbortController()
     await Promise.race([
       derived,
       sleep(FIRST_MILLISECONDS, undefined, { signal: waiting.signal }).catch(() => undefined),
     ])
     waiting.abort()
-    return lastBuild(this.#context.db, space.key, kind)?.revision !== space.head_revision
+  }
+
+  async #isDue(space: SpaceRow, build: Build): Promise<boolean> {
+    if (Date.now() - build.built_at < REST_MILLISECONDS) return false
+    if (build.revision !== space.head_revision) return true
+    // what could not be covered for its number is not tried again, only what could not be read
+    return build.unread > 0 && (await this.#derivations.catchUp(space, 0)) < build.unread
   }
 
   #failed(space: SpaceRow, kind: ViewKind, error: unknown): void {
@@ -136,14 +136,16 @@ export class SemanticViews {
   }
 
   async #allTopics(space: SpaceRow, body: MaterializeTopicBody): Promise<MaterializedTopic> {
-    const { views, generatedVersion } = await this.#derive(space, 'topic', body.generatedVersion, body.limit)
+    const derived = await this.#derive(space, 'topic', body.generatedVersion, body.limit)
+    const { views, documents, generatedVersion, made } = derived
     const largest = views.find(({ terms }) => terms.length > 0) ?? views[0]
     return {
       ...{ knowledgeSpaceId: space.id, generatedVersion },
       topicName: largest?.name ?? space.name,
       topicSlug: largest?.slug ?? slugOf(space.name, 'topic'),
-      documentCount: distinct(views.flatMap(({ documents }) => documents)),
+      documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
+      ...this.coverage(space.key, made),
     }
   }
 
@@ -163,53 +165,63 @@ export class SemanticViews {
   }
 
   async #build(spaceKey: number, kind: ViewKind, version: string | undefined, limit: number): Promise<Built> {
+    for (let tries = TRIES; tries > 0; tries--) {
+      const built = await this.#tryBuild(spaceKey, kind, version, limit)
+      if (built !== undefined) return built
+    }
+    throw new KsError('unavailable', 'documents are being deleted all the time: the views are made when that ends')
+  }
+
+  /** @returns nothing when a document was deleted meanwhile: nothing that was made of it is shown */
+  async #tryBuild(
+    spaceKey: number,
+    kind: ViewKind,
+    version: string | undefined,
+    limit: number,
+  ): Promise<Built | undefined> {
     const { db } = this.#context
     const { signal } = this.#stop
     const space = spaceByKey(db, spaceKey)
     if (space === undefined) throw new Error('the space was deleted')
     await this.#derivations.catchUp(space, CATCH_UP_MILLISECONDS)
-    const views =
-      kind === 'topic' ? await buildTopics(db, space, limit, signal) : await buildCommunities(db, space, signal)
-    const named = kind === 'topic' ? await this.#namedAgain(space) : []
-    const generatedVersion = version ?? versionOf(space)
-    const of = { spaceKey, kind, generatedVersion, revision: space.head_revision }
+    const now = await this.#now(spaceKey)
+    const deletions = deletionsOf(db, spaceKey)
+    const unlessDeleted = (work: () => void) =>
+      db.write(() => {
+        const stands = deletionsOf(db, spaceKey) === deletions
+        if (stands) work()
+        return stands
+      })
+    const built =
+      kind === 'topic' ? await buildTopics(db, now.space, limit, signal) : await buildCommunities(db, now.space, signal)
+    const named = kind === 'topic' ? await this.#named.again(now.space) : []
+    const made = { revision: now.space.head_revision, covered: Math.min(built.covered, now.total), total: now.total }
+    const generatedVersion = version ?? versionOf(made)
+    const of = { spaceKey, kind, generatedVersion, made }
     // view by view, so that the event loop is held for milliseconds; cut short, earlier and new ones stand side by side
     const before = lastViewKey(db)
-    for (const view of views) await db.write(() => writeView(db, of, view))
-    for (const { row, view } of named)
-      await db.write(() => writeView(db, { ...of, generatedVersion: row.generated_version }, view))
-    await db.write(() => {
+    for (const view of built.views) if (!(await unlessDeleted(() => writeView(db, of, view)))) return undefined
+    for (const one of named) await this.#named.store(spaceKey, one)
+    const ended = await unlessDeleted(() => {
       dropDerived(db, { spaceKey, kind, upTo: before })
-      recordBuild(db, spaceKey, kind, { revision: space.head_revision, generated_version: generatedVersion })
+      recordBuild(db, spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread })
     })
-    return { views, generatedVersion }
+    return ended ? { ...built, generatedVersion, made } : undefined
   }
 
-  /** Topics that clients named, with the documents of today. */
-  async #namedAgain(space: SpaceRow): Promise<{ row: ViewRow; view: NewView }[]> {
-    const rows = viewsOf(this.#context.db, space.key, 'topic').filter(({ named }) => named === 1)
-    rows.sort((a, b) => b.key - a.key)
-    const found: { row: ViewRow; view: NewView }[] = []
-    for (const row of rows.slice(0, REFRESHED))
-      found.push({ row, view: await this.#named(space, { slug: row.slug, name: row.name, limit: row.member_limit }) })
-    return found
+  /** The publication of now, its open documents, and how many of all were not read yet. */
+  async #now(spaceKey: number): Promise<{ space: SpaceRow; total: number; unread: number }> {
+    const before = spaceByKey(this.#context.db, spaceKey)
+    const counted = before === undefined ? 0 : await this.#derivations.unread(before)
+    const space = spaceByKey(this.#context.db, spaceKey)
+    if (space === undefined) throw new Error('the space was deleted')
+    // what was counted of another publication says nothing of this one
+    const unread = space.head_revision === before?.head_revision ? counted : Number.MAX_SAFE_INTEGER
+    return { space, total: this.#open.total(spaceKey), unread }
   }
-
-  async #named(space: SpaceRow, of: { slug: string; name: string; limit: number }): Promise<NewView> {
-    const documents = await documentsAbout(this.#context, space, of.name, of.limit, this.#stop.signal)
-    return { slug: of.slug, name: of.name, terms: [], named: true, memberLimit: of.limit, documents, entities: [] }
-  }
-}
-
-function versionOf(space: SpaceRow): string {
-  return `publication-${space.head_revision}`
 }
 
 /** The folder of a view, its files, and the folders of a community's two kinds of members. */
 function pathsOf({ documents, entities }: NewView): number {
   return 1 + documents.length + entities.length + (entities.length > 0 ? 2 : 0)
-}
-
-function distinct(members: readonly { key: number }[]): number {
-  return new Set(members.map(({ key }) => key)).size
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/gateway/snapshots.js'
 import type { Caller, Page } from '../api.js'
 import type { EngineContext } from '../context.js'
-import type { QueryGate } from '../query/admission.js'
+import type { QueryGate } from '../query/gate.js'
 import type { QueryShared } from '../query/stages.js'
 import { replaySnapshot } from './replay.js'
 import { createSnapshot, deleteSnapshot, listSnapshots, readSnapshotFile, snapshotDetail } from './snapshots.js'

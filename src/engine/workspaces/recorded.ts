@@ -101,7 +101,7 @@ export function queriesOf(db: Database, caller: Caller, space: SpaceRow, session
     .reverse()
   return traces.flatMap((trace, place) => {
     const bundle = trace.bundle_id === null ? undefined : readBundle(db, caller.tenant, trace.bundle_id)
-    if (bundle === undefined || !documentsVisible(db, space.key, bundle)) return []
+    if (bundle === undefined || !documentsVisible(db, caller, space.key, bundle)) return []
     const searched = searchedQuery(
       trace.query,
       traces.slice(0, place).map(({ query }) => ({ query, answer: '' })),
@@ -145,16 +145,6 @@ export function evidenceOf({ items }: Pick<EvidenceBundle, 'items'>): KeptEviden
       },
     ]
   })
-}
-
-/** Ids of those documents that are there now. */
-export function liveDocuments(db: Database, spaceKey: number, ids: readonly string[]): Set<string> {
-  const rows = db.all<{ id: string }>(
-    `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
-     WHERE d.space_key = ? AND d.deleted_at IS NULL`,
-    ...[JSON.stringify([...new Set(ids)]), spaceKey],
-  )
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** A kept passage as it is shown: of a deleted document, only what it was called by machines. */

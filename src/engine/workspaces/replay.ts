@@ -4,8 +4,10 @@ import type { LostReason, ReplayedQuery, SnapshotReplay } from '../../contract/g
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
-import { admit, type QueryGate, type Snapshot } from '../query/admission.js'
+import { knownDocuments } from '../documents/store.js'
+import { admit, type Snapshot } from '../query/admission.js'
 import { freshnessOf } from '../query/freshness.js'
+import type { QueryGate } from '../query/gate.js'
 import { judge } from '../query/judge.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
@@ -13,7 +15,7 @@ import type { SpaceRow } from '../spaces/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { TraceRecorder } from '../traces/recorder.js'
-import { evidenceOf, type KeptEvidence, type KeptQuery, liveDocuments, referenceOf } from './recorded.js'
+import { evidenceOf, type KeptEvidence, type KeptQuery, referenceOf } from './recorded.js'
 import { findSnapshot, keptQueries } from './snapshots.js'
 
 /** A call stops then and says where to go on; the query that runs is finished or given up soon after. */
@@ -100,7 +102,7 @@ async function replayOne(
     return {
       ...base,
       evidenceState: { recorded: kept.evidenceState, now: today.state },
-      ...compare(context.db, at, kept.evidence, today.evidence),
+      ...compare(context.db, caller, at, kept.evidence, today.evidence),
     }
   } catch (error) {
     if (!(error instanceof KsError) || error.code === 'busy') throw error
@@ -117,7 +119,7 @@ async function searchToday(
   kept: KeptQuery,
 ): Promise<Today> {
   const { db } = context
-  const live = liveDocuments(db, at.space.key, kept.activeDocumentIds)
+  const live = knownDocuments(db, caller, at.space.key, kept.activeDocumentIds)
   const activeDocumentIds = kept.activeDocumentIds.filter((id) => live.has(id))
   // none of the documents it was limited to is left: asking all others would be another query
   if (kept.activeDocumentIds.length > 0 && activeDocumentIds.length === 0)
@@ -132,7 +134,7 @@ async function searchToday(
   )
   timer.unref()
   const { signal } = limit
-  const leave = await shared.gate.enter(signal)
+  const leave = await shared.gate.enter(caller.tenant, signal)
   try {
     const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
     const recorder = new TraceRecorder()
@@ -151,12 +153,14 @@ async function searchToday(
 /** A passage is kept when its node is there again, or its very words in the same file, which may have a new version. */
 function compare(
   db: Database,
+  caller: Caller,
   { space, head }: { space: SpaceRow; head: Snapshot },
   before: readonly KeptEvidence[],
   today: readonly KeptEvidence[],
 ): Pick<ReplayedQuery, 'added' | 'lost' | 'kept'> {
-  const live = liveDocuments(
+  const live = knownDocuments(
     db,
+    caller,
     space.key,
     [...before, ...today].map(({ documentAssetId }) => documentAssetId),
   )

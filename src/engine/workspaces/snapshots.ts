@@ -12,13 +12,14 @@ import { isUuid, newId } from '../../lib/ids.js'
 import type { Caller, Page } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { cat } from '../vfs/cat.js'
 import { placeOf } from '../vfs/namespace.js'
 import { readObject } from '../vfs/workspaces.js'
 import { workspaceName } from './paths.js'
-import { type KeptQuery, liveDocuments, queriesOf, referenceOf, sessionOf } from './recorded.js'
+import { type KeptQuery, queriesOf, referenceOf, sessionOf } from './recorded.js'
 import { FOLDER_END, subtreeOf } from './store.js'
 
 /** A row of `workspace_snapshots` with its space. */
@@ -143,7 +144,7 @@ export function snapshotDetail(db: Database, caller: Caller, id: string): Worksp
   )
   const queries = keptQueries(db, row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
-  const live = liveDocuments(db, row.space_key, cited)
+  const live = knownDocuments(db, caller, row.space_key, cited)
   return {
     ...toSnapshot(row),
     files: files.map(({ path, sha256, size, type, version, at }) => ({

@@ -48,6 +48,7 @@ export async function pipeChat(
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
     }
   } finally {
+    out.endProse()
     lines.close()
     process.off('SIGINT', onInterrupt)
   }

@@ -230,3 +230,8 @@ export function analyzeQuery(text: string): string[] {
   const terms = queryTerms(plain.replace(CHINESE_QUESTION_WORDS, ' '), QUERY_STOP_WORDS)
   return terms.length > 0 ? terms : queryTerms(plain, new Set())
 }
+
+/** Terms of a query that say what it is about: as `analyzeQuery`, but none of a query of question and stop words alone. */
+export function analyzeContent(text: string): string[] {
+  return queryTerms(normalise(text).replace(CHINESE_QUESTION_WORDS, ' '), QUERY_STOP_WORDS)
+}

@@ -61,12 +61,19 @@ test('what cannot be read is told apart from what is not there', () => {
   expect(unread).toEqual(['closed'])
 })
 
-test('of two files that the service would give one name the first counts', () => {
+test('names that differ by a blank are two files', () => {
   write('note.md')
   write('note.md ')
-  const { files, skipped } = look([''], { folder, walk: RULES, onFolder: () => undefined })
+  const { files, skipped } = look([''], { folder, walk: RULES, onFolder: () => {} })
+  expect([[...files.keys()].sort(), skipped]).toEqual([['note.md', 'note.md '], []])
+})
+
+test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is passed over, and told', () => {
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xe9])]), 'x')
+  write('note.md')
+  const { files, skipped } = look([''], { folder, walk: RULES, onFolder: () => {} })
   expect([...files.keys()]).toEqual(['note.md'])
-  expect(skipped).toMatchObject([{ reason: 'another file goes by the same name' }])
+  expect(skipped).toMatchObject([{ filename: expect.stringMatching(/\/\\xE9$/), reason: 'its name is not UTF-8' }])
 })
 
 test('a folder that is gone is not an empty one', () => {

@@ -156,6 +156,15 @@ describe('replies by annotations', () => {
     expect((await say('How much is a red kettle?')).answer).not.toContain('Fixed')
     await switched('enable', { score_threshold: 0.6 })
     expect((await say('How much is the blue kettle?')).answer).toBe('Fixed: forty.')
+    await switched('enable', { score_threshold: 0.9 })
+    const fixed: [asked: string, question: string][] = [
+      ['price of plan B', 'price of plan A'],
+      ['Is the kettle not safe?', 'Is the kettle safe?'],
+      ['opening hours on Sunday?', 'opening hours?'],
+    ]
+    for (const [, question] of fixed) await add(question, 'Fixed')
+    for (const [asked] of fixed) expect([asked, (await say(asked)).metadata.annotation_reply]).toEqual([asked, null])
+    expect((await say('When do you open?')).answer).toBe('Fixed')
     const any = await chat.chat('POST', '/apps/annotation-reply/disable', { body: 'not json' })
     expect(any.status).toBe(200)
   })

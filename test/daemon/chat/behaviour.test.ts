@@ -150,18 +150,27 @@ describe('what an application asks of its model', () => {
   })
 })
 
-test('what no passage answers goes to the model, which is told so and sees what was said before', async () => {
+test('what no passage seems to answer goes to the model with the passages that are near and what was said before', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
   const first = await blocking(token, { query: 'How much is a blue kettle?', auto_generate_name: false })
-  expect(server.requests.at(-1)?.body.messages?.[0]?.content).not.toContain('No passage')
   const { conversation_id } = first
-  const text = await (await ask(token, { query: 'Zygomorphic ranunculus xylem?', conversation_id })).text()
+  const near = 'Which expenditure would somebody incur acquiring some kettle nowadays?'
+  const text = await (await ask(token, { query: near, conversation_id })).text()
   const end = JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')
+  // the model cites none of them
   expect(end).toMatchObject({ event: 'message_end', metadata: { retriever_resources: [] } })
   const messages = server.requests.at(-1)?.body.messages ?? []
   expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
-  expect(messages[0]?.content).toMatch(/^No passage .*Be brief\.$/s)
+  expect(messages[0]?.content).toMatch(/about this conversation alone.*Be brief\.$/s)
+  expect(messages[0]?.content).not.toContain('No passage')
   expect(messages[1]?.content).toBe('How much is a blue kettle?')
+  expect(messages[3]?.content).toContain('costs forty crowns')
+})
+
+test('a model is told when nothing at all was found; without one the answer says so', async () => {
+  const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
+  await blocking(token, { query: 'Zygomorphic ranunculus xylem?', auto_generate_name: false })
+  expect(server.requests.at(-1)?.body.messages?.[0]?.content).toMatch(/^No passage was found.*Be brief\.$/s)
   const alone = await appOf({
     knowledgeSpaceIds: [chat.spaceId],
     model: { pluginId: 'builtin', provider: 'extractive', model: 'extractive' },

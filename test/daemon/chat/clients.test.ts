@@ -11,6 +11,10 @@ const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
 const MODEL = { ...PROVIDER, model: 'talker' }
 /** U+2028 and U+0085 end a line for Python's `splitlines`, which some clients read streams with */
 const ODD = 'Grüße 你好 👩‍👩‍👧 one\u2028two\u0085three "quoted" \\ data: {"event":"fake"}\n\ndata:done'
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 const UNBROKEN = '👍'.repeat(40_000)
 const ANSWERS: Record<string, string> = { odd: ODD, unbroken: UNBROKEN }
 
@@ -220,6 +224,66 @@ describe('a request', () => {
     const body = await bodyOf<{ message: string }>(response)
     expect(body).toMatchObject({ status: 400, code: 'invalid_param', params: 'conversation_id' })
     expect(body.message).toContain('is not a valid uuid')
+  })
+
+  test('may write no inputs as an empty list, as PHP does, and nothing else in their place', async () => {
+    expect((await answered(await send('x', { response_mode: 'blocking', inputs: [] }))).answer).toBe('You wrote 1')
+    const refused = await bodyOf<object>(await send('x', { inputs: ['city'] }))
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_param', params: 'inputs' })
+  })
+
+  test('may spell the mode as responseMode, which gives way to response_mode', async () => {
+    expect((await answered(await send('x', { responseMode: 'blocking' }))).answer).toBe('You wrote 1')
+    const streamed = await send('x', { responseMode: 'blocking', response_mode: 'streaming' })
+    expect(streamed.headers.get('content-type')).toContain('text/event-stream')
+    await streamed.text()
+    expect(await bodyOf<object>(await send('x', { responseMode: 'loud' }))).toMatchObject({ params: 'response_mode' })
+  })
+
+  test('may name a conversation with PATCH, of its own user alone', async () => {
+    const { conversation_id } = await answered(await send('x', { response_mode: 'blocking' }))
+    const path = `/v1/conversations/${conversation_id}`
+    const rename = (user: string) =>
+      chat.edge.send('PATCH', path, { token: talk, json: { name: 'By an old client', user } })
+    expect((await rename('somebody else')).status).toBe(404)
+    const renamed = await rename('u')
+    expect(renamed.status).toBe(200)
+    expect(await renamed.json()).toMatchObject({ id: conversation_id, name: 'By an old client' })
+    const { data } = await bodyOf<{ data: { id: string; name: string }[] }>(
+      await chat.edge.send('GET', '/v1/conversations?user=u', { token: talk }),
+    )
+    expect(data.find(({ id }) => id === conversation_id)?.name).toBe('By an old client')
+  })
+
+  test('that uploads is answered with 200, or with 201 where the application says so', async () => {
+    for (const [fields, status] of [
+      [{}, 200],
+      [{ uploadStatus: 201 }, 201],
+    ] as const) {
+      const token = await keyOf({ vision: { enabled: true }, ...fields })
+      const form = new FormData()
+      form.append('file', new Blob([PIXEL], { type: 'image/png' }), 'dot.png')
+      form.append('user', 'u')
+      const uploaded = await chat.edge.send('POST', '/v1/files/upload', { token, body: form })
+      expect([uploaded.status, (await bodyOf<{ name: string }>(uploaded)).name]).toEqual([status, 'dot.png'])
+    }
+    const json = { name: 'A', uploadStatus: 204 }
+    expect((await chat.edge.send('POST', '/chat-apps', { token: chat.token, json })).status).toBe(400)
+  })
+
+  test('whose input is too long is told how long it may be', async () => {
+    const userInputForm = [{ 'text-input': { label: 'City', variable: 'city', required: true, max_length: 5 } }]
+    const token = await keyOf({ userInputForm })
+    const send = (city: string) =>
+      chat.edge.send('POST', '/v1/chat-messages', {
+        token,
+        json: { query: 'x', user: 'u', response_mode: 'blocking', inputs: { city } },
+      })
+    expect((await send('Paris')).status).toBe(200)
+    expect(await bodyOf<object>(await send('London'))).toMatchObject({
+      status: 400,
+      message: 'city in input form must be at most 5 characters long',
+    })
   })
 
   test('may be HEAD wherever GET is served', async () => {

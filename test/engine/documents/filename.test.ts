@@ -1,29 +1,67 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { displayName, provisionalType } from '../../../src/engine/documents/filename.js'
+import { provisionalType, storedName, virtualName } from '../../../src/engine/documents/filename.js'
+import { parsePath } from '../../../src/engine/vfs/paths.js'
 
-describe('display names', () => {
+/** A part of a path as a file system may hold it. */
+const part = fc
+  .string({
+    unit: fc.oneof(
+      fc.constantFrom('a', 'e', '\u0301', '\u00e9', ' ', '.', '\\', '\t', '\u202e', '~', ':'),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    ),
+    minLength: 1,
+    maxLength: 6,
+  })
+  .filter((text) => text.isWellFormed() && !/[/\u0000]/.test(text) && text !== '.' && text !== '..')
+const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'))
+
+describe('stored names', () => {
   it.each([
     ['docs/intro.md', 'docs/intro.md'],
     ['../../etc/passwd', 'etc/passwd'],
-    ['C:\\Users\\ada\\notes.txt', 'Users/ada/notes.txt'],
+    ['C:\\Users\\ada\\notes.txt', 'C:\\Users\\ada\\notes.txt'],
     ['a//b/./c.md', 'a/b/c.md'],
-    ['evil\u202Etxt.exe\u0000', 'eviltxt.exe'],
+    ['a\u0000b', 'ab'],
     ['..', 'unnamed'],
     ['', 'unnamed'],
-  ])('%j is shown as %j', (given, shown) => {
-    expect(displayName(given)).toBe(shown)
+  ])('%j is kept as %j', (given, kept) => {
+    expect(storedName(given)).toBe(kept)
   })
 
-  it('never hold parts that a path could climb with, and keep what they are given twice', () => {
+  it('are the names of a file system, code point for code point', () => {
+    fc.assert(
+      fc.property(path, (name) => {
+        expect(storedName(name)).toBe(name)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('never hold parts that a path could climb with, and stay what they are', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (name) => {
-        const shown = displayName(name)
-        expect(shown.split('/').some((part) => part === '' || part === '.' || part === '..')).toBe(false)
-        expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(1024)
-        expect(displayName(shown)).toBe(shown)
+        const kept = storedName(name)
+        expect(kept.split('/').some((piece) => piece === '' || piece === '.' || piece === '..')).toBe(false)
+        expect(storedName(kept)).toBe(kept)
       }),
     )
+  })
+})
+
+describe('the names of virtual paths', () => {
+  it('are paths, and those that are paths already stay as they are', () => {
+    fc.assert(
+      fc.property(fc.oneof(path, fc.string({ unit: 'binary', maxLength: 1024 }).map(storedName)), (name) => {
+        const shown = virtualName(name)
+        const whole = `/sources/uploads/${shown}`
+        expect(parsePath(whole).path).toBe(whole)
+        expect(virtualName(shown)).toBe(shown)
+      }),
+      { numRuns: 2000 },
+    )
+    expect(virtualName('docs/a\\b \u202e.md')).toBe('docs/a\\b \u202e.md')
+    expect(virtualName('a\tb\u0085.md')).toBe('a\u2409b\ufffd.md')
   })
 })
 

@@ -20,18 +20,23 @@ beforeEach(async () => {
     permissionScope: ['grace'],
     metadata: {},
   } as const
-  const source = await engine.sources.create(ADA, spaceId, about)
+  const source = await engine.sources.create(GRACE, spaceId, about)
   secret = await send('secret.md', 'The code of the vault is changed every ninety days.', source.id)
   open = await send('open.md', 'The library opens at noon.')
 })
 afterEach(() => running.end())
 
-async function send(filename: string, text: string, sourceId?: string): Promise<string> {
+async function send(
+  filename: string,
+  text: string,
+  sourceId?: string,
+  caller = sourceId === undefined ? ADA : GRACE,
+): Promise<string> {
   const { documents } = running.engine
-  const upload = await documents.upload(ADA, spaceId, { many: false })
+  const upload = await documents.upload(caller, spaceId, { many: false })
   await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
   const [accepted] = await upload.commit(sourceId === undefined ? {} : { sourceId })
-  await documents.settled(ADA, spaceId, accepted!)
+  await documents.settled(caller, spaceId, accepted!)
   return accepted!.asset.id
 }
 

@@ -289,13 +289,19 @@ describe('a planted miss is explained: ', () => {
 })
 
 describe('an explanation', () => {
-  it('tells nothing of the text and the rank of a document that its reader may not read', async () => {
+  it('tells of a document that its reader may not know of what it tells of one that never was', async () => {
     const [secret] = await ingest(test.engine, ADA, small, { 'secret.md': 'The vault code is ninety walruses.' })
     restrict(test.dataDir, secret!.asset.id, ['grace'])
-    const found = await explain(small, { query: 'vault code walruses', path: 'secret.md' })
-    expect([found.verdict, culprit(found).reason]).toEqual(['out-of-scope', 'not-permitted'])
-    expect(JSON.stringify(found.stages)).not.toMatch(/walrus|BM25|rank/)
-    expect(found.hint).toMatch(/permission scope/)
+    const query = 'vault code walruses'
+    const never = await explain(small, { query, path: 'secrets.md' })
+    for (const path of ['secret.md', 'secret', 'vault/secret.md']) {
+      const found = await explain(small, { query, path })
+      expect([found.verdict, culprit(found).reason]).toEqual(['unknown-document', 'unknown-path'])
+      expect(culprit(found).figures).toEqual({ similar: [] })
+      expect(found.hint).toBe(never.hint)
+    }
+    const byId = await explain(small, { query, documentId: secret!.asset.id })
+    expect([byId.verdict, culprit(byId).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
   it('keeps the rules of a query', async () => {

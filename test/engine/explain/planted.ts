@@ -98,5 +98,6 @@ export function restrict(dataDir: string, documentId: string, readers: string[])
   const source = `SELECT 'source', ?, space_key, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0 FROM documents WHERE id = ?`
   db.prepare(`INSERT INTO sources (${columns}) ${source}`).run(ADA.tenant, JSON.stringify(readers), documentId)
   db.prepare("UPDATE documents SET source_id = 'source' WHERE id = ?").run(documentId)
+  db.prepare("UPDATE staged_commits SET source_id = 'source' WHERE document_id = ?").run(documentId)
   db.close()
 }

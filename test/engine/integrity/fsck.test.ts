@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
+import type { IndexedNode } from '../../../src/engine/search/ports.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import { allIssues, codes, noteText, repairAll, spaceWith, sql } from './space.js'
@@ -258,7 +259,33 @@ test('a document that nobody compiles gets its job back', async () => {
   await until(async () => (await allIssues(engine, id, 'artifact-segments')).length === 0)
 })
 
-test('an index that lost passages is noticed by its counts, and one that holds wrong ones in depth; it is built anew', {
+/** Applies a change to the index of a space that its rows know nothing of, as a fault would. */
+async function spoilIndex(dataDir: string, space: string, change: { add: IndexedNode[]; remove: number[] }) {
+  const seq = sql(dataDir, (db) => Number(db.prepare('SELECT max(seq) FROM projection_log').pluck().get()))
+  let nodes = 8
+  const indexes = createSearchIndexes({
+    dir: join(dataDir, 'indexes'),
+    watermarkLagMs: 0,
+    source: {
+      head: () => ({ seq }),
+      oldest: () => 1,
+      expected: () => ({ seq, nodes, vectors: 0 }),
+      counted: async () => ({ seq, nodes, vectors: 0 }),
+      async *changes() {},
+      async *vectors() {},
+    },
+  })
+  await indexes.settle(space)
+  nodes -= change.remove.length
+  await indexes.apply(space, { seq: seq + 1, ...change })
+  expect((await indexes.status(space)).textWatermark).toBe(seq + 1)
+  await indexes.close()
+  sql(dataDir, (db) =>
+    db.exec('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (1, -1, 9999, 9999)'),
+  )
+}
+
+test('an index that lost passages fills them in by itself; one that holds wrong ones is found in depth and built anew', {
   timeout: 60_000,
 }, async () => {
   const test = await start()
@@ -266,30 +293,19 @@ test('an index that lost passages is noticed by its counts, and one that holds w
   // the watermark on disk is two seconds behind what it tells of
   await sleep(2500)
   await test.engine.close()
-  const indexes = createSearchIndexes({
-    dir: join(test.dataDir, 'indexes'),
-    watermarkLagMs: 0,
-    source: {
-      head: () => ({ seq: 8 }),
-      oldest: () => 1,
-      async *changes() {},
-      async *vectors() {},
-    },
-  })
-  // node 1 goes, node 2 gets the words of nobody
-  await indexes.apply(id, { seq: 9, remove: [1], add: [{ key: 2, doc: 1, title: 'x', body: 'nobody' }] })
-  expect((await indexes.status(id)).textWatermark).toBe(9)
-  await indexes.close()
-  sql(test.dataDir, (db) =>
-    db.exec('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (1, -1, 9999, 9999)'),
-  )
+  await spoilIndex(test.dataDir, id, { remove: [1, 5], add: [] })
+  await test.reopen()
+  expect(await allIssues(test.engine, id, 'all', true)).toEqual([])
+
+  await sleep(2500)
+  await test.engine.close()
+  await spoilIndex(test.dataDir, id, { remove: [], add: [{ key: 2, doc: 1, title: 'x', body: 'nobody' }] })
   await test.reopen()
   const { engine } = test
-  expect(codes(await allIssues(engine, id, 'references'))).toEqual({ 'text-count': 1 })
-  const deep = await allIssues(engine, id, 'references', true)
-  expect(codes(deep)).toEqual({ 'text-count': 1, 'text-lost': 2 })
-  const items = await repairAll(engine, id)
-  expect(items).toMatchObject([{ status: 'repaired' }])
+  expect(await allIssues(engine, id, 'references')).toEqual([])
+  expect(codes(await allIssues(engine, id, 'references', true))).toEqual({ 'text-lost': 1 })
+  const deep = { dryRun: false, check: 'references', deep: true } as const
+  expect((await engine.integrity.repair(ADA, id, deep)).items).toMatchObject([{ status: 'repaired' }])
   expect(await allIssues(engine, id, 'all', true)).toEqual([])
 })
 
@@ -325,8 +341,10 @@ test('vectors that are damaged or gone are found and computed again, and each pa
     db.exec('DELETE FROM vectors WHERE node_key IN (6, 7)')
     db.exec('INSERT INTO vectors SELECT vector_space, 9999, vector FROM vectors WHERE node_key = 8')
   })
-  const found = codes(await allIssues(engine, id, 'references'))
-  expect(found).toEqual({ 'vector-count': 1, 'vector-damaged': 3, 'vector-missing': 2, 'vector-without-node': 1 })
+  // the daemon compares counts too, and may have been first
+  const { 'vector-count': count, ...found } = codes(await allIssues(engine, id, 'references'))
+  expect([1, undefined]).toContain(count)
+  expect(found).toEqual({ 'vector-damaged': 3, 'vector-missing': 2, 'vector-without-node': 1 })
   const items = await repairAll(engine, id)
   expect(items.filter((item) => item.status !== 'repaired')).toEqual([])
   expect(await allIssues(engine, id, 'references', true)).toEqual([])

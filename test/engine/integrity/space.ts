@@ -64,11 +64,11 @@ export async function allCandidates(engine: Engine, spaceId: string, prefix?: st
 }
 
 /** Changes rows behind the engine's back. */
-export function sql(dataDir: string, work: (db: Sqlite.Database) => void): void {
+export function sql<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
   const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'))
   try {
     db.pragma('busy_timeout = 5000')
-    work(db)
+    return work(db)
   } finally {
     db.close()
   }

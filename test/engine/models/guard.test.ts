@@ -49,6 +49,11 @@ async function read(generator: Generator, content: string, options: { maxTokens?
   return text
 }
 
+function refusedWith(status: number, code: string) {
+  const body = JSON.stringify({ error: { message: 'no', type: 'x', code } })
+  return { kind: 'status', status, body } as const
+}
+
 test.each([
   ['429', { kind: 'status', status: 429 }],
   ['500', { kind: 'status', status: 500 }],
@@ -67,7 +72,10 @@ test.each([
   ['a reset', { kind: 'reset' }, 4, 'provider "acme" closed the connection before its answer was complete'],
   ['400', { kind: 'status', status: 400 }, 1, 'provider "acme" refused the request (4xx)'],
   ['401', { kind: 'status', status: 401 }, 1, 'provider "acme" refused the credentials (401)'],
-  ['404', { kind: 'status', status: 404 }, 1, 'provider "acme" refused the request (404)'],
+  ['404', { kind: 'status', status: 404 }, 1, 'provider "acme" has no model "m", or not at this address (404)'],
+  ['a quota', refusedWith(429, 'insufficient_quota'), 1, 'provider "acme" has no quota left (429)'],
+  ['a quota, in other words', refusedWith(403, 'insufficient_quota'), 1, 'provider "acme" has no quota left (403)'],
+  ['a model it lacks', refusedWith(400, 'model_not_found'), 1, 'provider "acme" does not know the model "m"'],
   ['501', { kind: 'status', status: 501 }, 1, 'provider "acme" failed on its side (5xx)'],
 ] as const)('%s for ever fails after the allowed tries with one safe sentence', async (_, fault, tries, message) => {
   const { fake, registry } = await setUp()
@@ -399,4 +407,12 @@ test('no failure shows the key, a header value, the prompt, the query of the add
   expect(fake.requests[0]!.query).toBe('sig=CANARY-query')
   const shown = inspect(registry.describe(), { depth: 9 }) + JSON.stringify(registry.describe())
   for (const canary of canaries) expect(shown).not.toContain(canary)
+})
+
+test('a refusal whose text only speaks of a quota is none of a quota', async () => {
+  const { fake, registry } = await setUp()
+  const body = JSON.stringify({ error: { message: 'the prompt was: what does insufficient_quota mean?', code: null } })
+  fake.script(...repeat(9, { kind: 'status', status: 429, body } as const))
+  const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
+  expect(error.message).toBe('provider "acme" is limiting the rate of calls (429)')
 })

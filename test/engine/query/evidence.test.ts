@@ -121,3 +121,13 @@ describe('a session', () => {
     expect(new Set(bundleOf(alone).items.map(({ metadata }) => metadata.filename)).size).toBe(2)
   })
 })
+
+describe('permission-limited', () => {
+  it('is told where nothing but what was withheld was found, and the answer has no evidence', async () => {
+    const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET })
+    await restrict(secret.asset.id, ['grace'])
+    const asked = await ask(test.engine, ADA, spaceId, 'How often is the vault code of the north tower changed?')
+    expect(bundleOf(asked)).toMatchObject({ state: 'permission-limited', items: [] })
+    expect(asked.done.finishReason).toBe('no-retrieval-evidence')
+  })
+})

@@ -37,6 +37,30 @@ test('an engine that is closed lets a task go, and the next one goes on behind i
   await tested.end()
 })
 
+test('the evidence of the steps of a task goes by its own rule, that of its report stays', async () => {
+  let ahead = 0
+  const schedule = { intervalMs: DAY, batchRows: 2 }
+  const tested = await startEngine({ now: () => Date.now() + ahead, retention: schedule })
+  const spaceId = await spaceWith(tested.engine)
+  const { id } = await research(tested.engine, spaceId)
+  const partials = async () => (await tested.engine.research.partials(ADA, id, { limit: 50 })).items
+  const { evidenceBundleId } = await tested.engine.research.report(ADA, id)
+  const before = await partials()
+  expect(before.length).toBeGreaterThan(1)
+  await tested.engine.retention.setSpace(ADA, spaceId, { evidenceCacheRetentionDays: 20 })
+  schedule.intervalMs = 30
+  for (const days of [19, 2]) {
+    ahead += days * DAY
+    await tested.reopen()
+    if (ahead < 20 * DAY) expect(await partials()).toEqual(before)
+    else await until(async () => (await partials()).length === 1)
+  }
+  expect(await partials()).toEqual(before.slice(-1))
+  expect((await tested.engine.research.report(ADA, id)).evidenceBundleId).toBe(evidenceBundleId)
+  expect(JSON.stringify(before.at(-1))).toContain(evidenceBundleId)
+  await tested.end()
+})
+
 test('tasks that ended go with the policy for answers, with all their rows and bytes; open and younger ones stay', async () => {
   let ahead = 0
   const schedule = { intervalMs: DAY, batchRows: 2 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ResearchReport, ResearchTaskJob, researchEvents } from '../../../src/contract/gateway/research.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { sql } from '../integrity/space.js'
 import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
 
 let test1: TestEngine
@@ -96,6 +97,24 @@ describe('a research task without a model', () => {
     expect(task.stage).toBe('completed')
     const report = await engine.research.report(ADA, task.id)
     expect(report).toMatchObject({ state: 'not-enough-evidence', sources: [], open: [report.query] })
+  })
+
+  test('says that the graph was not whole that led it on', async () => {
+    const { engine, dataDir } = test1
+    sql(dataDir, (db) =>
+      db.exec("CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END"),
+    )
+    try {
+      const space = await spaceWith(engine)
+      const task = await research(engine, space, { query: 'Which orchestra of the harbour of Brest?', mode: 'fast' })
+      const reason = 'the graph of 3 documents is still being built'
+      expect(await engine.research.report(ADA, task.id)).toMatchObject({
+        ...{ degraded: true, degradedReasons: expect.arrayContaining([reason]) },
+        degradations: expect.arrayContaining([{ part: 'graph', class: 'unavailable', reason }]),
+      })
+    } finally {
+      sql(dataDir, (db) => db.exec('DROP TRIGGER unreadable'))
+    }
   })
 
   test('works in each mode, and in an empty space', async () => {

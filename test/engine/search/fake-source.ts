@@ -1,4 +1,10 @@
-import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch } from '../../../src/engine/search/ports.js'
+import type {
+  ExpectedCounts,
+  IndexBatch,
+  IndexedNode,
+  ReplaySource,
+  VectorBatch,
+} from '../../../src/engine/search/ports.js'
 
 /** What the database is to the indexes, in memory: live nodes and a log of changes, one sequence a batch. */
 export class FakeSource implements ReplaySource {
@@ -12,6 +18,8 @@ export class FakeSource implements ReplaySource {
   /** pages served so far, to see what was asked for */
   changesAsked: number[] = []
   vectorPages = 0
+  /** how often every row was counted */
+  counts = 0
   pageSize = 50
   /** waited before each page */
   delayMs = 0
@@ -42,6 +50,19 @@ export class FakeSource implements ReplaySource {
     return this.oldestSeq
   }
 
+  expected(): ExpectedCounts {
+    const vectors = this.vectorSpace === undefined ? [] : this.#vectorsOf(this.vectorSpace)
+    return {
+      ...{ seq: this.seq, nodes: this.nodes.size, vectors: vectors.length },
+      ...(this.vectorSpace === undefined ? {} : { vectorSpace: this.vectorSpace }),
+    }
+  }
+
+  async counted(): Promise<ExpectedCounts> {
+    this.counts++
+    return this.expected()
+  }
+
   async *changes(_space: string, afterSeq: number): AsyncIterable<IndexBatch> {
     this.changesAsked.push(afterSeq)
     if (afterSeq > 0) {
@@ -58,17 +79,19 @@ export class FakeSource implements ReplaySource {
   }
 
   async *vectors(_space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
-    const other = this.extra.get(vectorSpace)
-    const vectorOf = (node: IndexedNode) => (vectorSpace === this.vectorSpace ? node.vector : other?.get(node.key))
-    const found = [...this.nodes.values()].flatMap((node) => {
-      const vector = vectorOf(node)
-      return vector === undefined ? [] : [{ key: node.key, doc: node.doc, vector }]
-    })
-    for (const page of pages(found, this.pageSize)) {
+    for (const page of pages(this.#vectorsOf(vectorSpace), this.pageSize)) {
       await this.#wait()
       this.vectorPages++
       yield vectorBatch(vectorSpace, page)
     }
+  }
+
+  #vectorsOf(vectorSpace: string): { key: number; doc: number; vector: Float32Array }[] {
+    const other = this.extra.get(vectorSpace)
+    return [...this.nodes.values()].flatMap((node) => {
+      const vector = other === undefined ? node.vector : other.get(node.key)
+      return vector === undefined ? [] : [{ key: node.key, doc: node.doc, vector }]
+    })
   }
 
   async #wait(): Promise<void> {

@@ -148,6 +148,39 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       expect(keysOf(await search(['number7', 'number100', 'number8']))).toEqual([7])
     })
 
+    it('fills in at the start what its files lack or hold too much, and says so until then', async () => {
+      start({ textEngine })
+      await indexes.apply(SPACE, source.commit(nodes(1, 60)))
+      await indexes.close()
+      // the log goes on without changes of these passages: nothing that is replayed brings them or takes them away
+      source.nodes.set(900, node(900))
+      source.nodes.delete(3)
+      source.nodes.delete(4)
+      source.delayMs = 50
+      start({ textEngine, graceMs: 0 })
+      const early = await search(['common'], vectors[5])
+      expect(early.degraded.join()).toMatch(/text index/)
+      await indexes.settle(SPACE)
+      expect(await indexes.status(SPACE)).toMatchObject({ textCount: 59, vectorCount: 59, degraded: [] })
+      expect(keysOf(await search(['number3', 'number900', 'number7']))).toEqual([7, 900])
+    })
+
+    it('notices while it runs that an index differs from the rows, and fills it', async () => {
+      start({ textEngine })
+      await indexes.apply(SPACE, source.commit(nodes(1, 60)))
+      await indexes.settle(SPACE)
+      source.nodes.set(900, node(900))
+      source.nodes.set(901, node(901))
+      source.nodes.delete(3)
+      await indexes.apply(SPACE, source.commit(nodes(100, 1)))
+      await untilStatus((status) => status.textCount === 62 && status.vectorCount === 62)
+      expect(keysOf(await search(['number900', 'number3', 'number7']))).toEqual([7, 900])
+      await expect.poll(async () => (await search([], vectors[900])).degraded, { timeout: 10_000 }).toEqual([])
+      const near = await search([], vectors[900])
+      expect(near.hits.find(({ key }) => key === 900)?.cosine).toBeCloseTo(1, 3)
+      expect(messages.join('\n')).toContain('the text index holds 61 passages, the rows')
+    })
+
     it('survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
       start({ textEngine })
       await indexes.apply(SPACE, source.commit(nodes(1, 300)))
@@ -299,6 +332,45 @@ describe('search indexes', () => {
     expect(await indexes.status(SPACE)).toMatchObject({ textCount: 30, vectorCount: 30 })
   })
 
+  it('counts no rows while counters and indexes agree, and builds nothing anew for a counter that is wrong', async () => {
+    start()
+    for (let i = 0; i < 10; i++) await indexes.apply(SPACE, source.commit(nodes(i * 10 + 1, 10)))
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    expect(source.counts).toBe(0)
+    const asked = source.changesAsked.length
+    const wrong = source.expected.bind(source)
+    source.expected = () => ({ ...wrong(), nodes: 103, vectors: 98 })
+    source.counted = async () => {
+      source.counts++
+      return wrong()
+    }
+    await indexes.apply(SPACE, source.commit(nodes(500, 0)))
+    await expect.poll(() => source.counts, { timeout: 10_000 }).toBe(1)
+    // a change that comes while the rows are counted has them counted again
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await indexes.apply(SPACE, source.commit(nodes(500, 0)))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(source.counts).toBe(1)
+    expect(source.changesAsked.length).toBe(asked)
+    expect(await indexes.status(SPACE)).toMatchObject({ textCount: 100, vectorCount: 100, degraded: [] })
+  })
+
+  it('says for good that an index differs which no filling makes whole, and goes on answering', async () => {
+    source.commit(nodes(1, 30))
+    const wrong = source.expected.bind(source)
+    source.expected = () => ({ ...wrong(), nodes: 40, vectors: 41 })
+    start()
+    const found = await search(['number3'], vectors[3])
+    expect(keysOf(found)).toContain(3)
+    await indexes.settle(SPACE)
+    expect((await search(['number3'], vectors[3])).degraded).toEqual([
+      'the text index holds 30 passages, the rows 40',
+      'the vector index holds 30 vectors, the rows 41',
+    ])
+    await indexes.apply(SPACE, source.commit(nodes(500, 1)))
+    expect(keysOf(await search(['number500']))).toEqual([500])
+  })
+
   it('changes from one vector space to another', async () => {
     start()
     await indexes.apply(SPACE, source.commit(nodes(1, 40)))
@@ -313,6 +385,8 @@ describe('search indexes', () => {
       indexes.search(SPACE, { terms: [], vector, vectorSpace, textK: 3, vectorK: 3 })
     expect((await ask(MODEL, vectors[5]!)).vectorCount).toBe(3)
     expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
+    source.vectorSpace = 'next'
+    source.dimension = 8
     await indexes.activateVectors(SPACE, 'next')
     expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
     expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
@@ -325,6 +399,8 @@ describe('search indexes', () => {
     source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
     await indexes.addVectors(SPACE, vectorBatch('next', [{ key: 1, doc: 1, vector: other[0]! }]))
     killed()
+    source.vectorSpace = 'next'
+    source.dimension = 8
     await indexes.activateVectors(SPACE, 'next')
     expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
   })
@@ -351,7 +427,7 @@ describe('search indexes', () => {
     start()
     const script = `
       import { createSearchIndexes } from ${JSON.stringify(new URL('../../../dist/engine/search/indexes.js', import.meta.url).href)}
-      const none = { head: () => ({ seq: 0 }), oldest: () => 0, async *changes() {}, async *vectors() {} }
+      const none = { head: () => ({ seq: 0 }), expected: () => ({ seq: 0, nodes: 0, vectors: 0 }), counted: async () => none.expected(), oldest: () => 0, async *changes() {}, async *vectors() {} }
       const indexes = createSearchIndexes({ dir: ${JSON.stringify(join(dir, 'other'))}, source: none })
       await indexes.apply('space', { seq: 1, add: [{ key: 1, doc: 1, title: '', body: 'word' }], remove: [] })
       console.log(indexes.pid())

@@ -192,6 +192,18 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['later'])).toEqual([10])
     })
 
+    it('keeps what is staged when it is told to rest before the commit', async () => {
+      fill(3)
+      index.stage([{ key: 10, doc: 1, text: 'staged' }], [1])
+      index.rest()
+      index.stage([{ key: 11, doc: 1, text: 'staged' }], [])
+      index.commit(4)
+      expect(await keysOf(['staged'])).toEqual([10, 11])
+      expect(index.count()).toBe(4)
+      index.rest()
+      expect(await keysOf(['common'])).toEqual([2, 3])
+    })
+
     it('keeps keys beyond 32 bits', async () => {
       const key = 2 ** 40 + 5
       index.stage([{ key, doc: 2 ** 41, text: 'large' }], [])

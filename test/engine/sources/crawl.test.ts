@@ -244,3 +244,82 @@ test('a deleted source takes its documents along or lets them go, and is nobody 
   for (const one of gone)
     await expect(home.engine.documents.get(ADA, spaceId, one.id)).rejects.toMatchObject({ code: 'not-found' })
 })
+
+test('a site whose robots.txt and pages are made to cost time does not hold up anybody else', {
+  timeout: 180_000,
+}, async () => {
+  const rules = Array.from({ length: 2000 }, (_, n) => `Disallow: /*${'ab*'.repeat(60)}${n}$`)
+  const links = Array.from({ length: 5000 }, (_, n) => `/${'ab'.repeat(900)}/${n}.html`)
+  site = await startSite({
+    '/': page('Start', 'A page of many links.', links),
+    '/robots.txt': `User-agent: *\n${rules.join('\n')}\n`,
+  })
+  const id = await add(`${site.url}/`, { parameters: { maxPages: 2 } })
+  let longest = 0
+  let last = performance.now()
+  const clock = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 20)
+  expect(await counts(id)).toMatchObject({ imported: 1, failed: 1 })
+  clearInterval(clock)
+  expect(longest).toBeLessThan(3000)
+})
+
+test('a base address of megabytes is not repeated in every link', { timeout: 60_000 }, async () => {
+  const base = `<base href="/${'x'.repeat(1_000_000)}/">`
+  const links = Array.from({ length: 5000 }, (_, n) => `${n}.html`)
+  site = await startSite({ '/': page('Start', 'A page with a long base.', links, base) })
+  site.pages.set('/1.html', page('One', 'Found all the same.'))
+  const id = await add(`${site.url}/`, { parameters: { maxPages: 3 } })
+  expect(await counts(id)).toMatchObject({ status: 'completed', imported: 2 })
+})
+
+test('a page that vanished takes its document with it, linked or not; one that was not reached says when it was seen', async () => {
+  site = await startSite({
+    '/': page('Start', 'Home of pages that go.', ['/linked.html', '/unlinked.html', '/broken.html', '/kept.html']),
+    ...Object.fromEntries(
+      ['linked', 'unlinked', 'broken', 'kept'].map((name) => [`/${name}.html`, page(name, `The page ${name}.`)]),
+    ),
+  })
+  const id = await add(`${site.url}/`)
+  expect(await counts(id)).toEqual(tally(5, 0, 0, 0))
+  const first = now
+  const seenAt = async () =>
+    Object.fromEntries((await documentsOf(id)).map(({ filename, metadata }) => [filename, metadata.lastSeenAt]))
+  now += 3_600_000
+  site.pages.delete('/linked.html')
+  site.pages.set('/unlinked.html', (_request, response) => response.writeHead(410).end())
+  site.pages.set('/broken.html', (_request, response) => response.writeHead(503).end())
+  site.pages.set('/', page('Start', 'Home of pages that go.', ['/linked.html', '/broken.html']))
+  expect(await counts(id)).toEqual(tally(0, 1, 0, 2))
+  const times = await seenAt()
+  expect(
+    Object.keys(times)
+      .filter((name) => !name.startsWith('index'))
+      .sort(),
+  ).toEqual(['broken.html', 'kept.html'])
+  expect(times['kept.html']).toBe(new Date(now).toISOString())
+  expect(times['broken.html']).toBe(new Date(first).toISOString())
+})
+
+test('a page may be missing for as many crawls as its source allows, and comes back as if nothing had been', async () => {
+  site = await startSite({
+    '/': page('Start', 'Home of a page that comes back.', ['/b.html']),
+    '/b.html': page('B', 'The page that comes back.'),
+  })
+  const id = await add(`${site.url}/`, { parameters: { missingAfter: 2 } })
+  await counts(id)
+  const missing = async () => (await documentsOf(id)).map(({ metadata }) => metadata.missingCrawls ?? 0)
+  const text = site.pages.get('/b.html') ?? ''
+  site.pages.delete('/b.html')
+  await counts(id)
+  expect((await missing()).sort()).toEqual([0, 1])
+  site.pages.set('/b.html', text)
+  await counts(id)
+  expect(await missing()).toEqual([0, 0])
+  site.pages.delete('/b.html')
+  await counts(id)
+  await counts(id)
+  expect(await documentsOf(id)).toHaveLength(1)
+})

@@ -22,6 +22,23 @@ const create = (changes: Record<string, unknown> = {}) =>
     ...changes,
   })
 
+test('a sync policy that is wrong is told before a space or a source that does not exist', async () => {
+  const metadata = { syncPolicy: { mode: 'sometimes' } }
+  const absent = '0192f1c0-0000-7000-8000-000000000000'
+  const source = { name: 'Site', type: 'web' as const, uri: 'https://example.com/', permissionScope: [] }
+  const { sources } = home.engine
+  const outcome = async (call: () => Promise<unknown>) =>
+    await (async () => call())().then(
+      () => 'done',
+      (error: { code?: string }) => error.code,
+    )
+  expect(await outcome(() => sources.create(ADA, absent, { ...source, metadata }))).toBe('invalid-sync-policy')
+  expect(await outcome(() => sources.create(ADA, absent, { ...source, metadata: {} }))).toBe('not-found')
+  expect(await outcome(() => sources.update(ADA, absent, absent, { metadata }))).toBe('invalid-sync-policy')
+  expect(await outcome(() => sources.update(ADA, spaceId, absent, { metadata }))).toBe('invalid-sync-policy')
+  expect(await outcome(() => sources.update(ADA, spaceId, absent, { metadata: {} }))).toBe('not-found')
+})
+
 describe('credentials', () => {
   test('are used, kept encrypted, and shown nowhere', async () => {
     const secret = 'canary-4f1c9b7e'

@@ -145,6 +145,27 @@ describe('status and stats', () => {
     expect((await status()).activeSessions).toEqual({ count: 0, truncated: false, items: [] })
   })
 
+  it('show a session from its first query on, whose lease goes by the id of the query', async () => {
+    const body = { knowledgeSpaceId: spaceId, query: QUESTION, activeDocumentIds: [], activeEntityIds: [] }
+    const run = await test.engine.queries.start(ADA, body, new AbortController().signal)
+    const { activeSessions, activeLeases } = await status()
+    expect(activeSessions).toMatchObject({
+      ...{ count: 1, truncated: false },
+      items: [{ id: run.sessionId, subjectId: ADA.subject, clientKind: 'api' }],
+    })
+    expect((await stats()).runtime.activeSessionSampleCount).toBe(1)
+    expect(activeLeases.items).toMatchObject([{ id: run.traceId }])
+    // it is known to its own subject before that query ends
+    const more = { ...body, sessionId: run.sessionId }
+    const second = await test.engine.queries.start(ADA, more, new AbortController().signal)
+    const other = await test.engine.queries.start({ ...ADA, subject: 'eve' }, more, new AbortController().signal)
+    expect(second.sessionId).toBe(run.sessionId)
+    expect(other.sessionId).not.toBe(run.sessionId)
+    expect((await status()).activeSessions.count).toBe(2)
+    for (const each of [run, second, other]) for await (const frame of each.frames()) expect(frame).toBeDefined()
+    expect((await status()).activeSessions.count).toBe(2)
+  })
+
   it('claim nothing that is not measured', async () => {
     expect(await stats()).toMatchObject({
       cache: { available: false, entries: 0, totalBytes: 0 },

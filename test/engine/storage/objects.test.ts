@@ -1,9 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS } from '../../../src/engine/compile/parse/limits.js'
+import { readDocument } from '../../../src/engine/compile/parse/read-document.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
 
@@ -44,6 +55,37 @@ describe('the object store', () => {
   it('stops at the limit and leaves nothing behind', async () => {
     await expect(stage(Buffer.alloc(11), 10)).rejects.toMatchObject({ code: 'upload-too-large' })
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
+  })
+
+  it('A28: gives nothing that a link in a received data directory leads to', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'ks-outside-'))
+    try {
+      const secret = Buffer.from('a key of the user')
+      const hash = createHash('sha256').update(secret).digest('hex')
+      const file = await put(Buffer.from('first'))
+      const folder = await put(Buffer.from('second'))
+      writeFileSync(join(outside, 'key'), secret)
+      writeFileSync(join(outside, basename(folder)), secret)
+      rmSync(store.path(file))
+      symlinkSync(join(outside, 'key'), store.path(file))
+      rmSync(dirname(store.path(folder)), { recursive: true })
+      symlinkSync(outside, dirname(store.path(folder)))
+      for (const key of [file, folder]) {
+        await expect(store.bytes(key)).rejects.toMatchObject({ code: 'EOUTSIDE' })
+        await expect(store.measure(key)).rejects.toMatchObject({ code: 'EOUTSIDE' })
+        const read = { path: store.path(key), root: store.realRoot, filename: 'a.txt' }
+        expect(await readDocument(read, DEFAULT_LIMITS)).toMatchObject({ ok: false })
+      }
+      // sending the document again puts its own bytes there
+      const again = ObjectStore.key('tenant', hash)
+      await put(secret)
+      rmSync(store.path(again))
+      symlinkSync(join(outside, 'key'), store.path(again))
+      await put(secret)
+      expect(lstatSync(store.path(again)).isFile()).toBe(true)
+    } finally {
+      rmSync(outside, { recursive: true, force: true })
+    }
   })
 
   it('does not remove what is referenced at the moment of removal', async () => {

@@ -32,6 +32,12 @@ describe('cat', () => {
       resourceType: 'document',
       targetId: id,
     })
+    expect(await cat('/knowledge/documents/b.md')).toMatchObject({
+      content: 'One\n\nFirst.\n\nTwo\n\nSecond.',
+      contentType: 'text/markdown',
+      resourceType: 'document',
+      targetId: id,
+    })
     expect(await cat('/knowledge/documents/b.md/Two/0002')).toMatchObject({
       content: 'Second.',
       contentType: 'text/plain; charset=utf-8',
@@ -50,20 +56,16 @@ describe('cat', () => {
     })
   })
 
-  it.each([
-    '/sources',
-    '/sources/uploads',
-    '/sources/uploads/a',
-    '/knowledge/documents/b.md',
-    '/knowledge/documents/b.md/One',
-    '/evidence',
-  ])('refuses the directory %s', async (path) => {
-    await space.add({ filename: 'a/b.md', sections: [[['One'], 'First.']] })
-    await expect(cat(path)).rejects.toMatchObject({
-      code: 'invalid-request',
-      message: expect.stringContaining('is a directory'),
-    })
-  })
+  it.each(['/sources', '/sources/uploads', '/sources/uploads/a', '/knowledge/documents/b.md/One', '/evidence'])(
+    'refuses the directory %s',
+    async (path) => {
+      await space.add({ filename: 'a/b.md', sections: [[['One'], 'First.']] })
+      await expect(cat(path)).rejects.toMatchObject({
+        code: 'invalid-request',
+        message: expect.stringContaining('is a directory'),
+      })
+    },
+  )
 
   it('does not know documents that are not published or are deleted', async () => {
     await space.add({ filename: 'new', state: 'pending' })

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Caller } from '../../../src/engine/api.js'
@@ -29,7 +30,8 @@ export interface AddedDocument {
 }
 
 /** There is nothing to bring up to date: rows are written as tests need them. */
-const READ = { derivations: { catchUp: async () => 0 }, views: { ready: async () => false } }
+const WHOLE = () => ({ coveredDocuments: 0, totalDocuments: 0, stale: false })
+const READ = { derivations: { catchUp: async () => 0 }, views: { ready: async () => {}, coverage: WHOLE } }
 
 /** A space in a real database of its own, filled row by row as the compiler would. */
 export class TestSpace {
@@ -43,7 +45,11 @@ export class TestSpace {
   constructor(policy: Partial<typeof DEFAULT_POLICIES.consistencyPolicy> = {}) {
     this.#folder = mkdtempSync(join(tmpdir(), 'ks-vfs-'))
     this.db = new Database(join(this.#folder, 'ks.db'))
-    this.fs = createFileSystem({ db: this.db, objects: { path: (key) => join(this.#folder, key) }, semantic: READ })
+    this.fs = createFileSystem({
+      db: this.db,
+      objects: { bytes: (key) => readFile(join(this.#folder, key)) },
+      semantic: READ,
+    })
     this.key = this.addSpace(this.id, 'acme', policy)
   }
 

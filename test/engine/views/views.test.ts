@@ -5,6 +5,7 @@ import { freeSlug, slugOf } from '../../../src/engine/views/slug.js'
 import { topicsOf, writtenTerms } from '../../../src/engine/views/topics.kernel.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
+import { sql } from '../integrity/space.js'
 
 const TIDES = (i: number) =>
   `# Tides ${i}\n\nThe moon pulls the sea, and the tide rises in harbour ${i}. Spring tide and neap tide follow the moon. The Harbour Office of Brest measures every tide.\n`
@@ -94,7 +95,7 @@ describe('semantic views', () => {
     expect(made).toMatchObject({
       knowledgeSpaceId: spaceId,
       generatedVersion: 'spring',
-      documentCount: 4,
+      documentCount: 10,
       pathCount: 6,
     })
     expect(await names(`/knowledge/topics/${made.topicSlug}`)).toHaveLength(2)
@@ -107,7 +108,7 @@ describe('semantic views', () => {
     expect(made).toMatchObject({
       topicName: 'Sourdough and flour',
       topicSlug: 'baking',
-      documentCount: 3,
+      documentCount: 5,
       pathCount: 4,
     })
     const listed = await names('/knowledge/topics/baking')
@@ -189,12 +190,35 @@ describe('semantic views', () => {
     const bread = items.filter(({ filename }) => filename.startsWith('bread-')).map(({ id }) => id)
     await test.engine.documents.delete(ADA, spaceId, bread)
     expect(await names('/knowledge/topics/baking')).toEqual([])
+    const derived = (await ls('/knowledge/topics')).items.filter(({ metadata }) => metadata.named === false)
+    expect(derived.length).toBeGreaterThan(0)
+    expect(JSON.stringify(derived)).not.toMatch(/bread|flour|sourdough/i)
     await ingest(test.engine, ADA, spaceId, { 'tides-6.md': TIDES(6) })
     expect((await ls('/knowledge/topics')).items[0]?.metadata).toMatchObject({ stale: true })
     const made = await topic()
     expect(made).toMatchObject({ documentCount: 6 })
     expect(made.topicSlug).toContain('tide')
     await until(async () => (await names('/knowledge/entities/term')).every((name) => !name.includes('bread')))
+  })
+
+  it('stay stale until every document of the publication was read for them', async () => {
+    const stale = async (kind: string) =>
+      (await ls(`/knowledge/${kind}`)).items
+        .filter(({ metadata }) => metadata.named === false)
+        .map((v) => v.metadata.stale)
+    sql(test.dataDir, (db) =>
+      db.exec("CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END"),
+    )
+    await ingest(test.engine, ADA, spaceId, { 'tides-7.md': TIDES(7) })
+    expect(await topic()).toMatchObject({ documentCount: 6 })
+    await test.engine.graph.materializeCommunities(ADA, spaceId, {})
+    expect(new Set(await stale('topics'))).toEqual(new Set([true]))
+    expect(new Set(await stale('communities'))).toEqual(new Set([true]))
+    sql(test.dataDir, (db) => db.exec('DROP TRIGGER unreadable'))
+    expect(await topic()).toMatchObject({ documentCount: 7 })
+    await test.engine.graph.materializeCommunities(ADA, spaceId, {})
+    expect(new Set(await stale('topics'))).toEqual(new Set([false]))
+    expect(new Set(await stale('communities'))).toEqual(new Set([false]))
   })
 
   it('are gone with their space', async () => {

@@ -1,6 +1,7 @@
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { AgentThought } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
+import { withoutThoughts } from '../../../lib/text/said.js'
 import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
 import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
@@ -43,9 +44,10 @@ export async function* agentTurn(
     const results = new Map<ToolCall, string>()
     for (const call of calls) results.set(call, await tools.run(call, signal))
     yield { type: 'resources', resources: [...tools.resources] }
+    yield { type: 'degraded', degraded: tools.degraded }
     const observation = byName(calls, (call) => results.get(call) ?? '')
     yield { type: 'thought', thought: { ...thinking, observation } }
-    messages.push({ role: 'assistant', content: text, toolCalls: calls })
+    messages.push({ role: 'assistant', content: withoutThoughts(text), toolCalls: calls })
     for (const [call, content] of results) messages.push({ role: 'tool', content, toolCallId: call.id })
   }
 }

@@ -4,6 +4,7 @@ import { KsError } from '../../../contract/errors.js'
 import type { VirtualTree } from '../../../contract/gateway/fs.js'
 import type { Engine } from '../../api.js'
 import type { EngineContext } from '../../context.js'
+import type { Degradation } from '../../degraded.js'
 import type { ToolCall, ToolSpec } from '../../models/types.js'
 import { findSpace, type SpaceRow } from '../../spaces/store.js'
 import { type Asked, atItsTurn, type ChatShared } from '../answer.js'
@@ -47,6 +48,8 @@ export class AgentTools {
   readonly #spaces: SpaceRow[]
   /** passages that were found, each once, numbered from 1 in the order they were found */
   readonly resources: RetrieverResource[] = []
+  /** what searches had to do without */
+  readonly degraded: Degradation[] = []
 
   constructor(context: EngineContext, shared: AgentShared, asked: Asked) {
     this.#context = context
@@ -130,7 +133,9 @@ export class AgentTools {
     const { caller, conversationId: holder } = this.#asked
     const search = ({ id }: SpaceRow) =>
       evidenceOf(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, searched: query, holder }, signal)
-    const found = merged(await atItsTurn(this.#shared.gate, signal, () => Promise.all(this.#spaces.map(search))))
+    const spaces = await atItsTurn(this.#shared.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
+    const found = merged(spaces, { all: true })
+    this.degraded.push(...(found?.degraded ?? []))
     const passages = (found?.resources ?? []).map((resource) => {
       const known = this.resources.find(({ segment_id }) => segment_id === resource.segment_id)
       const kept = known ?? { ...resource, position: this.resources.length + 1 }
@@ -143,8 +148,13 @@ export class AgentTools {
 
   async #list(space: SpaceRow, path: string): Promise<unknown> {
     const { caller } = this.#asked
-    const { root, truncated } = await this.#shared.fs.tree(caller, space.id, { path, limit: LISTED, depth: DEPTH })
-    return { path, entries: flat(root.children), ...(truncated ? { truncated } : {}) }
+    const { root, truncated, degradedReasons } = await this.#shared.fs.tree(caller, space.id, {
+      path,
+      limit: LISTED,
+      depth: DEPTH,
+    })
+    const lacks = degradedReasons === undefined ? {} : { lacks: degradedReasons }
+    return { path, entries: flat(root.children), ...(truncated ? { truncated } : {}), ...lacks }
   }
 
   async #read(space: SpaceRow, path: string, from: unknown): Promise<unknown> {

@@ -2,6 +2,7 @@ import type { AnnotationJob, AnnotationJobStatus, AnnotationReplyBody } from '..
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { newId } from '../../../lib/ids.js'
 import type { EngineContext } from '../../context.js'
+import { untilWritten } from '../../until-written.js'
 import type { AppSession } from '../apps.js'
 import type { AnnotationMatcher } from './match.js'
 import { setReply } from './store.js'
@@ -88,7 +89,10 @@ export class AnnotationJobs {
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error)
       log.warn({ app: session.app.id, error: said }, 'annotation replies could not be switched')
-      await db.write(() => this.#move(id, 'error', said)).catch(() => {}) // a closed database marks it when it opens
+      // at the stop of the service it is left: the next start marks it
+      await untilWritten(this.#context, 'the end of a switch', this.#ending.signal, () =>
+        db.write(() => this.#move(id, 'error', said)),
+      ).catch(() => {})
     }
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ChatApp } from '../../../contract/chat/apps.js'
 import { embedQuestions } from '../../compile/embeddings.js'
@@ -5,10 +6,19 @@ import { isTrained } from '../../compile/vector-spaces.js'
 import type { EngineContext } from '../../context.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../../spaces/store.js'
 import { cosine, sameWords, sharedWords } from './likeness.js'
+import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
 import { type AnnotationRow, allAnnotations, replySetting } from './store.js'
 
 /** vectors of questions that are kept, in bytes */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024
+/** questions whose reading is kept: those of an application at its bound, and of a few others */
+const MAX_READ = 10_000
+/** of questions that are read before anything else is let in: some milliseconds */
+const READ_AT_ONCE = 200
+/** of two wordings of one question: what thresholds are made to let through */
+const SAME = 0.95
+/** of two questions with words that the other lacks, the most: below the threshold that clients begin with */
+const OTHER = 0.85
 /** what an entry costs beside its numbers */
 const ENTRY_BYTES = 200
 
@@ -27,6 +37,8 @@ export class AnnotationMatcher {
     maxSize: MAX_VECTOR_BYTES,
     sizeCalculation: (kept) => ENTRY_BYTES + (kept.known ? kept.vector.byteLength : 0),
   })
+
+  readonly #asked = new LRUCache<string, Asked>({ max: MAX_READ })
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -65,19 +77,40 @@ export class AnnotationMatcher {
   /**
    * How alike two of the questions are, 0 to 1: the cosine of their vectors under the model of the application's first
    * space. The built-in model knows only words of its space, so there half of the score is the words that both share;
-   * without a model all of it is.
+   * without a model all of it is, and either way the words have to agree. What contradicts is not alike at all.
    */
   async #likeness({ tenant, app }: App, questions: string[], signal: AbortSignal) {
+    await this.#readAll(questions)
     const space = this.#space(tenant, app)
-    if (space === undefined) return sharedWords
-    const vectors = await this.#embed(space, questions, signal)
-    if (vectors === undefined) return sharedWords
+    const vectors = space === undefined ? undefined : await this.#embed(space, questions, signal)
+    // the words of a space tell that two texts are about the same, not that they ask the same
+    const knowsMeaning = space !== undefined && vectors !== undefined && !isTrained(space)
     return (a: string, b: string): number => {
-      const [left, right] = [vectors.get(a), vectors.get(b)]
+      const [one, another] = [this.#read(a), this.#read(b)]
+      if (contradicts(one, another)) return 0
+      const [left, right] = [vectors?.get(a), vectors?.get(b)]
       const meaning = left?.known === true && right?.known === true ? cosine(left.vector, right.vector) : undefined
-      if (meaning === undefined) return sharedWords(a, b)
-      return isTrained(space) ? (meaning + sharedWords(a, b)) / 2 : meaning
+      const shared = sharedWords(a, b)
+      const score = meaning === undefined ? shared : knowsMeaning ? meaning : (meaning + shared) / 2
+      if (asksTheSame(one, another)) return Math.max(score, SAME)
+      return knowsMeaning && meaning !== undefined ? score : Math.min(score, OTHER)
     }
+  }
+
+  /** Thousands of questions take a while: others have their turn in between. */
+  async #readAll(questions: readonly string[]): Promise<void> {
+    for (const [index, question] of questions.entries()) {
+      this.#read(question)
+      if (index % READ_AT_ONCE === 0) await nextTurn()
+    }
+  }
+
+  #read(question: string): Asked {
+    const known = this.#asked.get(question)
+    if (known !== undefined) return known
+    const asked = readQuestion(question)
+    this.#asked.set(question, asked)
+    return asked
   }
 
   #space(tenant: string, app: ChatApp): SpaceRow | undefined {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { ChatApp } from '../../../contract/chat/apps.js'
 import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
@@ -115,7 +114,7 @@ export async function imagesOf(
   const places = { after: own.place - IMAGE_TURNS, to: own.place }
   const images: ChatImage[] = []
   for (const row of newestFiles(db, who, conversationId, places)) {
-    const bytes = await readFile(objects.path(row.object_key))
+    const bytes = await objects.bytes(row.object_key)
     images.push({ mimeType: row.mime_type, base64: bytes.toString('base64'), detail: vision.detail })
   }
   return images

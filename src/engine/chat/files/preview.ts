@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { EngineContext } from '../../context.js'
 import { type AppSession, sessionOf } from '../apps.js'
@@ -30,7 +30,7 @@ export async function openFile(
     throw new ChatError('file_access_denied', 'The file does not belong to this application.')
   if (row.attached === 0) throw missing('the file is not part of a message yet')
   try {
-    const handle = await open(objects.path(row.object_key), 'r')
+    const handle = await objects.open(row.object_key)
     return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, sha256: row.sha256, handle }
   } catch (error) {
     log.error({ error: String(error), file: row.id }, 'the bytes of a chat file cannot be read')

@@ -4,6 +4,7 @@ import type { FileUpload } from '../../../contract/chat/files.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
+import { diskError } from '../../../local/disk-error.js'
 import type { EngineContext } from '../../context.js'
 import type { Database } from '../../storage/database.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
@@ -173,7 +174,6 @@ function cut(name: string): string {
   return characters.slice(0, CHAT_LIMITS.filename - ending.length).join('') + ending
 }
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS'])
 
 /** What went wrong with the disk, in the codes of this service. */
@@ -188,11 +188,12 @@ async function stored<T>(work: () => Promise<T>): Promise<T> {
 function asStorageError(error: unknown): unknown {
   if (error instanceof KsError && error.code === 'upload-too-large')
     return new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`)
-  if (error instanceof KsError && error.code === 'storage-full')
+  const refused = diskError(error) ?? error
+  if (refused instanceof KsError && refused.code === 'storage-full')
     return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')
-  const code = error instanceof Error && 'code' in error && 'syscall' in error ? String(error.code) : ''
+  const from = error instanceof KsError ? error.cause : error
+  const code = from instanceof Error && 'code' in from && 'syscall' in from ? String(from.code) : ''
   if (code === '') return error
-  if (FULL.has(code)) return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')
   if (FORBIDDEN.has(code)) return new ChatError('storage_permission_denied', 'The storage cannot be written.')
   return new ChatError('storage_connection_failed', 'The storage does not answer.')
 }

@@ -1,3 +1,5 @@
+import { withoutThoughts } from '../../../lib/text/said.js'
+
 /** A piece that is spoken at once: short enough to be heard soon, long enough to sound like a sentence. */
 const SHORTEST = 30
 const LONGEST = 400
@@ -56,8 +58,7 @@ function cut(text: string, longest: number): string[] {
 
 /** A text as it is read aloud: without thoughts, code fences, marks of emphasis, numbers of passages and addresses of links. */
 export function speakable(text: string): string {
-  return text
-    .replace(/<think>[\s\S]*?(<\/think>|$)/g, ' ')
+  return withoutThoughts(text)
     .replace(/^\s*```.*$/gm, ' ')
     .replace(/\[\d{1,3}\]/g, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
 import type { CompileRequest, CompileResult } from '../compiled.js'
 import type { ReadLimits } from './limits.js'
@@ -55,6 +56,7 @@ export async function startChild(limits: ReadLimits): Promise<Child> {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [
       '--no-warnings',
+      ...NO_DEBUGGER_FLAGS,
       process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
       '--allow-fs-read=*',
       `--max-old-space-size=${Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB)}`,

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { readInside } from '../../../local/open-inside.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from '../compiled.js'
 import { listItems } from '../items.js'
 import { cutNodes } from '../nodes.js'
@@ -59,27 +59,11 @@ export async function compileBytes(
 
 function readBytes(request: CompileRequest): Buffer {
   const { filename } = request
-  let file: number
   try {
-    // Non-blocking, so that a pipe in place of a file cannot hold the process.
-    file = openSync(request.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    return readInside(request.path, request.root)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new ReadError('malformed', `${filename} cannot be opened: ${code}`, { cause: error })
-  }
-  try {
-    const stat = fstatSync(file)
-    if (!stat.isFile()) throw new ReadError('malformed', `${filename} is not a regular file`)
-    const bytes = Buffer.allocUnsafeSlow(stat.size)
-    let filled = 0
-    while (filled < bytes.length) {
-      const count = readSync(file, bytes, filled, bytes.length - filled, filled)
-      if (count === 0) break
-      filled += count
-    }
-    return bytes.subarray(0, filled)
-  } finally {
-    closeSync(file)
   }
 }
 

@@ -1,3 +1,4 @@
+import '../../../lib/no-debugger.js'
 import { LsaCorpus } from './lsa-corpus.js'
 import { serializeModel } from './lsa-file.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'

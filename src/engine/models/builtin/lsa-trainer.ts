@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
+import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
 /** Enough for 20,000 texts of 1 KB three times over; a runaway ends its own process, not the daemon. */
-const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4']
+const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', ...NO_DEBUGGER_FLAGS]
 
 export interface TrainedModel {
   /** to store, and to load into `LsaEmbedding` */

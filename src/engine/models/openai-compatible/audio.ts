@@ -33,7 +33,8 @@ export function openAiTranscriber(endpoint: Endpoint, { name }: { name: string }
     async transcribe({ bytes, extension, mimeType, language = '' }, signal) {
       const fields = { model: name, response_format: 'json', ...(language === '' ? {} : { language }) }
       const form = formOf(fields, { bytes, filename: `audio.${extension}`, mimeType })
-      const json = await readJson(await endpoint.postForm('audio/transcriptions', form, signal), MAX_TEXT_BYTES, signal)
+      const answer = await endpoint.postForm('audio/transcriptions', { ...form, model: name }, signal)
+      const json = await readJson(answer, MAX_TEXT_BYTES, signal)
       if (!isRecord(json) || typeof json.text !== 'string')
         throw new ProviderFailure('malformed', 'a transcript without text')
       return json.text.trim()

@@ -3,6 +3,7 @@ import { type EgressAnswer, readChunks } from '../egress-fetch.js'
 import { ProviderFailure, toFailure } from '../failure.js'
 import type { ProviderEvent } from '../provider.js'
 import type { GenerationUsage, ToolCall } from '../types.js'
+import { refusalOf } from './endpoint.js'
 import { countAt, isRecord, listAt, parseJson, recordAt } from './json.js'
 import { ToolCalls } from './tool-calls.js'
 
@@ -15,9 +16,16 @@ const MAX_STREAM_BYTES = 64 * 1024 * 1024
 /** After `[DONE]` the body ends at once; waiting for that keeps the connection, waiting longer keeps the caller. */
 const LINGER_MS = 50
 
-/** Reads a streamed completion; ends with exactly one `end`, or fails. */
-export async function* readCompletionStream(answer: EgressAnswer, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
-  const state = createStreamState()
+/** what an error in a stream counts as */
+const IN_STREAM = 500
+
+/** Reads a streamed completion; ends with exactly one `end`, or fails. @param asked the model, by its name */
+export async function* readCompletionStream(
+  answer: EgressAnswer,
+  asked: string,
+  signal: AbortSignal,
+): AsyncGenerator<ProviderEvent> {
+  const state = createStreamState(asked)
   const decoder = new TextDecoder()
   let tooLong = false
   const parser = createParser({
@@ -56,7 +64,7 @@ export async function* readCompletionStream(answer: EgressAnswer, signal: AbortS
 }
 
 /** What was said so far, event by event. */
-function createStreamState() {
+function createStreamState(asked: string) {
   let queue: ProviderEvent[] = []
   let finishReason: unknown
   let usage: Record<string, unknown> = {}
@@ -84,7 +92,7 @@ function createStreamState() {
 
   const takeChunk = (json: unknown) => {
     // what fails after the status line is reported in the stream; its text may quote the prompt
-    if (!isRecord(json) || json.error) throw new ProviderFailure('status', 'an error in the stream', { status: 500 })
+    if (!isRecord(json) || json.error) throw failureInStream(json, asked)
     model ??= json.model
     const counted = recordAt(json, 'usage')
     if (Object.keys(counted).length > 0) usage = counted
@@ -118,6 +126,13 @@ function createStreamState() {
       return endEvent(finishReason, usage, model, calls.list())
     },
   }
+}
+
+/** A server that has begun its answer can say what is wrong only in there. */
+function failureInStream(json: unknown, model: string): ProviderFailure {
+  const refusal = refusalOf(IN_STREAM, JSON.stringify(json), model)
+  const options = { status: IN_STREAM, ...(refusal === undefined ? {} : { refusal }) }
+  return new ProviderFailure('status', 'an error in the stream', options)
 }
 
 /** The last event, from what the server said of the answer as a whole. */

@@ -46,7 +46,7 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
         throw new ProviderFailure('malformed', 'a web page')
       }
       if (answer.mediaType === 'application/json') yield* readWhole(answer, signal)
-      else yield* readCompletionStream(answer, signal)
+      else yield* readCompletionStream(answer, model.name, signal)
     },
   }
 }

@@ -1,9 +1,18 @@
 import type { Secret } from '../../../lib/secret.js'
 import { type Egress, type EgressAnswer, type EgressBody, readText } from '../egress-fetch.js'
-import { ProviderFailure } from '../failure.js'
+import { ProviderFailure, type Refusal } from '../failure.js'
+import { isRecord, recordAt } from './json.js'
 
 /** An error body is read to recognise a refused field, never shown; more than this no server says about it. */
 const MAX_ERROR_BYTES = 64 * 1024
+
+/** How servers say that a request does not fit the model's window; there is a code for it at some, a sentence at most. */
+const TOO_LONG =
+  /context_length_exceeded|exceed_context_size|string_above_max_length|(?:maximum|max|available) (?:model )?context|context (?:length|window|size)|maximum (?:input|prompt|sequence) length|(?:prompt|input|request|messages?) (?:is|are|was) too (?:long|large)|too many (?:input )?tokens|longer than the (?:model|maximum)/i
+
+function isRefusal(status: number): boolean {
+  return status === 400 || status === 422
+}
 
 export interface OpenAiSettings {
   baseUrl: URL
@@ -25,13 +34,19 @@ export interface Endpoint {
     onRefused?: (status: number, body: string) => void,
   ): Promise<EgressAnswer>
   /** The same with a form, or a body of any other type. */
-  postForm(path: string, body: EgressBody, signal: AbortSignal): Promise<EgressAnswer>
+  postForm(path: string, body: EgressBody & { model: string }, signal: AbortSignal): Promise<EgressAnswer>
 }
 
 type OnRefused = (status: number, body: string) => void
 
 export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoint {
-  const send = async (path: string, body: EgressBody, accept: string, signal: AbortSignal, onRefused?: OnRefused) => {
+  const send = async (
+    path: string,
+    { model, ...body }: EgressBody & { model: string },
+    accept: string,
+    signal: AbortSignal,
+    onRefused?: OnRefused,
+  ) => {
     const headers: Record<string, string> = { accept }
     if (settings.apiKey) headers.authorization = `Bearer ${settings.apiKey.reveal()}`
     for (const [name, value] of Object.entries(settings.headers)) headers[name.toLowerCase()] = value.reveal()
@@ -42,18 +57,56 @@ export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoi
     signal.throwIfAborted()
     onRefused?.(answer.status, text)
     const { retryAfterMs } = answer
-    // a quota that is used up comes as 429 too, but asking again does not help: it is what 402 says
-    const status = answer.status === 429 && text.includes('insufficient_quota') ? 402 : answer.status
-    const options = retryAfterMs === undefined ? { status } : { status, retryAfterMs }
+    const { status } = answer
+    const refusal = refusalOf(status, text, model)
+    const options = {
+      status,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(refusal === undefined ? {} : { refusal }),
+    }
+    if (isRefusal(status) && TOO_LONG.test(text))
+      throw new ProviderFailure('context-too-long', `status ${status}`, options)
     throw new ProviderFailure('status', `status ${status}`, options)
   }
   return {
     post: (path, body, signal, onRefused) => {
       const json = { type: 'application/json', content: JSON.stringify(body) }
-      return send(path, json, 'application/json, text/event-stream, audio/*', signal, onRefused)
+      return send(
+        path,
+        { ...json, model: modelOf(body) },
+        'application/json, text/event-stream, audio/*',
+        signal,
+        onRefused,
+      )
     },
     postForm: (path, body, signal) => send(path, body, 'application/json', signal),
   }
+}
+
+const QUOTA = 'insufficient_quota'
+/** codes of servers that answer an unknown model with something else than 404 */
+const UNKNOWN_MODEL = ['model_not_found', 'model_not_found_error', 'invalid_model']
+
+/** What a server says a refusal is about: in the code or type of its error, never in a text that may repeat a prompt. */
+export function refusalOf(status: number, text: string, model: string): Refusal | undefined {
+  const codes = codesOf(text)
+  if (status === 402 || codes.includes(QUOTA)) return { kind: 'quota' }
+  const isUnknown = status === 404 || UNKNOWN_MODEL.some((code) => codes.includes(code))
+  return isUnknown && model !== '' ? { kind: 'unknown-model', model } : undefined
+}
+
+function codesOf(text: string): unknown[] {
+  try {
+    const json: unknown = JSON.parse(text)
+    const error = recordAt(json, 'error')
+    return [error.code, error.type, ...(isRecord(json) ? [json.code, json.type] : [])]
+  } catch {
+    return []
+  }
+}
+
+function modelOf(body: unknown): string {
+  return isRecord(body) && typeof body.model === 'string' ? body.model : ''
 }
 
 /**

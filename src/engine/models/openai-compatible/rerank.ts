@@ -16,9 +16,18 @@ export function openAiReranker(endpoint: Endpoint, model: RerankingModel): Provi
       const scores = readScores(await readJson(answer, MAX_ANSWER_BYTES, signal), documents.length)
       // some servers give the model's raw output; once seen, all of this model's scores are read that way
       if (scale === undefined && scores.some((score) => score < 0 || score > 1)) scale = 'logit'
-      return scores.map((score) => (scale === 'logit' ? 1 / (1 + Math.exp(-score)) : Math.min(1, Math.max(0, score))))
+      return scale === 'logit' ? fromLogits(scores) : scores.map((score) => Math.min(1, Math.max(0, score)))
     },
   }
+}
+
+/** Beyond it, the logistic function gives the same number for different ones. */
+const LARGEST_LOGIT = 20
+
+/** Logits as 0 to 1 in the same order; numbers that are too large for logits (percentages) are made smaller first. */
+function fromLogits(scores: readonly number[]): number[] {
+  const largest = Math.max(LARGEST_LOGIT, ...scores.map(Math.abs))
+  return scores.map((score) => 1 / (1 + Math.exp((-score * LARGEST_LOGIT) / largest)))
 }
 
 function readScores(json: unknown, count: number): number[] {

@@ -42,6 +42,12 @@ export interface Choice {
   weights: number[]
 }
 
+/** What is looked for, and the documents (row keys) that it is not looked for in. */
+interface Wanted {
+  terms: readonly AskedTerm[]
+  except: ReadonlySet<number>
+}
+
 interface Matched {
   row: Pick<SummaryRow, 'version_key' | 'doc_key' | 'length' | 'range_count'>
   counts: number[]
@@ -54,20 +60,26 @@ interface Matched {
  *
  * @param known how telling a term is in the space, where a trained model says so
  * @param docs only these documents (row keys); absent = all
+ * @param except none of these documents (row keys)
  */
 export async function chooseDocuments(
   db: Database,
   spaceKey: number,
   snapshot: Snapshot,
-  request: { terms: readonly AskedTerm[]; known: ReadonlyMap<string, number> | undefined; docs?: number[] },
+  request: {
+    terms: readonly AskedTerm[]
+    known: ReadonlyMap<string, number> | undefined
+    docs?: number[]
+    except: ReadonlySet<number>
+  },
   signal: AbortSignal,
 ): Promise<Choice> {
-  const { terms, known, docs } = request
+  const { terms, known, docs, except } = request
   const found: Matched[] = []
   const scan =
     docs === undefined
-      ? await scanAll(db, spaceKey, snapshot, terms, found, signal)
-      : scanSome(summariesOf(db, spaceKey, snapshot, docs), terms, found)
+      ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
+      : scanSome(summariesOf(db, spaceKey, snapshot, docs), { terms, except }, found)
   const weights = terms.map(({ term }, place) => {
     const held = found.filter(({ counts, named }) => (counts[place] ?? 0) > 0 || named[place] === true).length
     return known?.get(term) ?? Math.log(1 + (scan.scanned - held + 0.5) / (held + 0.5))
@@ -97,18 +109,20 @@ async function scanAll(
   db: Database,
   spaceKey: number,
   snapshot: Snapshot,
-  terms: readonly AskedTerm[],
+  wanted: Wanted,
   found: Matched[],
   signal: AbortSignal,
 ): Promise<{ scanned: number; truncated: boolean }> {
   let before = Number.MAX_SAFE_INTEGER
   let scanned = 0
+  let read = 0
   for (;;) {
     const rows = summariesBefore(db, spaceKey, snapshot, before, BATCH)
-    scanned += scanSome(rows, terms, found).scanned
+    scanned += scanSome(rows, wanted, found).scanned
+    read += rows.length
     const last = rows.at(-1)
     if (last === undefined || rows.length < BATCH) return { scanned, truncated: false }
-    if (scanned >= MAX_SCANNED) return { scanned, truncated: true }
+    if (read >= MAX_SCANNED) return { scanned, truncated: true }
     before = last.version_key
     await turn()
     signal.throwIfAborted()
@@ -117,16 +131,17 @@ async function scanAll(
 
 function scanSome(
   rows: readonly SummaryRow[],
-  terms: readonly AskedTerm[],
+  { terms, except }: Wanted,
   found: Matched[],
 ): { scanned: number; truncated: boolean } {
-  for (const { terms: bytes, ...row } of rows) {
+  const asked = except.size === 0 ? rows : rows.filter(({ doc_key }) => !except.has(doc_key))
+  for (const { terms: bytes, ...row } of asked) {
     const profile = readProfile(bytes)
     const looked = terms.map(({ hash }) => lookUpTerm(profile, hash))
     if (looked.some(({ count, named }) => count > 0 || named))
       found.push({ row, counts: looked.map(({ count }) => count), named: looked.map(({ named }) => named) })
   }
-  return { scanned: rows.length, truncated: false }
+  return { scanned: asked.length, truncated: false }
 }
 
 function scoreOf({ row, counts, named }: Matched, terms: readonly AskedTerm[], weights: readonly number[]): number {

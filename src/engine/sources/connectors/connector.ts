@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { OnlineDocumentPages, OnlineDriveFiles } from '../../../contract/gateway/sources.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
+import type { Validators } from '../../egress/validators.js'
 import type { Credentials } from '../credentials.js'
 
 /**
@@ -75,6 +76,7 @@ export interface DriveQuery {
 
 export interface DriveFile {
   mimeType?: string
+  validators?: Validators | undefined
   /** has to be read or destroyed */
   content: Readable
 }
@@ -88,7 +90,8 @@ export interface DriveConnection extends Connection {
   bucketOf(file: FileRef): { bucket?: string; isNamedBySource: boolean }
   /** The folders and files directly below a prefix. */
   list(query: DriveQuery): Promise<OnlineDriveFiles['buckets']>
-  open(file: FileRef): Promise<DriveFile>
+  /** @returns undefined when the file is in the state of these validators, by the word of its server */
+  open(file: FileRef, kept?: Validators): Promise<DriveFile | undefined>
 }
 
 export interface ConnectorModule<C extends Connection> {

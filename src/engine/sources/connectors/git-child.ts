@@ -5,6 +5,7 @@
  * files. It may write to one folder and starts nothing (Node's permission model, see git-process.ts). Nothing is checked
  * out, so no path, link, module, hook or filter of a repository ever becomes a file.
  */
+import '../../../lib/no-debugger.js'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { switchOffNetwork } from '../../compile/parse/no-network.js'

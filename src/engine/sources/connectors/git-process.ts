@@ -5,6 +5,7 @@ import { join, parse as parsePath } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { linkAbort } from '../../../lib/abort.js'
+import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { residentBytes } from '../../compile/parse/child-handle.js'
 import { EgressFailure } from '../../egress/failure.js'
@@ -77,6 +78,7 @@ function start(workDir: string): ChildProcess {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: [
       '--no-warnings',
+      ...NO_DEBUGGER_FLAGS,
       process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
       '--allow-fs-read=*',
       `--allow-fs-write=${join(workDir, '*')}`,

@@ -76,7 +76,8 @@ function item(mark: string, text: string, below: string): string {
 }
 
 function fenced(code: string, language: string): string {
-  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length))
+  let longest = 2
+  for (const [run] of code.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language.replace(/[^\w+#-]/g, '')}\n${code}\n${fence}`
 }
@@ -109,8 +110,10 @@ function tableText(rows: readonly NotionBlock[]): string {
 function richText(parts: unknown): string {
   return textParts(parts)
     .map(({ text, marks, href }) => {
-      const [, before = '', core = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(text) ?? []
+      const core = text.trim()
       if (core === '') return text
+      const start = text.length - text.trimStart().length
+      const [before, after] = [text.slice(0, start), text.slice(start + core.length)]
       let shown = marks.code === true ? codeSpan(core) : plainText(core)
       if (marks.bold === true) shown = `**${shown}**`
       if (marks.italic === true) shown = `*${shown}*`
@@ -145,13 +148,31 @@ function textParts(parts: unknown): TextPart[] {
   })
 }
 
+/** A page as Markdown: its title, its columns where it is a row of a database, and its blocks. */
+export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock[]): { title: string; text: string } {
+  const title = titleOf(properties)
+  const parts = [
+    title === '' ? '' : `# ${plainText(title)}`,
+    propertiesToMarkdown(properties),
+    blocksToMarkdown(blocks),
+  ]
+  return { title, text: `${parts.filter((part) => part !== '').join('\n\n')}\n` }
+}
+
 /** A text that Markdown takes for nothing else. */
 export function plainText(text: string): string {
-  return text.replace(/([\\`*_[\]<>])/g, '\\$1').replace(/^(\s*)([#>+-]|\d+[.)])(?=\s)/gm, '$1\\$2')
+  return text.replace(/([\\`*_[\]<>])/g, '\\$1').replace(/^([^\S\n\r\u2028\u2029]*)([#>+-]|\d+[.)])(?=\s)/gm, '$1\\$2')
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ')
+  // not by a pattern: one for white space around line ends takes quadratic time on long runs of blanks
+  const lines = text.split('\n')
+  const last = lines.length - 1
+  if (last === 0) return text
+  return lines
+    .map((line, index) => (index === 0 ? line.trimEnd() : index === last ? line.trimStart() : line.trim()))
+    .filter((line, index) => line !== '' || index === 0 || index === last)
+    .join(' ')
 }
 
 /** The title of a page, '' for one without. */

@@ -4,8 +4,11 @@ import { sleep } from '../../../lib/abort.js'
 import { isRecord } from '../../compile/parse/records.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
+import { openReading } from '../reading.js'
+import type { ReadingCalls } from '../reading-calls.js'
+import type { Thread } from '../thread.js'
 import { type Access, type ConnectorModule, ItemFailure, type PageConnection, type Place } from './connector.js'
-import { blocksToMarkdown, type NotionBlock, plainText, propertiesToMarkdown, titleOf } from './notion-markdown.js'
+import { type NotionBlock, titleOf } from './notion-markdown.js'
 import { httpUrl, itemProblem, onlyParameters, onlySecrets, placeProblem, secretText } from './place.js'
 
 const WHAT = 'a notion source'
@@ -16,6 +19,9 @@ const PAGE_SIZE = 100
 const MAX_PAGES = 10_000
 const MAX_BLOCKS = 20_000
 const MAX_DEPTH = 12
+/** of one answer, and of all the answers that a page is made of: they are parsed in one go */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MAX_PAGE_BYTES = 32 * 1024 * 1024
 /** the API asks for patience with 429 and 529, most often for a second or a few */
 const TRIES = 5
 const MAX_WAIT_MS = 60_000
@@ -33,6 +39,11 @@ export const notionConnector: ConnectorModule<PageConnection> = {
       loading ??= load(place, access)
       return loading
     }
+    let reading: Thread<ReadingCalls> | undefined
+    const thread = () => {
+      reading ??= openReading()
+      return reading
+    }
     let workspace: Promise<{ workspaceId: string; workspaceName?: string }> | undefined
     const ours = () => {
       workspace ??= client().then(workspaceOf)
@@ -48,9 +59,9 @@ export const notionConnector: ConnectorModule<PageConnection> = {
       async read({ pageId, workspaceId, type, name }) {
         if (workspaceId !== (await ours()).workspaceId || type !== PAGE)
           throw new ItemFailure('is of another workspace or type')
-        return readPage(await client(), pageId, name)
+        return readPage(await client(), thread(), pageId, name)
       },
-      close: async () => undefined,
+      close: async () => reading?.close(),
     }
   },
 }
@@ -93,7 +104,7 @@ function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
       throw new EgressFailure('a request that only reads')
     for (let tried = 1; ; tried++) {
       const answer = await fetch.get(url, {
-        ...{ method, headers: lowerCase(headers), signal, maxRedirects: 0 },
+        ...{ method, headers: lowerCase(headers), signal, maxRedirects: 0, maxBytes: MAX_ANSWER_BYTES },
         ...(body === undefined ? {} : { body }),
       })
       const patience = answer.status === 429 || answer.status === 529 || answer.status === 503
@@ -157,19 +168,13 @@ function parentOf(parent: unknown): { parentId?: string } {
   return typeof id === 'string' ? { parentId: id } : {}
 }
 
-async function readPage(client: Client, pageId: string, name: string | undefined) {
+async function readPage(client: Client, thread: Thread<ReadingCalls>, pageId: string, name: string | undefined) {
   // ids go into the path of the address
   if (!/^[0-9a-fA-F-]{32,36}$/.test(pageId)) throw new ItemFailure('is not there')
   const page: unknown = await asked(itemProblem, () => client.pages.retrieve({ page_id: pageId }))
   if (!isRecord(page) || page.object !== PAGE) throw new EgressFailure('an answer that is not of Notion')
-  const title = titleOf(page.properties)
-  const blocks = await readBlocks(client, pageId, { left: MAX_BLOCKS }, 0)
-  const parts = [
-    title === '' ? '' : `# ${plainText(title)}`,
-    propertiesToMarkdown(page.properties),
-    blocksToMarkdown(blocks),
-  ]
-  const text = `${parts.filter((part) => part !== '').join('\n\n')}\n`
+  const blocks = await readBlocks(client, pageId, { blocks: MAX_BLOCKS, bytes: MAX_PAGE_BYTES }, 0)
+  const { title, text } = await thread.ask('notionPage', page.properties, blocks)
   const edited = page.last_edited_time
   return {
     ...{ pageName: title, path: `${(name ?? title).replace(/[\\/]/g, ' ') || 'Untitled'}.md`, isUnique: false },
@@ -179,7 +184,12 @@ async function readPage(client: Client, pageId: string, name: string | undefined
 }
 
 /** The blocks below a block, those below them included; a page in a page is a page of its own. */
-async function readBlocks(client: Client, id: string, budget: { left: number }, depth: number): Promise<NotionBlock[]> {
+async function readBlocks(
+  client: Client,
+  id: string,
+  budget: { blocks: number; bytes: number },
+  depth: number,
+): Promise<NotionBlock[]> {
   const blocks: NotionBlock[] = []
   const ask = (cursor: string | undefined) =>
     client.blocks.children.list({
@@ -188,7 +198,8 @@ async function readBlocks(client: Client, id: string, budget: { left: number }, 
     })
   for await (const block of pagesOf(itemProblem, ask)) {
     if (!isRecord(block) || typeof block.type !== 'string' || typeof block.id !== 'string') continue
-    if (budget.left-- <= 0) throw new ItemFailure('has more blocks than are read')
+    budget.bytes -= JSON.stringify(block).length
+    if (budget.blocks-- <= 0 || budget.bytes <= 0) throw new ItemFailure('has more blocks than are read')
     const isPage = block.type === 'child_page' || block.type === 'child_database'
     const below = block.has_children === true && !isPage && depth < MAX_DEPTH
     const children = below ? await readBlocks(client, block.id, budget, depth + 1) : []

@@ -66,6 +66,8 @@ export function onlySecrets(credentials: Place['credentials'], names: readonly s
 
 /** What the status of an answer about one item means; undefined where it is fine. */
 export function itemProblem(status: number): ItemFailure | EgressFailure | undefined {
+  // a part that nobody asked for
+  if (status === 206) return new ItemFailure('did not come whole')
   if (status < 300) return undefined
   if (status === 404 || status === 410) return new ItemFailure('is not there')
   if (status === 403) return new ItemFailure('may not be read with these credentials')

@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream'
 import { EgressFailure } from '../../egress/failure.js'
-import type { SafeFetch } from '../../egress/safe-fetch.js'
+import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
+import { readOnce } from '../reading.js'
+import { ownBytes } from '../thread.js'
 
 const LIST_TIMEOUT_MS = 30_000
 
@@ -33,21 +36,34 @@ export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; 
       if (!URL.canParse(address) || new URL(address).pathname !== request.path)
         throw new EgressFailure('a key that no address can name')
       const { host: _host, 'content-length': _length, ...headers } = request.headers
+      const isObject = request.query?.['x-id'] === 'GetObject'
       const answer = await fetch.open(address, {
         method: request.method,
         headers,
         maxRedirects: 0,
         decode: false,
         // lists have the limits of any other page
-        ...(request.query?.['x-id'] === 'GetObject' ? { maxBytes: limits.maxBytes } : { timeoutMs: LIST_TIMEOUT_MS }),
+        ...(isObject ? { maxBytes: limits.maxBytes } : { timeoutMs: LIST_TIMEOUT_MS }),
         signal: abortSignal ?? limits.signal,
       })
-      return { response: { statusCode: answer.status, headers: answer.headers, body: answer.body } }
+      const body = isObject && answer.status < 300 ? answer.body : await reduced(answer)
+      return { response: { statusCode: answer.status, headers: answer.headers, body } }
     },
     updateHttpClientConfig: () => undefined,
     httpHandlerConfigs: () => ({}),
     destroy: () => undefined,
   }
+}
+
+/** What the client parses on the event loop is what another thread has left of it. */
+async function reduced({ body, headers }: Opened): Promise<Readable> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  const bytes = ownBytes(Buffer.concat(chunks))
+  if (bytes.byteLength === 0) return Readable.from([])
+  const text = await readOnce((thread) => thread.ask('s3Answer', bytes))
+  delete headers['content-length']
+  return Readable.from([Buffer.from(text)])
 }
 
 /** RFC 3986 in the order of the request, as it was signed. */

@@ -5,6 +5,7 @@ import { KsError } from '../../../contract/errors.js'
 import type { OnlineDriveFiles } from '../../../contract/gateway/sources.js'
 import { isRecord } from '../../compile/parse/records.js'
 import { EgressFailure } from '../../egress/failure.js'
+import { validatorsOf } from '../../egress/validators.js'
 import {
   type Access,
   type ConnectorModule,
@@ -68,16 +69,21 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
           ? listBuckets(await loaded())
           : [await listKeys(await loaded(), address, bucket, query)]
       },
-      async open({ id, bucket: named }) {
+      async open({ id, bucket: named }, kept) {
         const bucket = bucketOf(address, named)
         if (bucket === undefined) throw new ItemFailure('names no bucket')
         if (!id.startsWith(address.prefix)) throw new ItemFailure('is outside the place of the source')
         const { client, sdk } = await loaded()
-        const { Body: body, ContentType: type } = await asked(itemProblem, () =>
-          client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: id })),
+        // every object of S3 has a tag
+        const condition = kept?.etag === undefined ? {} : { IfNoneMatch: kept.etag }
+        const found = await asked(itemProblem, () =>
+          client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: id, ...condition })).catch(unlessNotModified),
         )
+        if (found === undefined) return undefined
+        const { Body: body, ContentType: type, ETag: etag = '' } = found
         if (!(body instanceof Readable)) throw new ItemFailure('has no content')
-        return { content: wholeOf(body), ...(type === undefined ? {} : { mimeType: type }) }
+        const validators = validatorsOf({ etag })
+        return { content: wholeOf(body), validators, ...(type === undefined ? {} : { mimeType: type }) }
       },
       close: async () => (await loading)?.client.destroy(),
     }
@@ -232,6 +238,11 @@ async function asked<T>(problem: (status: number) => Error | undefined, ask: () 
     const told = status === undefined ? undefined : (isOfItem ? problem : placeProblem)(status)
     throw told ?? new EgressFailure('an answer that is not of S3')
   }
+}
+
+/** The SDK throws what is an answer to a condition. */
+function unlessNotModified(error: unknown): undefined {
+  if (statusOf(error) !== 304) throw error
 }
 
 function statusOf(error: unknown): number | undefined {

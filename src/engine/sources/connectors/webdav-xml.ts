@@ -10,6 +10,53 @@ export interface DavEntry {
 /** As many as a folder is listed with. */
 const MAX_ENTRIES = 100_000
 
+export interface DavFolder {
+  /** URL of the source */
+  base: string
+  /** URL of the folder */
+  asked: string
+  /** its path below the source */
+  folder: string
+  /** what the ids have to begin with */
+  prefix: string
+  most: number
+}
+
+interface Listed {
+  id: string
+  name: string
+  type: string
+  size?: number
+}
+
+/** What stands directly in a folder, by an answer to PROPFIND; folders have ids that end in a slash. */
+export function listDavFolder(xml: string, { base, asked, folder, prefix, most }: DavFolder): Listed[] {
+  const [root, url] = [new URL(base), new URL(asked)]
+  return parseMultistatus(xml)
+    .flatMap(({ href, isFolder, size }): Listed[] => {
+      const id = idOf(root, url, href)
+      if (id === undefined || id === folder || !id.startsWith(prefix)) return []
+      const name = id.slice(folder.length).replace(/\/$/, '')
+      if (name === '' || name.includes('/')) return []
+      const about = isFolder || size === undefined ? {} : { size }
+      return [{ id: isFolder ? `${folder}${name}/` : id, name, type: isFolder ? 'folder' : 'file', ...about }]
+    })
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
+    .slice(0, most)
+}
+
+/** The path below the source's folder that a server's `href` means; undefined for one that leads elsewhere. */
+function idOf(base: URL, asked: URL, href: string): string | undefined {
+  if (!URL.canParse(href, asked.href)) return undefined
+  const url = new URL(href, asked)
+  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return undefined
+  try {
+    return decodeURIComponent(url.pathname.slice(base.pathname.length))
+  } catch {
+    return undefined
+  }
+}
+
 /** Reads a `multistatus` (RFC 4918, 14.16); what is not one holds nothing. Names count without their prefix. */
 export function parseMultistatus(xml: string): DavEntry[] {
   const entries: DavEntry[] = []

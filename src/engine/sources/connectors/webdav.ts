@@ -1,10 +1,20 @@
 import { posix } from 'node:path'
 import { KsError } from '../../../contract/errors.js'
 import { EgressFailure } from '../../egress/failure.js'
+import type { Opened } from '../../egress/safe-fetch.js'
+import { conditionOf, confirms, type Validators, validatorsOf } from '../../egress/validators.js'
 import { webHeaders } from '../content.js'
-import { type Access, type ConnectorModule, type DriveConnection, type DriveQuery, ItemFailure } from './connector.js'
+import { readOnce } from '../reading.js'
+import { ownBytes } from '../thread.js'
+import {
+  type Access,
+  type ConnectorModule,
+  type DriveConnection,
+  type DriveFile,
+  type DriveQuery,
+  ItemFailure,
+} from './connector.js'
 import { httpUrl, itemProblem, onlyParameters, placeProblem } from './place.js'
-import { type DavEntry, parseMultistatus } from './webdav-xml.js'
 
 const PROPERTIES =
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/></prop></propfind>'
@@ -30,16 +40,11 @@ export const webdavConnector: ConnectorModule<DriveConnection> = {
         noBucket(query.bucket)
         return [await listFolder(ask, query)]
       },
-      async open({ id, bucket }) {
+      async open({ id, bucket }, kept) {
         noBucket(bucket)
-        const { fetch, signal, maxFileBytes: maxBytes } = access
-        const answer = await fetch.open(urlOf(base, id).href, { credentials, signal, maxBytes })
-        const problem = itemProblem(answer.status)
-        if (problem !== undefined) {
-          answer.body.destroy()
-          throw problem
-        }
-        return { content: answer.body, ...(answer.mediaType === '' ? {} : { mimeType: answer.mediaType }) }
+        const state = kept === undefined ? 'unknown' : await openUnlessKept(ask, id, kept)
+        if (state === 'kept') return undefined
+        return state === 'unknown' ? fileOf(await request(ask, id)) : fileOf(state)
       },
       close: async () => undefined,
     }
@@ -52,24 +57,50 @@ interface Ask {
   access: Access
 }
 
+/** @returns `kept` when the server says so, and `unknown` when what it says does not speak of what is kept */
+async function openUnlessKept(ask: Ask, id: string, kept: Validators): Promise<Asked | 'kept' | 'unknown'> {
+  const asked = await request(ask, id, conditionOf(kept))
+  const { status, headers, body } = asked.answer
+  if (status !== 304 && status !== 412) return asked
+  body.destroy()
+  return status === 304 && !asked.isRedirected && confirms(kept, headers) ? 'kept' : 'unknown'
+}
+
+interface Asked {
+  answer: Opened
+  isRedirected: boolean
+}
+
+async function request({ base, credentials, access }: Ask, id: string, condition = {}): Promise<Asked> {
+  const { fetch, signal, maxFileBytes: maxBytes } = access
+  const { href } = urlOf(base, id)
+  const answer = await fetch.open(href, { credentials, signal, maxBytes, condition })
+  return { answer, isRedirected: answer.url !== href }
+}
+
+/** @throws ItemFailure, EgressFailure for an answer that is not the file */
+function fileOf({ answer: { status, headers, mediaType, body }, isRedirected }: Asked): DriveFile {
+  const problem = itemProblem(status)
+  if (problem !== undefined) {
+    body.destroy()
+    throw problem
+  }
+  // what another address says of itself can't be asked of this one
+  const validators = isRedirected ? undefined : validatorsOf(headers)
+  return { content: body, validators, ...(mediaType === '' ? {} : { mimeType: mediaType }) }
+}
+
 async function listFolder(ask: Ask, { prefix = '', maxKeys }: DriveQuery) {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const url = folderUrl(ask.base, folder)
-  const entries = (await propfind(ask, url, '1'))
-    .flatMap(({ href, isFolder, size }) => {
-      const id = idOf(ask.base, url, href)
-      if (id === undefined || id === folder || !id.startsWith(prefix)) return []
-      // what is listed is directly below the folder
-      const name = id.slice(folder.length).replace(/\/$/, '')
-      if (name === '' || name.includes('/')) return []
-      const about = isFolder || size === undefined ? {} : { size }
-      return [{ id: isFolder ? `${folder}${name}/` : id, name, type: isFolder ? 'folder' : 'file', ...about }]
-    })
-    .sort((one, other) => (one.id < other.id ? -1 : 1))
+  const body = ownBytes(await propfind(ask, url, '1'))
+  // one more tells whether there are more
+  const listing = { base: ask.base.href, asked: url.href, folder, prefix, most: maxKeys + 1 }
+  const entries = await readOnce((thread) => thread.ask('davFolder', body, listing))
   return { isTruncated: entries.length > maxKeys, files: entries.slice(0, maxKeys) }
 }
 
-async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'): Promise<DavEntry[]> {
+async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'): Promise<Buffer> {
   const { fetch, signal } = access
   const answer = await fetch.get(url.href, {
     ...{ method: 'PROPFIND', headers: { depth, 'content-type': 'application/xml' }, body: PROPERTIES },
@@ -78,7 +109,7 @@ async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'
   const problem = placeProblem(answer.status)
   if (problem !== undefined) throw problem
   if (answer.status !== 207) throw new EgressFailure('an answer that is not of WebDAV')
-  return parseMultistatus(answer.body.toString('utf8'))
+  return answer.body
 }
 
 function noBucket(bucket: string | undefined): void {
@@ -106,16 +137,4 @@ function urlOf(base: URL, id: string): URL {
   const plain = posix.normalize(`/${id}`) === `/${id}` && !id.startsWith('/')
   if (!plain || !url.pathname.startsWith(base.pathname)) throw new ItemFailure('is outside the place of the source')
   return url
-}
-
-/** The path below the source's folder that a server's `href` means; undefined for one that leads elsewhere. */
-function idOf(base: URL, asked: URL, href: string): string | undefined {
-  if (!URL.canParse(href, asked.href)) return undefined
-  const url = new URL(href, asked)
-  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return undefined
-  try {
-    return decodeURIComponent(url.pathname.slice(base.pathname.length))
-  } catch {
-    return undefined
-  }
 }

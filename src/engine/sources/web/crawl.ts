@@ -1,29 +1,34 @@
-import pLimit from 'p-limit'
-import { EgressFailure } from '../../egress/failure.js'
-import type { Fetched } from '../../egress/safe-fetch.js'
-import { type PageFacts, plainFacts, readPage } from './page.js'
-import type { Robots } from './robots.js'
-import { addressOf, type Scope } from './scope.js'
-import { readRobots, readSitemaps, type SiteAccess } from './seeds.js'
+import type { Validators } from '../../egress/validators.js'
+import { openReading } from '../reading.js'
+import type { ReadingCalls } from '../reading-calls.js'
+import { ownBytes, type Thread } from '../thread.js'
+import type { PagesKnown } from '../vanished-pages.js'
+import { SCANNED_BYTES } from './page.js'
+import { addressOf, createScope } from './scope.js'
+import { readRobots, readSitemaps } from './seeds.js'
+import type { TakenPage } from './site.js'
+import { type SiteAccess, type Visit, visitor } from './visit.js'
 
-const FETCHES_AT_ONCE = 4
 /** pages whose bodies are held at once: 8 of 20 MiB at worst */
 const BATCH = 8
 /** fetches of things that turn out to be no page of their own (redirects, copies, pictures), for each page allowed */
 const FETCHES_PER_PAGE = 4
-const PAGE_TYPES = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'application/pdf', '']
 
 export interface SitePlan {
-  scope: Scope
+  uri: string
   maxPages: number
   maxDepth: number
+  /** pages of earlier crawls: of those that this one does not come upon, the first ones are asked for at its end */
+  known: readonly string[]
 }
 
-export interface SitePage {
-  address: string
-  mediaType: string
+export type SitePage = TakenPage & {
   body: Buffer
-  facts: PageFacts
+  /** it is the page of the last crawl, which did not have to be sent again */
+  isKept: boolean
+  validators: Validators | undefined
+  /** false: a page of an earlier crawl that nothing leads to any more */
+  isLinked: boolean
 }
 
 export interface PageFailure {
@@ -31,106 +36,118 @@ export interface PageFailure {
   error: string
 }
 
-interface Waiting {
-  address: string
-  depth: number
+export interface CrawlEnd extends PagesKnown {
+  /** the pages that could not be read */
+  failures: PageFailure[]
 }
-
-type Visit = Waiting & ({ fetched: Fetched } | { failure: string })
 
 /**
  * Walks a site breadth first and hands over each page once, under its final address. Which pages those are depends on the
  * site alone and not on which answer comes first.
  *
  * @param take called for one page after the other
- * @returns the pages that could not be read
  * @throws EgressFailure when robots.txt cannot be had, or forbids the first page
  */
 export async function crawlSite(
   plan: SitePlan,
   access: SiteAccess,
   take: (page: SitePage) => Promise<void>,
-): Promise<PageFailure[]> {
-  const { scope, maxPages, maxDepth } = plan
-  const robots = await readRobots(scope, access)
-  if (!robots.allows(new URL(scope.start))) throw new EgressFailure('robots.txt does not allow its address')
-  const frontier = createFrontier(scope, robots, maxDepth)
-  frontier.add(scope.start, 0)
-  for (const address of await readSitemaps(scope, robots, access)) frontier.add(address, 1)
-  const failures: PageFailure[] = []
+): Promise<CrawlEnd> {
+  const site = openReading()
+  try {
+    return await walk(plan, access, site, take)
+  } finally {
+    await site.close()
+  }
+}
+
+async function walk(
+  { uri, maxPages, maxDepth, known }: SitePlan,
+  access: SiteAccess,
+  site: Thread<ReadingCalls>,
+  take: (page: SitePage) => Promise<void>,
+): Promise<CrawlEnd> {
+  const { start } = createScope(uri)
+  await site.ask('openSite', { uri, maxDepth })
+  const { sitemaps, delayMs } = await readRobots(start, site, access)
+  await readSitemaps(start, sitemaps, site, access)
+  const visit = visitor(access, delayMs)
+  const notes = createNotes()
   let taken = 0
   let fetches = 0
-  for (;;) {
-    const room = Math.min(BATCH, maxPages - taken - failures.length, maxPages * FETCHES_PER_PAGE - fetches)
-    const batch = frontier.next(room)
-    if (batch.length === 0) return failures
-    fetches += batch.length
-    for (const visit of await visitAll(batch, access)) {
-      if ('failure' in visit) {
-        failures.push({ url: visit.address, error: visit.failure })
-        continue
-      }
-      const page = frontier.arrive(visit.fetched, visit)
-      if (page === undefined) continue
-      taken++
-      await take(page)
+
+  const arrive = async (visited: Visit, isLinked: boolean) => {
+    notes.visited(visited, isLinked)
+    if ('failure' in visited) return
+    const { address, depth, fetched } = visited
+    const { url, mediaType, body, isKept, validators } = fetched
+    const arrival = { url, mediaType, body: ownBytes(body, SCANNED_BYTES) }
+    const recognized = await site.ask('arrive', arrival, { address, depth })
+    if (recognized.kind === 'copy') notes.copy(addressOf(new URL(url)) ?? address, recognized.original)
+    else if (recognized.kind === 'no-page') notes.notFound(address)
+    if (recognized.kind !== 'page') return
+    const { page } = recognized
+    if (isLinked) taken++
+    notes.seen.add(page.address)
+    await take({ ...page, body, isKept, validators, isLinked })
+  }
+  const takeFound = async () => {
+    for (;;) {
+      const room = Math.min(BATCH, maxPages - taken - notes.failures.length, maxPages * FETCHES_PER_PAGE - fetches)
+      const batch = await site.ask('next', room)
+      if (batch.length === 0) return
+      fetches += batch.length
+      for (const visited of await visit(batch)) await arrive(visited, true)
     }
   }
-}
-
-async function visitAll(batch: Waiting[], { fetch, credentials, signal }: SiteAccess): Promise<Visit[]> {
-  const limit = pLimit(FETCHES_AT_ONCE)
-  const visit = async (waiting: Waiting): Promise<Visit> => {
-    try {
-      const fetched = await fetch.get(waiting.address, { credentials, signal })
-      if (fetched.status >= 400) return { ...waiting, failure: `answered ${fetched.status}` }
-      return { ...waiting, fetched }
-    } catch (error) {
-      if (error instanceof EgressFailure) return { ...waiting, failure: error.message }
-      throw error
-    }
+  await takeFound()
+  const unmet = known.filter((address) => !notes.asked.has(address) && !notes.seen.has(address)).slice(0, maxPages)
+  const allowed = await site.ask('allowed', unmet)
+  for (let start = 0; start < allowed.length; start += BATCH) {
+    const batch = allowed.slice(start, start + BATCH).map((address) => ({ address, depth: maxDepth }))
+    for (const visited of await visit(batch)) await arrive(visited, false)
   }
-  return Promise.all(batch.map((waiting) => limit(() => visit(waiting))))
+  // the originals of those that have become copies
+  await takeFound()
+  return notes.end()
 }
 
-/** The addresses still to be fetched, in the order they were found, and those that are known already. */
-function createFrontier(scope: Scope, robots: Robots, maxDepth: number) {
+/** What a crawl learns of addresses beside their pages. */
+function createNotes() {
+  const failures: PageFailure[] = []
   const seen = new Set<string>()
-  const queue: Waiting[] = []
-  const wanted = (url: URL) => scope.holds(url) && robots.allows(url)
-
-  const add = (address: string, depth: number) => {
-    if (depth > maxDepth || seen.has(address) || !wanted(new URL(address))) return
-    seen.add(address)
-    queue.push({ address, depth })
+  const asked = new Set<string>()
+  const gone = new Map<string, boolean>()
+  const originals = new Map<string, string>()
+  /** Whether the page that a copy names, at the end of a chain of such names, is there. */
+  const hasOriginal = (address: string) => {
+    const passed = new Set<string>()
+    for (let at = originals.get(address); at !== undefined && !passed.has(at); at = originals.get(at)) {
+      if (seen.has(at)) return true
+      passed.add(at)
+    }
+    return false
   }
   return {
-    add,
-    next: (count: number): Waiting[] => queue.splice(0, Math.max(0, count)),
-
-    /** A page as it came; undefined where it is none, belongs elsewhere, or is another page under a second address. */
-    arrive(fetched: Fetched, { address: asked, depth }: Waiting): SitePage | undefined {
-      const url = new URL(fetched.url)
-      const address = addressOf(url)
-      if (address === undefined || !wanted(url) || !PAGE_TYPES.includes(fetched.mediaType)) return undefined
-      if (address !== asked) {
-        // the page that it leads to is fetched in its own turn, or was
-        if (seen.has(address)) return undefined
-        seen.add(address)
+    ...{ failures, seen, asked },
+    visited(visited: Visit, isLinked: boolean) {
+      const { address } = visited
+      asked.add(address)
+      if ('fetched' in visited) {
+        // the page that it leads to is a page of its own, or none
+        if (addressOf(new URL(visited.fetched.url)) !== address) gone.set(address, false)
+        return
       }
-      const mediaType = fetched.mediaType === '' ? 'text/html' : fetched.mediaType
-      const isMarkup = mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
-      const facts = isMarkup ? readPage(fetched.body, url) : plainFacts(fetched.body, mediaType)
-      const canonical =
-        facts.canonical !== undefined && wanted(facts.canonical) ? addressOf(facts.canonical) : undefined
-      // a copy says which page it is a copy of: that one is the page
-      if (canonical !== undefined && canonical !== address) add(canonical, depth)
-      for (const link of facts.links) {
-        const target = addressOf(link)
-        if (target !== undefined) add(target, depth + 1)
-      }
-      if (canonical !== undefined && canonical !== address) return undefined
-      return { address, mediaType, body: fetched.body, facts }
+      const { failure: error, status } = visited
+      if (isLinked) failures.push({ url: address, error })
+      if (status === 404 || status === 410) gone.set(address, status === 410)
+    },
+    notFound: (address: string) => void gone.set(address, false),
+    copy: (address: string, original: string) => void originals.set(address, original),
+    end(): CrawlEnd {
+      // a copy whose original cannot be had is all that there is
+      for (const address of originals.keys()) if (hasOriginal(address)) gone.set(address, false)
+      return { failures, seen: [...seen], gone: [...gone].map(([url, forGood]) => ({ url, forGood })) }
     },
   }
 }

@@ -13,10 +13,12 @@ export interface PageFacts {
 }
 
 /** Links beyond this many bytes of a page are not looked for. */
-const SCANNED_BYTES = 2 * 1024 * 1024
+export const SCANNED_BYTES = 2 * 1024 * 1024
 const MAX_LINKS = 5000
 const MAX_TEXT = 64 * 1024
 const MAX_TITLE = 1000
+/** Longer ones are no addresses of pages; a long base would be repeated in every link. */
+const MAX_ADDRESS = 4096
 const UNREAD = new Set(['script', 'style', 'template', 'noscript', 'svg'])
 
 /** Reads a page for its links and its description. The document itself is read by the parser of documents. */
@@ -94,7 +96,8 @@ function relations(attributes: Attributes): string[] {
 }
 
 function resolve(href: string | undefined, base: URL): URL | undefined {
-  return href !== undefined && URL.canParse(href, base.href) ? new URL(href, base) : undefined
+  if (href === undefined || href.length > MAX_ADDRESS || !URL.canParse(href, base.href)) return undefined
+  return new URL(href, base)
 }
 
 function tidy(text: string): string {

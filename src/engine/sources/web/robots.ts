@@ -2,32 +2,45 @@
 export interface Robots {
   allows(url: URL): boolean
   sitemaps: string[]
+  /** pause between two requests that the site asks for (no part of the standard, but widely used); 0 for none */
+  delayMs: number
 }
 
 interface Rule {
   allow: boolean
+  /** how specific it is: the length of its path as written */
+  weight: number
+  /** decoded */
   path: string
 }
 
 interface Group {
   agents: string[]
   rules: Rule[]
+  delaySeconds: number
+  /** a user-agent line after this belongs to another group */
+  isFull: boolean
 }
 
 /** Larger files are cut; the standard asks for at least 500 KiB. */
 export const ROBOTS_BYTES = 512 * 1024
-/** Rules beyond these are not read: every one is tried on every page. */
-const MAX_RULES = 2000
+/** A site may slow a crawl down, not stop it. */
+const MAX_DELAY_SECONDS = 10
 
-export const ALLOW_ALL: Robots = { allows: () => true, sitemaps: [] }
+export const ALLOW_ALL: Robots = { allows: () => true, sitemaps: [], delayMs: 0 }
 
 /** Reads a robots.txt for one crawler; the most specific group that names it counts, else the one for all. */
 export function parseRobots(text: string, agent: string): Robots {
   const { groups, sitemaps } = readGroups(text)
   const named = groups.filter(({ agents }) => agents.includes(agent))
   const chosen = named.length > 0 ? named : groups.filter(({ agents }) => agents.includes('*'))
-  const rules = chosen.flatMap((group) => group.rules).slice(0, MAX_RULES)
-  return { allows: (url) => allows(rules, url.pathname + url.search), sitemaps }
+  const decide = compileRules(chosen.flatMap((group) => group.rules))
+  const delaySeconds = chosen.reduce((longest, group) => Math.max(longest, group.delaySeconds), 0)
+  return {
+    allows: (url) => decide(decoded(url.pathname + url.search)),
+    sitemaps,
+    delayMs: Math.min(delaySeconds, MAX_DELAY_SECONDS) * 1000,
+  }
 }
 
 function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
@@ -43,43 +56,112 @@ function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
     if (name === 'sitemap') sitemaps.push(value)
     else if (name === 'user-agent') {
       // agents in a row share the rules that follow them
-      if (current === undefined || current.rules.length > 0) {
-        current = { agents: [], rules: [] }
+      if (current === undefined || current.isFull) {
+        current = { agents: [], rules: [], delaySeconds: 0, isFull: false }
         groups.push(current)
       }
-      current.agents.push(value.toLowerCase())
-    } else if ((name === 'allow' || name === 'disallow') && current !== undefined)
-      current.rules.push({ allow: name === 'allow', path: value })
+      current.agents.push(value.toLowerCase().replace(/\/.*/, '').trim())
+    } else if (current !== undefined) take(current, name, value)
   }
   return { groups, sitemaps }
 }
 
-/** The longest rule that matches decides; of two of one length the one that allows. */
-function allows(rules: readonly Rule[], path: string): boolean {
-  let best: Rule | undefined
-  for (const rule of rules) {
-    if (rule.path === '' || !matches(decoded(rule.path), decoded(path))) continue
-    const longer = best === undefined || rule.path.length > best.path.length
-    if (longer || (rule.allow && rule.path.length === best?.path.length)) best = rule
+function take(group: Group, name: string, value: string): void {
+  if (name === 'allow' || name === 'disallow') {
+    group.isFull = true
+    if (value !== '') group.rules.push({ allow: name === 'allow', weight: value.length, path: decoded(value) })
+  } else if (name === 'crawl-delay') {
+    group.isFull = true
+    const seconds = Number(value)
+    if (seconds > 0) group.delaySeconds = seconds
   }
-  return best?.allow ?? true
 }
 
-/** A rule is a prefix in which `*` stands for anything and a `$` at the end for the end. Linear, whatever the rule. */
-function matches(rule: string, path: string): boolean {
+/** The longest rule that matches decides; of two of one length the one that allows. */
+function outranks(one: Rule, other: Rule | undefined): boolean {
+  if (other === undefined || one.weight !== other.weight) return one.weight > (other?.weight ?? -1)
+  return one.allow && !other.allow
+}
+
+/**
+ * Rules as a function of a decoded path. Plain prefixes, which most rules are, cost one binary search for all of them;
+ * those with `*` or `$` are tried from the most specific one on, each in time linear in the path.
+ */
+function compileRules(rules: readonly Rule[]): (path: string) => boolean {
+  const isWild = ({ path }: Rule) => path.includes('*') || path.endsWith('$')
+  const longestPrefix = compilePrefixes(rules.filter((rule) => !isWild(rule)))
+  const wild = rules
+    .filter(isWild)
+    .map((rule) => ({ rule, matches: compilePattern(rule.path) }))
+    .sort((one, other) => (outranks(one.rule, other.rule) ? -1 : outranks(other.rule, one.rule) ? 1 : 0))
+  return (path) => {
+    const plain = longestPrefix(path)
+    for (const { rule, matches } of wild) {
+      if (!outranks(rule, plain)) break
+      if (matches(path)) return rule.allow
+    }
+    return plain?.allow ?? true
+  }
+}
+
+interface PrefixNode {
+  path: string
+  /** the longest other rule that this one begins with */
+  parent: PrefixNode | undefined
+  /** what decides where this rule is the longest that matches */
+  best: Rule
+}
+
+/** @returns what decides about a path, of rules that are prefixes */
+function compilePrefixes(rules: readonly Rule[]): (path: string) => Rule | undefined {
+  const nodes: PrefixNode[] = []
+  for (const rule of [...rules].sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0))) {
+    let parent: PrefixNode | undefined = nodes.at(-1)
+    if (parent?.path === rule.path) {
+      if (outranks(rule, parent.best)) parent.best = rule
+      continue
+    }
+    while (parent !== undefined && !rule.path.startsWith(parent.path)) parent = parent.parent
+    nodes.push({
+      path: rule.path,
+      parent,
+      best: parent !== undefined && outranks(parent.best, rule) ? parent.best : rule,
+    })
+  }
+  return (path) => {
+    let low = 0
+    let high = nodes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((nodes[middle]?.path ?? '') <= path) low = middle + 1
+      else high = middle
+    }
+    // whatever lies between a prefix of the path and the path begins with that prefix too
+    let node: PrefixNode | undefined = nodes[low - 1]
+    while (node !== undefined && !path.startsWith(node.path)) node = node.parent
+    return node?.best
+  }
+}
+
+/** A rule in which `*` stands for anything and a `$` at the end for the end. Linear in the path, whatever the rule. */
+function compilePattern(rule: string): (path: string) => boolean {
   const anchored = rule.endsWith('$')
   const parts = (anchored ? rule.slice(0, -1) : rule).split('*')
   const first = parts.shift() ?? ''
-  if (!path.startsWith(first)) return false
-  if (parts.length === 0) return !anchored || path === first
+  const isWhole = anchored && parts.length === 0
   const last = anchored ? (parts.pop() ?? '') : ''
-  let at = first.length
-  for (const part of parts) {
-    const found = path.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
+  const inner = parts.filter((part) => part !== '')
+  return (path) => {
+    if (!path.startsWith(first)) return false
+    if (isWhole) return path === first
+    let at = first.length
+    for (const part of inner) {
+      const found = path.indexOf(part, at)
+      if (found === -1) return false
+      at = found + part.length
+    }
+    return !anchored || (path.length - last.length >= at && path.endsWith(last))
   }
-  return !anchored || (path.length - last.length >= at && path.endsWith(last))
 }
 
 function decoded(path: string): string {

@@ -1,0 +1,43 @@
+import type { Client } from '../../client/client.js'
+import { paginate } from '../../client/pages.js'
+import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
+import { LIMITS } from '../../contract/limits.js'
+import { plural } from '../units.js'
+import type { Finding } from './checks.js'
+
+/** Spaces whose embedding provider owes vectors: their documents are found by text alone. */
+export async function* vectorFindings(client: Client): AsyncGenerator<Finding> {
+  const spaces = paginate((query) => client.request('GET /knowledge-spaces', { query }), {
+    pageSize: LIMITS.page.cap,
+  })
+  for await (const { id, slug } of spaces) {
+    const { index } = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })
+    if (index.missingVectors !== undefined) yield toFinding(slug, index.missingVectors)
+  }
+}
+
+type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
+
+function toFinding(slug: string, missing: MissingVectors): Finding {
+  const check = `vectors of ${slug}`
+  const found = missingInWords(missing)
+  if (missing.permanent === true)
+    return { check, state: 'failed', found, fix: 'change what the sentence names; text search goes on meanwhile' }
+  if (missing.passages === 0) {
+    const fix = 'text search finds them; `maxChars` of the model cuts texts that are too long for it'
+    return { check, state: 'warning', found, fix }
+  }
+  return { check, state: 'warning', found, fix: 'nothing need be done: they follow by themselves' }
+}
+
+/** `12 passages of 3 documents have none: provider "x" is limiting the rate of calls (429)` */
+export function missingInWords({ passages, refused, error, nextAttemptAt, documents }: MissingVectors): string {
+  const parts: string[] = []
+  if (passages > 0) {
+    const next = nextAttemptAt === undefined ? '' : `; asked next at ${nextAttemptAt}`
+    const why = error === undefined ? '' : `: ${error}${next}`
+    parts.push(`${plural(passages, 'passage')} in ${plural(documents.count, 'document')} without a vector${why}`)
+  }
+  if (refused > 0) parts.push(`${plural(refused, 'passage')} that the model refused`)
+  return parts.join('; ')
+}

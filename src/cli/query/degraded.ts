@@ -1,0 +1,16 @@
+import { isObject, textOf } from '../json-file.js'
+
+/** What an answer or a report had to do without. What a service of another version leaves out stays empty. */
+export function readDegraded(metadata: unknown): { class: string; reason: string }[] {
+  const list = isObject(metadata) && Array.isArray(metadata.degradations) ? metadata.degradations : []
+  return list.filter(isObject).map((one) => ({
+    class: textOf(one.class) ?? 'unavailable',
+    reason: textOf(one.reason) ?? 'no reason given',
+  }))
+}
+
+/** `degraded: auth`, each class once; nothing for an answer that lacks nothing. */
+export function degradedWord(degraded: readonly { class: string }[]): string | undefined {
+  if (degraded.length === 0) return undefined
+  return `degraded: ${[...new Set(degraded.map((one) => one.class))].join(', ')}`
+}

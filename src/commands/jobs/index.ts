@@ -1,0 +1,70 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { paginate } from '../../client/pages.js'
+import { LIMITS } from '../../contract/limits.js'
+import { JOB_STATES } from '../../contract/values.js'
+
+export default class Jobs extends BaseCommand {
+  static override summary = 'list the compilation jobs of a space, newest first'
+  static override aliases = ['jobs:list', 'jobs:ls']
+  static override examples = ['<%= config.bin %> jobs example-space', '<%= config.bin %> jobs --state failed']
+  static override args = { space: Args.string({ description: 'slug or id' }) }
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    state: Flags.string({ options: JOB_STATES, description: 'only jobs on their way, or those whose document failed' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Jobs)
+    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
+    const client = await this.client()
+    const state = JOB_STATES.find((one) => one === flags.state)
+    const jobs = paginate(
+      (query) =>
+        client.request('GET /knowledge-spaces/{id}/jobs', {
+          path: { id },
+          query: state === undefined ? query : { ...query, state },
+        }),
+      { ...this.range(flags), pageSize: LIMITS.page.cap },
+    )
+    let failed = false
+    await this.list(
+      noting(jobs, ({ stage }) => (failed ||= stage === 'failed' || stage === 'canceled')),
+      {
+        columns: [
+          { field: 'id', kind: 'id' },
+          { field: 'stage', kind: 'state' },
+          { field: 'filename', title: 'FILE' },
+          { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
+          { field: 'error' },
+          { field: 'updatedAt', title: 'CHANGED', kind: 'epoch' },
+        ],
+        fields: [
+          'knowledgeSpaceId',
+          'tenantId',
+          'queueJobId',
+          'version',
+          'attempts',
+          'retryAt',
+          'waitingSince',
+          'createdAt',
+        ],
+        empty: 'No jobs.',
+      },
+    )
+    if (failed && this.out.format === 'table') this.out.note('hint: `ks jobs retry ID` tries one again, `--failed` all')
+  }
+}
+
+/** The same items, each told of first. */
+async function* noting<T>(items: AsyncGenerator<T, string | undefined>, note: (item: T) => unknown) {
+  for (;;) {
+    const next = await items.next()
+    if (next.done === true) return next.value
+    note(next.value)
+    yield next.value
+  }
+}

@@ -1,0 +1,68 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { usageError } from '../cli/cli-error.js'
+import { spaceFlag } from '../cli/common-flags.js'
+import { FILE_COLUMNS, FOUND_COLUMNS, filesOf, foundRows } from '../cli/query/found.js'
+import { resolveDocuments } from '../cli/resolve.js'
+import { textOfWords } from '../cli/words.js'
+import { LIMITS } from '../contract/limits.js'
+import { CONCRETE_MODES } from '../contract/values.js'
+
+export default class Search extends BaseCommand {
+  static override summary = 'find passages, without an answer'
+  static override description =
+    'Passages are ranked as for `query`. Nothing is answered, and neither a session nor a trace is left.'
+  static override examples = [
+    '<%= config.bin %> search on call in August --space example-space',
+    '<%= config.bin %> search on call in August --space example-space -n 100 --files-with-matches',
+  ]
+  static override strict = false
+  static override args = {
+    text: Args.string({ required: true, description: 'words to look for, with or without quotes; - for stdin' }),
+  }
+  static override flags = {
+    ...spaceFlag,
+    limit: Flags.integer({ char: 'n', min: 1, helpValue: 'n', description: 'passages at most (default: 10)' }),
+    mode: Flags.option({
+      char: 'm',
+      options: CONCRETE_MODES,
+      description: "how hard to look (default: the space's own)",
+    })(),
+    doc: Flags.string({
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'path|id',
+      description: 'only these documents',
+    }),
+    'files-with-matches': Flags.boolean({ description: 'list the documents of the passages, each once' }),
+  }
+
+  async run(): Promise<void> {
+    const { raw, flags } = await this.parse(Search)
+    const query = await textOfWords(raw, 'what to look for')
+    if (query === '') throw usageError('there is nothing to look for')
+    const { id } = await this.space()
+    const client = await this.client()
+    const mode = CONCRETE_MODES.find((known) => known === this.settings.mode?.value)
+    const found = await client.request('POST /knowledge-spaces/{id}/queries/search', {
+      path: { id },
+      body: {
+        query,
+        ...(mode === undefined ? {} : { mode }),
+        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+        ...(flags.doc === undefined
+          ? {}
+          : { activeDocumentIds: await resolveDocuments(client, id, flags.doc, this.dirs.cache) }),
+      },
+    })
+    if (found.degradedReasons.length > 0)
+      this.out.warn(`ks: a part of the space could not be searched: ${found.degradedReasons.join(', ')}`)
+    const rows = foundRows(found.items, this.out.unicode)
+    const empty = 'No passage was found.'
+    if (flags['files-with-matches']) await this.out.list(filesOf(rows), { columns: FILE_COLUMNS, empty })
+    else await this.out.list(rows, { columns: FOUND_COLUMNS, empty })
+    if (flags.limit === undefined && rows.length >= LIMITS.searchResults.default)
+      this.out.note(`the best ${rows.length}: \`-n\` shows more`)
+  }
+}

@@ -1,0 +1,26 @@
+import type { Logger } from 'pino'
+import { strangePrograms } from '../local/allowed-programs.js'
+import type { ProviderSetting } from '../local/provider-setting.js'
+import type { LoadedSettings } from './config.js'
+
+/**
+ * The providers in force. Those of the data directory's own `config.json` that start a program which the user has not
+ * allowed on this machine are left out; what the environment names was named by the user.
+ */
+export function trustedProviders(
+  { settings, origins }: LoadedSettings,
+  allowed: readonly string[][],
+  log: Logger,
+): readonly ProviderSetting[] {
+  if (origins.providers !== 'file') return settings.providers
+  return settings.providers.filter((provider) => {
+    const strange = strangePrograms([provider], allowed)
+    for (const argv of strange) {
+      log.warn(
+        { provider: provider.provider, program: argv },
+        'a provider of config.json is left out, because this user has not allowed its program: `ks config allow-programs`',
+      )
+    }
+    return strange.length === 0
+  })
+}

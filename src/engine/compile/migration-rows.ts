@@ -1,0 +1,204 @@
+import { notFound } from '../../contract/errors.js'
+import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
+import type { DegradedClass } from '../degraded.js'
+import type { ProviderTrouble } from '../models/trouble.js'
+import { publishNext } from '../spaces/publication.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import type { VectorSpace } from './vector-spaces.js'
+import { oweVectors } from './vectors-due.js'
+
+/** A move of a space to another embedding model. */
+export interface MigrationRow {
+  key: number
+  id: string
+  space_key: number
+  plugin: string
+  provider: string
+  model: string
+  vector_space: string
+  state: 'filling' | 'published' | 'failed' | 'canceled'
+  attempts: number
+  next_at: number
+  error_class: DegradedClass | null
+  error: string | null
+  filled: number
+  total: number
+  created_at: number
+  updated_at: number
+  completed_at: number | null
+}
+
+/** A passage that has no vector in the vector space being filled. */
+export interface UnfilledNode {
+  key: number
+  doc_key: number
+  title: string
+  text: string
+}
+
+/** Migrations that have not ended, of spaces that are not being deleted. */
+export function openMigrations(db: Database): MigrationRow[] {
+  return db.all<MigrationRow>(
+    `SELECT embedding_migrations.* FROM embedding_migrations JOIN spaces ON spaces.key = embedding_migrations.space_key
+     WHERE completed_at IS NULL AND spaces.deleted_at IS NULL ORDER BY embedding_migrations.key`,
+  )
+}
+
+/** @throws KsError `not-found`, also for a migration of another space */
+export function migrationOf(db: Database, space: SpaceRow, id: string): MigrationRow {
+  const row = db.get<MigrationRow>('SELECT * FROM embedding_migrations WHERE id = ? AND space_key = ?', id, space.key)
+  if (row === undefined) throw notFound('embedding migration', id)
+  return row
+}
+
+/** The migration, as long as it has not ended and its space is there. */
+export function stillOpen(db: Database, key: number): MigrationRow | undefined {
+  const row = db.get<MigrationRow>('SELECT * FROM embedding_migrations WHERE key = ? AND completed_at IS NULL', key)
+  return row === undefined || spaceByKey(db, row.space_key) === undefined ? undefined : row
+}
+
+export function toMigration(db: Database, row: MigrationRow): EmbeddingMigration {
+  const { filled, total } = row.completed_at === null ? progressOf(db, row) : row
+  const waits = row.state === 'filling' && row.error !== null
+  return {
+    id: row.id,
+    state: waits ? 'waiting' : row.state,
+    filled,
+    total,
+    refused: row.state === 'published' ? refusedOf(db, 'vector_refusals', row) : refusedOf(db, REFUSALS, row),
+    embeddingProfile: { pluginId: row.plugin, provider: row.provider, model: row.model },
+    ...(row.error === null ? {} : { error: row.error }),
+    ...(row.error_class === null ? {} : { errorClass: row.error_class }),
+    ...(waits ? { nextAttemptAt: new Date(row.next_at).toISOString() } : {}),
+    createdAt: new Date(row.created_at).toISOString(),
+    updatedAt: new Date(row.updated_at).toISOString(),
+    ...(row.completed_at === null ? {} : { completedAt: new Date(row.completed_at).toISOString() }),
+  }
+}
+
+const REFUSALS = 'embedding_migration_refusals'
+
+function refusedOf(db: Database, table: 'vector_refusals' | typeof REFUSALS, { space_key }: MigrationRow): number {
+  return db.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, space_key)?.n ?? 0
+}
+
+/** By the counters that the triggers of the schema keep. */
+function progressOf(db: Database, { space_key, vector_space }: MigrationRow): { filled: number; total: number } {
+  const row = db.get<{ filled: number | null; total: number | null }>(
+    `SELECT (SELECT live FROM vector_counts JOIN vector_spaces ON vector_spaces.key = vector_counts.vector_space
+             WHERE vector_spaces.id = ?) filled,
+       (SELECT node_count FROM space_usage WHERE space_key = ?) total`,
+    ...[vector_space, space_key],
+  )
+  return { filled: row?.filled ?? 0, total: row?.total ?? 0 }
+}
+
+/** The vector space that a migration fills; none before its first vector, or of a trained model its training. */
+export function targetOf(db: Database, { vector_space, space_key }: MigrationRow): VectorSpace | undefined {
+  const row = db.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
+    "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'building'",
+    ...[vector_space, space_key],
+  )
+  return row === undefined
+    ? undefined
+    : { key: row.key, id: row.id, dimension: row.dimension, trainedNodes: row.trained_nodes }
+}
+
+/** Passages of current versions, and of those on their way there, that have no vector yet, in key order. */
+export function unfilled(
+  db: Database,
+  { space_key }: MigrationRow,
+  target: VectorSpace | undefined,
+  after: number,
+  limit: number,
+): UnfilledNode[] {
+  return db.all<UnfilledNode>(
+    `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
+     FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
+     LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
+     LEFT JOIN ${REFUSALS} refusals ON refusals.space_key = nodes.space_key AND refusals.node_key = nodes.key
+     WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL
+       AND vectors.node_key IS NULL AND refusals.node_key IS NULL
+     ORDER BY nodes.key LIMIT ?`,
+    ...[target?.key ?? -1, after, space_key, limit],
+  )
+}
+
+export function noteRefusal(db: Database, spaceKey: number, nodeKey: number, error: string): void {
+  db.run(
+    `INSERT OR REPLACE INTO ${REFUSALS} (space_key, node_key, error) VALUES (?, ?, ?)`,
+    ...[spaceKey, nodeKey, error],
+  )
+}
+
+/** Its provider answers again. */
+export function goOn(db: Database, key: number): void {
+  db.run(
+    'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
+    ...[Date.now(), key],
+  )
+}
+
+export function delayMigration(db: Database, key: number, trouble: ProviderTrouble, nextAt: number): void {
+  db.run(
+    `UPDATE embedding_migrations SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
+     WHERE key = ? AND completed_at IS NULL`,
+    ...[nextAt, trouble.message, trouble.class, Date.now(), key],
+  )
+}
+
+/** Ends a migration without effect, inside the caller's transaction; what it filled is removed later. */
+export function abandon(
+  db: Database,
+  row: MigrationRow,
+  state: 'failed' | 'canceled',
+  why?: Pick<ProviderTrouble, 'class' | 'message'>,
+): void {
+  const { filled, total } = progressOf(db, row)
+  const now = Date.now()
+  db.run(
+    `UPDATE embedding_migrations SET state = ?, error = ?, error_class = ?, filled = ?, total = ?, updated_at = ?, completed_at = ?
+     WHERE key = ? AND completed_at IS NULL`,
+    ...[state, why?.message ?? null, why?.class ?? null, filled, total, now, now, row.key],
+  )
+  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE id = ? AND state = 'building'", row.vector_space)
+  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, row.space_key)
+}
+
+/** Makes the filled vector space the one that queries use, inside the caller's transaction, as one publication. */
+export function switchTo(db: Database, row: MigrationRow, target: VectorSpace | undefined): void {
+  const { space_key: space } = row
+  const { filled, total } = progressOf(db, row)
+  const now = Date.now()
+  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", space)
+  db.run(
+    `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = ?,
+       embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ? WHERE key = ?`,
+    ...[row.plugin, row.provider, row.model, row.vector_space, target?.dimension ?? null, now, space],
+  )
+  if (target !== undefined)
+    db.run(
+      `UPDATE vector_spaces SET state = 'active',
+         revision = (SELECT embedding_revision FROM spaces WHERE key = space_key) WHERE key = ?`,
+      target.key,
+    )
+  // what was owed, refused and waited for was of the old model
+  for (const table of ['vectors_due', 'vector_refusals', 'vector_waits'])
+    db.run(`DELETE FROM ${table} WHERE space_key = ?`, space)
+  db.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, space)
+  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, space)
+  for (const { version_key } of db.all<{ version_key: number }>(
+    `SELECT DISTINCT nodes.version_key FROM vector_refusals JOIN nodes ON nodes.key = vector_refusals.node_key
+     JOIN versions ON versions.key = nodes.version_key
+     WHERE vector_refusals.space_key = ? AND versions.until_revision IS NULL`,
+    space,
+  ))
+    oweVectors(db, space, version_key)
+  publishNext(db, space, `embedding ${row.vector_space}`)
+  db.run(
+    `UPDATE embedding_migrations SET state = 'published', attempts = 0, error = NULL, error_class = NULL, filled = ?, total = ?,
+       updated_at = ?, completed_at = ? WHERE key = ?`,
+    ...[filled, total, now, now, row.key],
+  )
+}

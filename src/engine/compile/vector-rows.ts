@@ -1,0 +1,30 @@
+import type { EngineContext } from '../context.js'
+import type { VectorSpace } from './vector-spaces.js'
+
+/** A vector of one passage. */
+export interface FilledVector {
+  nodeKey: number
+  /** row key of the passage's document */
+  doc: number
+  vector: Float32Array
+}
+
+/** Gives vectors that stand in the rows to the index. */
+export async function addToIndex(
+  { indexes }: EngineContext,
+  space: { id: string },
+  vectorSpace: Pick<VectorSpace, 'id' | 'dimension'>,
+  rows: readonly FilledVector[],
+): Promise<void> {
+  const block = new Float32Array(rows.length * vectorSpace.dimension)
+  rows.forEach(({ vector }, index) => {
+    block.set(vector, index * vectorSpace.dimension)
+  })
+  await indexes.addVectors(space.id, {
+    vectorSpace: vectorSpace.id,
+    dimension: vectorSpace.dimension,
+    keys: rows.map((row) => row.nodeKey),
+    docs: rows.map((row) => row.doc),
+    vectors: block,
+  })
+}

@@ -1,0 +1,56 @@
+import type { ListedJob } from '../../contract/gateway/jobs.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { Caller, Page, PageRequest } from '../api.js'
+import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { askerOf, mayKnow } from '../sources/permissions.js'
+import { findSpace } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { type JobRow, toJob } from './store.js'
+
+export interface JobFilter {
+  /** `open`: on its way; `failed`: the newest job of its document, ended without a publication */
+  state?: 'open' | 'failed' | undefined
+}
+
+const STATES = {
+  open: 'AND jobs.completed_at IS NULL',
+  failed: `AND jobs.stage IN ('failed', 'canceled') AND NOT EXISTS (
+    SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key AND (newer.version, newer.key) > (jobs.version, jobs.key))`,
+}
+
+/** Jobs of documents that the caller may know of, newest first. */
+export function listJobs(
+  db: Database,
+  caller: Caller,
+  spaceId: string,
+  { state, ...page }: PageRequest & JobFilter,
+): Page<ListedJob> {
+  const space = findSpace(db, caller.tenant, spaceId)
+  const filter = filterHash('jobs', space.id, state ?? '')
+  const before =
+    page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, filter).after[0] ?? 0)
+  const limit = Math.min(page.limit, LIMITS.page.cap)
+  const rows = db.all<JobRow & { filename: string }>(
+    `SELECT jobs.*, documents.filename FROM jobs INDEXED BY jobs_listed
+     CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
+     WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : STATES[state]} AND ${mayKnow('documents.source_id')}
+     ORDER BY jobs.key DESC LIMIT ?`,
+    ...[space.key, before, askerOf(caller), limit + 1],
+  )
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map((row) => toListed(db, row)),
+    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.key] }, filter) } : {}),
+  }
+}
+
+function toListed(db: Database, row: JobRow & { filename: string }): ListedJob {
+  return {
+    ...toJob(db, row),
+    filename: row.filename,
+    attempts: row.attempts,
+    ...(row.completed_at === null && row.run_after > 0 ? { retryAt: row.run_after } : {}),
+    ...(row.completed_at === null && row.waiting_since !== null ? { waitingSince: row.waiting_since } : {}),
+  }
+}

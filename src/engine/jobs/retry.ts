@@ -1,0 +1,77 @@
+import { KsError } from '../../contract/errors.js'
+import type { DocumentCompilationJob, RetriedJobs } from '../../contract/gateway/jobs.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { queueAgain } from '../documents/reindex.js'
+import type { DocumentRow } from '../documents/store.js'
+import { askerOf, mayKnow } from '../sources/permissions.js'
+import { assertRoomForReindex } from '../spaces/quota.js'
+import { findSpace, type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { insertBulkJob } from './jobs.js'
+import { endedInVain, findJob, type JobRow, latestJob, toJob } from './store.js'
+
+/**
+ * Tries a job again: one that failed or was canceled begins anew as a job of its own, one that waits goes on at once.
+ *
+ * @returns the job that runs now
+ * @throws KsError `not-found`; `already-terminal` when the job was published
+ */
+export async function retryJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
+  const { db } = context
+  const job = await db.write(() => {
+    const row = findJob(db, caller, id)
+    const space = spaceByKey(db, row.space_key)
+    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', row.doc_key)
+    if (space === undefined || document === undefined)
+      throw new KsError('already-terminal', `the document of job ${row.id} was deleted`)
+    const latest = latestJob(db, row.doc_key) ?? row
+    if (latest.completed_at === null) return toJob(db, goOn(context, latest))
+    if (!endedInVain(latest)) throw new KsError('already-terminal', `job ${row.id} has ended as ${row.stage}`)
+    return toJob(db, queueAgain(db, space, document))
+  })
+  context.wake()
+  return job
+}
+
+/** Begins every document of a space anew whose last job failed or was canceled, and asks its provider again at once. */
+export async function retryFailed(context: EngineContext, caller: Caller, spaceId: string): Promise<RetriedJobs> {
+  const { db } = context
+  const retried = await db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    for (const waiting of db.all<JobRow>(
+      `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND run_after > 0 AND claimed_by IS NULL
+         AND ${mayKnow('jobs.source_id')}`,
+      ...[space.key, askerOf(caller)],
+    ))
+      goOn(context, waiting)
+    const rows = failedDocuments(context, caller, space)
+    assertRoomForReindex(context, space, rows.length)
+    const items = rows.map((row) => ({ row, job: queueAgain(db, space, row) }))
+    const bulkJobId = insertBulkJob(
+      db,
+      space,
+      'document_reindex',
+      items.map(({ row, job }) => ({ documentId: row.id, jobId: job.id })),
+    )
+    return { bulkJobId, total: items.length, jobs: items.map(({ job }) => toJob(db, job)), spaceKey: space.key }
+  })
+  const { spaceKey, ...answer } = retried
+  await context.vectors.askAgain(spaceKey)
+  context.wake()
+  return answer
+}
+
+function goOn({ db }: EngineContext, row: JobRow): JobRow {
+  db.run('UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL', row.key)
+  return row
+}
+
+function failedDocuments({ db }: EngineContext, caller: Caller, space: SpaceRow): DocumentRow[] {
+  return db.all<DocumentRow>(
+    `SELECT documents.* FROM documents JOIN jobs ON jobs.key =
+       (SELECT key FROM jobs last WHERE last.doc_key = documents.key ORDER BY version DESC, key DESC LIMIT 1)
+     WHERE documents.space_key = ? AND documents.deleted_at IS NULL AND jobs.stage IN ('failed', 'canceled')
+       AND ${mayKnow('documents.source_id')} ORDER BY documents.key`,
+    ...[space.key, askerOf(caller)],
+  )
+}

@@ -1,0 +1,52 @@
+import { KsError } from '../../contract/errors.js'
+import { classOf, type DegradedClass } from '../degraded.js'
+import { ProviderFailure } from './failure.js'
+
+/** What keeps a provider from doing its work. */
+export interface ProviderTrouble {
+  class: DegradedClass
+  /** the same call fails until somebody changes something: a key, the name of a model, a setting */
+  isPermanent: boolean
+  /** one sentence; of a permanent failure it says what to do */
+  message: string
+  /** how long the provider asked to be left alone */
+  retryAfterMs?: number
+}
+
+const CHANGE = '`ks config get providers --daemon` shows its settings; after a change `ks daemon restart`'
+
+/** What a failed call says of its provider. @param model its name at the provider */
+export function troubleOf(error: unknown, model: string): ProviderTrouble {
+  const said = error instanceof KsError ? error.message : 'the provider could not be asked'
+  const advice = adviceOf(error, model)
+  const retryAfter = error instanceof KsError ? error.retryAfter : undefined
+  return {
+    class: classOf(error),
+    isPermanent: advice !== undefined,
+    message: advice === undefined ? said : `${said}: ${advice}`,
+    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter * 1000 }),
+  }
+}
+
+/** What somebody has to do before the call can succeed; nothing where the failure may pass by itself. */
+function adviceOf(error: unknown, model: string): string | undefined {
+  if (!(error instanceof KsError)) return undefined
+  // a provider or model that this daemon was not given
+  if (!(error.cause instanceof ProviderFailure)) {
+    return error.code === 'unavailable' && error.cause === undefined ? CHANGE : undefined
+  }
+  const { kind, status = 0 } = error.cause
+  if (kind === 'context-too-long' || status === 413) return `\`maxChars\` of the model cuts texts; ${CHANGE}`
+  if (status === 401 || status === 403) return `its key is wrong or may not do this; ${CHANGE}`
+  if (status === 402) return 'the account at the provider has to be topped up'
+  if (status === 404) return `it may not have model ${JSON.stringify(model)}; ${CHANGE}`
+  const isRefused = kind === 'status' && status >= 300 && status < 500 && status !== 408 && status !== 429
+  return isRefused ? CHANGE : undefined
+}
+
+/** Whether a provider refused what it was sent, so that other texts may succeed. */
+export function isAboutTexts(error: unknown): boolean {
+  if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
+  const { kind, status = 0 } = error.cause
+  return kind === 'malformed' || kind === 'context-too-long' || (kind === 'status' && [400, 413, 422].includes(status))
+}

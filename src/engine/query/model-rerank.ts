@@ -1,0 +1,74 @@
+import { account } from '../compile/embeddings.js'
+import type { EngineContext } from '../context.js'
+import { type Degradation, degradationBy } from '../degraded.js'
+import type { ModelReference } from '../models/types.js'
+import type { Admitted } from './admission.js'
+import { type Ranked, RERANK_LIMIT } from './rank.js'
+import type { PassageRow } from './store.js'
+
+/** What a rerank may add to the time of a question; past it the order stands that was there before. */
+const TIMEOUT_MILLISECONDS = 5000
+/** Of a passage, as much as rerank models read; longer ones they cut or refuse. */
+const PASSAGE_CHARACTERS = 4000
+/** Of the question, so that it leaves room for the passage in a model's window. */
+const QUERY_CHARACTERS = 2000
+
+export interface ModelRerank {
+  ranked: Ranked[]
+  /** the model, where its scores were used, and how many candidates it compared */
+  used?: { model: ModelReference; compared: number }
+  degraded?: Degradation
+}
+
+/**
+ * Lets the rerank model of the profile order the best candidates. It decides their order and how far each stands behind
+ * the best; that something answers at all is as certain as the model or the comparison of texts is, whichever is more.
+ * A model that fails or takes too long leaves the order as it was.
+ */
+export async function rerankByModel(
+  context: EngineContext,
+  { space, profile }: Admitted,
+  query: string,
+  ranked: Ranked[],
+  passages: ReadonlyMap<number, PassageRow>,
+  signal: AbortSignal,
+): Promise<ModelRerank> {
+  const { enabled, model } = profile.rerank
+  if (!enabled || model === undefined) return { ranked }
+  const head = ranked.slice(0, RERANK_LIMIT).flatMap((one) => {
+    const passage = passages.get(one.key)
+    return passage === undefined
+      ? []
+      : [{ one, text: `${passage.title}\n${passage.body}`.slice(0, PASSAGE_CHARACTERS) }]
+  })
+  if (head.length === 0) return { ranked }
+  try {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
+    const reranker = context.models.reranker(model, account(context, space))
+    const texts = head.map(({ text }) => text.toWellFormed())
+    const scores = await reranker.rerank(query.slice(0, QUERY_CHARACTERS).toWellFormed(), texts, limited)
+    const compared = head.map(({ one }, place) => ({ one, score: scores[place] ?? 0 }))
+    return { ranked: inOrderOf(compared, ranked), used: { model, compared: head.length } }
+  } catch (error) {
+    signal.throwIfAborted()
+    context.log.warn({ space: space.id, error: String(error) }, 'a rerank model failed')
+    return { ranked, degraded: degradationBy('rerank', 'the rerank model did not order the passages', error) }
+  }
+}
+
+function inOrderOf(compared: { one: Ranked; score: number }[], before: readonly Ranked[]): Ranked[] {
+  // a stable sort: what the model finds equal stays in the order that it was in
+  compared.sort((a, b) => b.score - a.score)
+  const best = compared[0]?.score ?? 0
+  const confidence = Math.max(best, ...before.map(({ final }) => final))
+  const head = compared.map(({ one, score }): Ranked => {
+    const share = best > 0 ? score / best : 1
+    return { ...one, final: Math.min(1, confidence * share), rerank: score }
+  })
+  const known = new Set(head.map(({ key }) => key))
+  const rest = before.filter(({ key }) => !known.has(key))
+  const lowest = head.at(-1)?.final ?? 0
+  const highest = rest[0]?.final ?? 0
+  // what the model was not asked about keeps its order, below what it was
+  return [...head, ...rest.map((one) => ({ ...one, final: highest > 0 ? (lowest * one.final) / highest : 0 }))]
+}

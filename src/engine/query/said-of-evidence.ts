@@ -1,0 +1,92 @@
+import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
+import { type PermissionLimit, withheldEntry } from './withheld.js'
+
+/**
+ * A model that is given passages says at the beginning of its answer whether they answer: a mark that is the same in
+ * every language, and that nobody else sees.
+ */
+export const MARK_RULE =
+  'Begin with [none] when the passages say nothing that answers the question, and then say so in one sentence. Begin with [part] when they answer only a part of it. Otherwise begin with the answer itself.'
+
+const MARKS = ['[none]', '[part]']
+const MARK = /^\[(none|part)\]\s*/i
+
+export type Said = 'none' | 'part'
+
+/** Takes the mark off an answer that comes in pieces. */
+export function markReader() {
+  let held = ''
+  let isOpen = true
+  let said: Said | undefined
+
+  const decide = (isEnd: boolean): string => {
+    const text = held.trimStart()
+    const mark = MARK.exec(text)
+    const rest = mark === null ? held : text.slice(mark[0].length)
+    // a mark may still be coming, and so may the blanks behind it
+    const mayGoOn = mark === null ? MARKS.some((one) => one.startsWith(text.toLowerCase())) : rest === ''
+    if (!isEnd && mayGoOn) return ''
+    isOpen = false
+    if (mark !== null) said = mark[1]?.toLowerCase() === 'none' ? 'none' : 'part'
+    return rest
+  }
+
+  return {
+    /** @returns what of the answer may be shown by now */
+    take(text: string): string {
+      if (!isOpen) return text
+      held += text
+      return decide(false)
+    },
+    /** What was held back when the answer ended. */
+    rest: (): string => (isOpen ? decide(true) : ''),
+    said: (): Said | undefined => said,
+  }
+}
+
+/**
+ * The state of evidence that a model has answered from: what it says decides, and where it says nothing, whether it
+ * cites a passage. Contradictions hold whatever it says, and so does better evidence that was withheld while it declines.
+ *
+ * @param withheld whether the best passage is one that the reader may not read
+ */
+export function stateBySaid(
+  judged: EvidenceState,
+  said: Said | undefined,
+  citations: number,
+  withheld = false,
+): EvidenceState {
+  if (judged === 'conflict') return judged
+  if (said !== undefined) {
+    if (withheld || judged === 'permission-limited') return 'permission-limited'
+    return said === 'none' ? 'not-enough-evidence' : 'partial'
+  }
+  if (citations > 0) return 'answerable'
+  return judged === 'answerable' ? 'partial' : judged
+}
+
+const LACKS: Partial<Record<EvidenceState, string>> = {
+  'not-enough-evidence': 'the model found no passage that answers the question',
+  partial: 'the model found passages for a part of the question only',
+}
+
+/**
+ * Evidence in the state that it has for an answer, with what is missing accordingly.
+ *
+ * @param permission what the reader may not read
+ */
+export function withState(bundle: EvidenceBundle, state: EvidenceState, permission?: PermissionLimit): EvidenceBundle {
+  if (state === bundle.state) return bundle
+  const others = bundle.missingEvidence.filter(
+    ({ reason }) => reason !== 'not-retrieved' && !(reason === 'permission-filtered' && hides(state, permission)),
+  )
+  const text = LACKS[state]
+  const missing = text === undefined ? [] : [{ reason: 'not-retrieved' as const, text, metadata: { terms: [] } }]
+  const withheld = permission === undefined || state === 'answerable' ? [] : [withheldEntry(permission)]
+  return { ...bundle, state, missingEvidence: [...missing, ...withheld, ...others] }
+}
+
+/** Whether what was said of withheld passages goes: it is said anew, or does not matter to an answer. */
+function hides(state: EvidenceState, permission: PermissionLimit | undefined): boolean {
+  return state === 'answerable' || permission !== undefined
+}

@@ -1,0 +1,72 @@
+import { KsError } from '../../contract/errors.js'
+import type { SearchBody, SearchResult } from '../../contract/gateway/search.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { TraceRecorder } from '../traces/recorder.js'
+import { admit } from './admission.js'
+import { toEvidenceItem } from './evidence.js'
+import { freshnessNow } from './freshness.js'
+import type { QueryGate } from './gate.js'
+import { resolveMode } from './mode.js'
+import { type QueryShared, retrieveInMode } from './stages.js'
+
+const TIMEOUT_MILLISECONDS = 60_000
+
+/**
+ * Finds passages with the code that finds the evidence of queries, in the same order. Nothing is answered and nothing
+ * is left behind: no trace, no session, no failed query.
+ *
+ * @throws KsError as a query does
+ */
+export async function searchSpace(
+  context: EngineContext,
+  shared: QueryShared & { gate: QueryGate },
+  caller: Caller,
+  knowledgeSpaceId: string,
+  { limit, ...asked }: SearchBody,
+): Promise<SearchResult> {
+  const body = { knowledgeSpaceId, ...asked }
+  const admitted = admit(context, caller, body)
+  const { profile, space, snapshot } = admitted
+  const deadline = new AbortController()
+  const { signal } = deadline
+  const tooLong = new KsError('unavailable', `the search took longer than ${TIMEOUT_MILLISECONDS / 1000} s`)
+  const timer = setTimeout(() => deadline.abort(tooLong), TIMEOUT_MILLISECONDS)
+  timer.unref()
+  const leave = await shared.gate.enter(caller.tenant, signal)
+  const lease = context.leases.acquire({
+    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
+    ...{ targetId: snapshot.publicationId, virtualPath: '/evidence' },
+  })
+  try {
+    lease.keepAlive()
+    const route = await resolveMode(context, space, profile, body, signal)
+    // the first places are those of a query also where its mode gives some of them to others by topK
+    const wide = { ...admitted, profile: { ...profile, topK: Math.max(profile.topK, limit) } }
+    const recorder = new TraceRecorder()
+    const { retrieved } = await retrieveInMode(context, shared, {
+      ...{ body, query: body.query, admitted: wide, route, recorder, signal },
+    })
+    const found = retrieved.ranked.slice(0, limit)
+    const freshness = await freshnessNow(
+      context,
+      found.map(({ passage }) => passage),
+    )
+    const reasons = retrieved.metrics.degradedReasons
+    return {
+      query: body.query,
+      mode: route.resolvedMode,
+      publicationId: snapshot.publicationId,
+      items: found.map((passage) => {
+        const { conflicts: _, ...item } = toEvidenceItem(passage, freshness.get(passage.passage.doc_key))
+        return item
+      }),
+      degradedReasons: Array.isArray(reasons) ? reasons.map(String) : [],
+    }
+  } finally {
+    clearTimeout(timer)
+    lease.release()
+    leave()
+  }
+}

@@ -1,0 +1,107 @@
+import type { MissingEvidence } from '../../contract/gateway/queries.js'
+import type { EngineContext } from '../context.js'
+import { MAX_FILTER_DOCS, MAX_K } from '../search/limits.js'
+import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
+import { deniedNodes, permittedDocuments } from '../sources/permissions.js'
+import type { Admitted } from './admission.js'
+import { REFUSE_BELOW } from './answerability.js'
+import { RERANK_LIMIT } from './rank.js'
+import { visibleKeys } from './store.js'
+
+/** What the scopes of sources kept from the reader. */
+export interface PermissionLimit {
+  /** passages */
+  filtered: number
+  /** one of them ranks before everything that the reader may read */
+  better: boolean
+  /** that one would count as evidence: without it nothing says that there is an answer at all */
+  near: boolean
+}
+
+/**
+ * @param filtered passages that were left out
+ * @param best of all passages, those that were left out among them; `final` is the confidence that it answers
+ */
+export function permissionLimit(
+  filtered: number,
+  best: { final: number; withheld: boolean } | undefined,
+  { scoreThreshold }: Admitted['profile'],
+): PermissionLimit | undefined {
+  if (filtered === 0) return undefined
+  const better = best?.withheld === true && best.final >= scoreThreshold
+  return { filtered, better, near: better && best.final >= REFUSE_BELOW }
+}
+
+/** How evidence says that passages were left out; it names none of them. */
+export function withheldEntry({ filtered, better }: PermissionLimit): MissingEvidence {
+  return {
+    reason: 'permission-filtered',
+    text: `${filtered} passages were left out, whose sources you may not read`,
+    metadata: { filtered, better },
+  }
+}
+
+/** What both indexes found. */
+export interface Recall {
+  found: SearchHits
+  /** those that the snapshot shows */
+  recalled: SearchHit[]
+  /** of these, those that the reader may read */
+  permitted: SearchHit[]
+  /** node keys of the others */
+  denied: ReadonlySet<number>
+  /** how many of what was found the snapshot does not show */
+  hidden: number
+}
+
+/**
+ * Asks both indexes. Where passages that the reader may not read took the places of those that they may, the documents
+ * that they may read are asked for once more.
+ */
+export async function recall(
+  context: EngineContext,
+  admitted: Admitted,
+  request: SearchRequest,
+  signal: AbortSignal,
+): Promise<Recall> {
+  const first = await ask(context, admitted, request, signal)
+  const { found, permitted, denied } = first
+  const isFull = found.textCount >= request.textK || found.vectorCount >= request.vectorK
+  if (denied.size === 0 || permitted.length >= RERANK_LIMIT || !isFull) return first
+  const docs = permittedDocuments(context.db, admitted.space.key, admitted, MAX_FILTER_DOCS)
+  const named = request.docs === undefined ? docs : docs?.filter((key) => request.docs?.includes(key))
+  // a space of more documents than a filter may name is asked for more passages instead
+  const wider = named === undefined ? { ...request, textK: MAX_K, vectorK: MAX_K } : { ...request, docs: named }
+  const second = await ask(context, admitted, wider, signal)
+  const withheld = first.recalled.filter(({ key }) => first.denied.has(key))
+  return {
+    found: {
+      ...second.found,
+      textCount: found.textCount + second.found.textCount,
+      vectorCount: found.vectorCount + second.found.vectorCount,
+      textMs: found.textMs + second.found.textMs,
+      vectorMs: found.vectorMs + second.found.vectorMs,
+      degraded: [...new Set([...found.degraded, ...second.found.degraded])],
+    },
+    recalled: [...second.permitted, ...withheld],
+    permitted: second.permitted,
+    denied: first.denied,
+    hidden: second.hidden,
+  }
+}
+
+async function ask(
+  { indexes, db }: EngineContext,
+  { space, snapshot, subject }: Admitted,
+  request: SearchRequest,
+  signal: AbortSignal,
+): Promise<Recall> {
+  const found = await indexes.search(space.id, request, signal)
+  signal.throwIfAborted()
+  const keys = found.hits.map(({ key }) => key)
+  const visible = visibleKeys(db, space.key, snapshot, keys)
+  const recalled = found.hits.filter(({ key }) => visible.has(key))
+  const denied = deniedNodes(db, space.key, { subject }, [...visible])
+  const permitted = denied.size === 0 ? recalled : recalled.filter(({ key }) => !denied.has(key))
+  return { found, recalled, permitted, denied, hidden: found.hits.length - recalled.length }
+}

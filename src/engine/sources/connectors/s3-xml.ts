@@ -1,0 +1,60 @@
+import { readMarkup } from '../../compile/parse/markup-events.js'
+import { EgressFailure } from '../../egress/failure.js'
+
+/** What listings and failures are read for. */
+const KEPT = new Set([
+  ...['ListBucketResult', 'Contents', 'Key', 'Size', 'CommonPrefixes', 'Prefix', 'IsTruncated', 'EncodingType'],
+  ...['NextContinuationToken', 'ListAllMyBucketsResult', 'Buckets', 'Bucket', 'Name', 'Error', 'Code', 'Message'],
+])
+/** An account has at most ten thousand buckets, a listing a thousand keys. */
+const MAX_ELEMENTS = 25_000
+const MAX_TEXT = 4 * 1024 * 1024
+const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }
+
+/**
+ * An answer of S3 with nothing in it but what is used: the client of the SDK takes a second for each megabyte of what a
+ * server makes up, and it parses on the event loop.
+ *
+ * @throws EgressFailure for one that is larger than answers of S3 are
+ */
+export function reduceS3Answer(xml: string): string {
+  const out: string[] = []
+  /** elements that are open and kept */
+  const open: string[] = []
+  /** elements that are open within one that is not kept */
+  let left = 0
+  let elements = 0
+  let characters = 0
+  readMarkup(
+    xml,
+    {
+      open(name) {
+        if (left > 0 || !KEPT.has(name)) {
+          left++
+          return
+        }
+        if (++elements > MAX_ELEMENTS) throw new EgressFailure('an answer that is not of S3')
+        open.push(name)
+        out.push(`<${name}>`)
+      },
+      close(name) {
+        if (left > 0) {
+          left--
+          return
+        }
+        if (open.at(-1) !== name) return
+        open.pop()
+        out.push(`</${name}>`)
+      },
+      text(text) {
+        if (left > 0 || open.length === 0) return
+        characters += text.length
+        if (characters > MAX_TEXT) throw new EgressFailure('an answer that is not of S3')
+        out.push(text.replace(/[&<>\r]/g, (char) => ESCAPED[char] ?? ''))
+      },
+    },
+    true,
+  )
+  for (const name of open.reverse()) out.push(`</${name}>`)
+  return out.join('')
+}

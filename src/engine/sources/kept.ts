@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { EngineContext } from '../context.js'
+import type { Validators } from '../egress/validators.js'
+import type { Database } from '../storage/database.js'
+import { ObjectStore } from '../storage/objects.js'
+import type { SourceRow } from './store.js'
+
+/** Updates of one transaction. */
+const STEP = 500
+/** After this time a thing is asked for whole, whatever its server would say: a server that is wrong is not wrong for ever. */
+const TRUSTED_MS = 7 * 24 * 60 * 60 * 1000
+
+/** What is kept beside a document whose bytes a server sent. */
+export interface Kept extends Validators {
+  /** as it was told with the bytes */
+  mediaType: string
+  /** when the bytes came, in milliseconds */
+  at: number
+  /** `readingOf` the source that they were asked for by */
+  reading: string
+}
+
+interface KeptRow {
+  url: string
+  object_key: string
+  sha256: string
+  validators: string | null
+  parser_status: string
+}
+
+export interface KeptPage {
+  objectKey: string
+  sha256: string
+  kept: Kept
+}
+
+/**
+ * What decides how things of a source are asked for. What came under other settings, or with other credentials, may be
+ * something else, whatever its validators say.
+ */
+export function readingOf(source: Pick<SourceRow, 'uri' | 'metadata' | 'credentials'>): string {
+  const { pluginId, provider, parameters }: Record<string, unknown> = JSON.parse(source.metadata)
+  const hash = createHash('sha256').update(JSON.stringify([source.uri, pluginId, provider, parameters]))
+  return hash
+    .update(source.credentials ?? '')
+    .digest('hex')
+    .slice(0, 32)
+}
+
+/** What a document's row keeps, where it may be relied on. */
+export function readKept(text: string | null, reading: string, now: number): Kept | undefined {
+  if (text === null) return undefined
+  const kept: Kept = JSON.parse(text)
+  const age = now - kept.at
+  return kept.reading === reading && age >= 0 && age < TRUSTED_MS ? kept : undefined
+}
+
+/** The pages of a web source whose documents are there, parsed, and can be asked for by their validators; by address. */
+export function keptPages({ db, now }: EngineContext, source: SourceRow): Map<string, KeptPage> {
+  const rows = db.all<KeptRow>(
+    `SELECT json_extract(metadata, '$.sourceUrl') url, object_key, sha256, validators, parser_status FROM documents
+     WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
+       AND json_extract(metadata, '$.sourceUrl') IS NOT NULL ORDER BY key`,
+    ...[source.space_key, source.id],
+  )
+  const reading = readingOf(source)
+  // of a page that is being replaced the newer document counts
+  const newest = new Map(rows.map((row) => [row.url, row]))
+  const pages = new Map<string, KeptPage>()
+  for (const [url, { object_key: objectKey, sha256, validators, parser_status: status }] of newest) {
+    const kept = status === 'parsed' ? readKept(validators, reading, now()) : undefined
+    if (kept !== undefined) pages.set(url, { objectKey, sha256, kept })
+  }
+  return pages
+}
+
+/** The bytes of a document; undefined where they are not there whole any more. */
+export async function keptBytes(
+  objects: ObjectStore,
+  { objectKey, sha256 }: Pick<KeptPage, 'objectKey' | 'sha256'>,
+): Promise<Buffer | undefined> {
+  // what is missing or cannot be read is to be had from the server
+  const bytes = await objects.bytes(objectKey).catch(() => undefined)
+  return bytes !== undefined && sha256Of(bytes) === sha256 ? bytes : undefined
+}
+
+/** Whether the bytes of a document are there whole. */
+export async function areKept(objects: ObjectStore, tenant: string, sha256: string): Promise<boolean> {
+  const measured = await objects.measure(ObjectStore.key(tenant, sha256)).catch(() => undefined)
+  return measured?.sha256 === sha256
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Notes what the server said of the bytes of documents; undefined forgets what it said before. */
+export async function noteKept(
+  db: Database,
+  source: Pick<SourceRow, 'id' | 'space_key'>,
+  noted: ReadonlyMap<string, Kept | undefined>,
+): Promise<void> {
+  const entries = [...noted]
+  for (let start = 0; start < entries.length; start += STEP)
+    await db.write(() => {
+      for (const [id, kept] of entries.slice(start, start + STEP)) {
+        const text = kept === undefined ? null : JSON.stringify(kept)
+        db.run(
+          `UPDATE documents SET validators = ?
+           WHERE space_key = ? AND source_id = ? AND id = ? AND deleted_at IS NULL AND validators IS NOT ?`,
+          ...[text, source.space_key, source.id, id, text],
+        )
+      }
+    })
+}

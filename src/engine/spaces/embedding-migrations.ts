@@ -1,0 +1,67 @@
+import { KsError } from '../../contract/errors.js'
+import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
+import { newId } from '../../lib/ids.js'
+import type { Caller } from '../api.js'
+import { abandon, type MigrationRow, migrationOf, toMigration } from '../compile/migration-rows.js'
+import type { EngineContext } from '../context.js'
+import type { ModelReference } from '../models/types.js'
+import { assertEmbedding } from './spaces.js'
+import { findSpace } from './store.js'
+
+/** @throws KsError `migration-active` while another one of the space is under way, `provider-not-configured` */
+export async function startMigration(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  model: ModelReference,
+): Promise<EmbeddingMigration> {
+  const { db } = context
+  const row = await db.write(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    assertEmbedding(context, model)
+    const open = db.get<{ id: string }>(
+      'SELECT id FROM embedding_migrations WHERE space_key = ? AND completed_at IS NULL',
+      space.key,
+    )
+    if (open !== undefined)
+      throw new KsError(
+        'migration-active',
+        `space ${JSON.stringify(space.slug)} is moving to another embedding model already: migration ${open.id} has not ended`,
+      )
+    const id = newId()
+    const now = Date.now()
+    db.run(
+      `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
+      ...[id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
+    )
+    return migrationOf(db, space, id)
+  })
+  context.migrations.wake()
+  return toMigration(db, row)
+}
+
+export function getMigration(context: EngineContext, caller: Caller, spaceId: string, id: string): EmbeddingMigration {
+  const { db } = context
+  return toMigration(db, migrationOf(db, findSpace(db, caller.tenant, spaceId), id))
+}
+
+/** @throws KsError `already-terminal` when the migration has ended */
+export async function cancelMigration(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+): Promise<EmbeddingMigration> {
+  const { db } = context
+  const row = await db.write<MigrationRow>(() => {
+    const space = findSpace(db, caller.tenant, spaceId)
+    const open = migrationOf(db, space, id)
+    if (open.completed_at !== null)
+      throw new KsError('already-terminal', `embedding migration ${id} has ended as ${open.state}`)
+    abandon(db, open, 'canceled')
+    return migrationOf(db, space, id)
+  })
+  await context.migrations.ended(row)
+  return toMigration(db, row)
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { KsError } from '../../contract/errors.js'
+import type { MaterializeTopicBody } from '../../contract/gateway/graph.js'
+import { LIMITS } from '../../contract/limits.js'
+import type { EngineContext } from '../context.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { OpenDocuments } from './coverage.js'
+import { documentsAbout } from './named-topic.js'
+import { slugOf } from './slug.js'
+import { type Made, type NewView, namedCount, type ViewRow, viewNamed, viewsOf, writeView } from './store.js'
+
+/** The newest of them follow the publications. */
+const REFRESHED = 100
+/** How long a call waits for a text index that is not whole. */
+const WHOLE_MILLISECONDS = 30_000
+
+interface Topic {
+  view: NewView
+  made: Made
+}
+
+interface RenewedTopic extends Topic {
+  row: ViewRow
+}
+
+/** Topics that clients named: each holds the documents that the text index finds for its name. */
+export class NamedTopics {
+  readonly #context: EngineContext
+  readonly #open: OpenDocuments
+  readonly #signal: AbortSignal
+  /** by space */
+  readonly #completing = new Map<number, Promise<void>>()
+
+  constructor(context: EngineContext, open: OpenDocuments, signal: AbortSignal) {
+    this.#context = context
+    this.#open = open
+    this.#signal = signal
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#completing.values())
+  }
+
+  /**
+   * Makes a topic and stores it.
+   *
+   * @throws KsError `capacity-exceeded` when the space has as many as it may have
+   */
+  async make(space: SpaceRow, body: MaterializeTopicBody): Promise<Topic & { generatedVersion: string }> {
+    const { db } = this.#context
+    const slug = body.topicSlug ?? slugOf(body.topicName ?? '', 'topic')
+    const known = viewNamed(db, space.key, 'topic', slug)
+    const name = body.topicName ?? known?.name ?? slug.replaceAll('-', ' ')
+    if (known?.named !== 1 && namedCount(db, space.key) >= LIMITS.namedTopicsPerSpace)
+      throw new KsError(
+        'capacity-exceeded',
+        `topicName must be one of the ${LIMITS.namedTopicsPerSpace} topics that this space has, which are all it may have`,
+      )
+    const topic = await this.#find(space.key, { slug, name, limit: body.limit }, WHOLE_MILLISECONDS)
+    const generatedVersion = body.generatedVersion ?? versionOf(topic.made)
+    const of = { spaceKey: space.key, kind: 'topic', generatedVersion, made: topic.made } as const
+    await db.write(() => writeView(db, of, topic.view))
+    return { ...topic, generatedVersion }
+  }
+
+  /** The newest of a space, or some of those, with the documents of now; not stored yet. */
+  async again(space: SpaceRow, rows = this.#newest(space)): Promise<RenewedTopic[]> {
+    const found: RenewedTopic[] = []
+    for (const row of rows) {
+      const { slug, name, member_limit: limit } = row
+      found.push({ row, ...(await this.#find(space.key, { slug, name, limit }, 0)) })
+    }
+    return found
+  }
+
+  async store(spaceKey: number, { row, view, made }: RenewedTopic): Promise<void> {
+    const { db } = this.#context
+    const of = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, made } as const
+    await db.write(() => {
+      // somebody may have made it anew meanwhile
+      if (viewNamed(db, spaceKey, 'topic', row.slug)?.key === row.key) writeView(db, of, view)
+    })
+  }
+
+  /**
+   * Finds the documents of those again that are not of all of the publication, behind the reader: the text index was not
+   * whole then.
+   *
+   * @param rest milliseconds for which one is left alone
+   */
+  complete(space: SpaceRow, rest: number): void {
+    if (this.#completing.has(space.key)) return
+    const before = Date.now() - rest
+    const lacking = this.#newest(space).filter(
+      (row) => row.created_at < before && (row.covered < row.total || row.revision !== space.head_revision),
+    )
+    if (lacking.length === 0) return
+    const work = this.again(space, lacking)
+      .then(async (renewed) => {
+        for (const one of renewed) await this.store(space.key, one)
+      })
+      .catch((error: unknown) => {
+        if (!this.#signal.aborted)
+          this.#context.log.warn({ space: space.id, error: String(error) }, 'named topics could not be made anew')
+      })
+      .finally(() => this.#completing.delete(space.key))
+    this.#completing.set(space.key, work)
+  }
+
+  #newest({ key }: SpaceRow): ViewRow[] {
+    const rows = viewsOf(this.#context.db, key, 'topic').filter(({ named }) => named === 1)
+    return rows.sort((a, b) => b.key - a.key).slice(0, REFRESHED)
+  }
+
+  /**
+   * The text index has all documents of the publication, unless it says that it lacks some: then only those that it found
+   * are sure to be covered.
+   *
+   * @param patience milliseconds to wait for an index that is not whole
+   */
+  async #find(
+    spaceKey: number,
+    { slug, name, limit }: { slug: string; name: string; limit: number },
+    patience: number,
+  ): Promise<Topic> {
+    const space = spaceByKey(this.#context.db, spaceKey)
+    if (space === undefined) throw new KsError('not-found', 'the knowledge space was deleted')
+    const total = this.#open.total(spaceKey)
+    let about = await documentsAbout(this.#context, space, name, this.#signal)
+    if (about.degraded.length > 0 && patience > 0) {
+      const waited = sleep(patience, undefined, { signal: this.#signal, ref: false })
+      await Promise.race([this.#context.indexes.settle(space.id), waited])
+      about = await documentsAbout(this.#context, space, name, this.#signal)
+    }
+    const { documents, degraded } = about
+    const covered = degraded.length === 0 ? total : Math.min(documents.length, total)
+    return {
+      view: {
+        ...{ slug, name, terms: [], named: true, memberLimit: limit, entities: [] },
+        documentCount: documents.length,
+        documents: documents.slice(0, limit),
+      },
+      made: { revision: space.head_revision, covered, total },
+    }
+  }
+}
+
+/** What a version is called that nobody named. */
+export function versionOf({ revision }: Pick<Made, 'revision'>): string {
+  return `publication-${revision}`
+}

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../../bench/lib/daemon.js'
+
+/** A folder on a disk of its own that has little room. */
+export interface SmallDisk {
+  /** a folder around it, on the disk of the system */
+  home: string
+  path: string
+  /** false where mounting is not allowed: `path` is a plain folder then, and the reason was printed */
+  isMounted: boolean
+  /** takes the room until not one more byte is taken, but for `leave` bytes */
+  fill(leave: number): void
+  /** gives back what `fill` took */
+  free(): void
+  remove(): void
+}
+
+/** Mounts a file system of so many megabytes; that takes Linux and the right to mount. */
+export function smallDisk(name: string, megabytes: number): SmallDisk {
+  const home = temporaryFolder(name)
+  const path = join(home.path, 'data')
+  const ballast = join(path, 'ballast')
+  mkdirSync(path, { mode: 0o700 })
+  const trouble = mount(path, megabytes)
+  if (trouble !== undefined) process.stdout.write(`SKIPPED ${name}: no small disk can be mounted here: ${trouble}\n`)
+  return {
+    home: home.path,
+    path,
+    isMounted: trouble === undefined,
+    fill: (leave) => fill(path, ballast, leave),
+    free: () => rmSync(ballast, { force: true }),
+    remove() {
+      if (trouble === undefined) spawnSync('umount', ['-l', path])
+      home.remove()
+    },
+  }
+}
+
+/** @returns why it could not be */
+function mount(path: string, megabytes: number): string | undefined {
+  if (process.platform !== 'linux') return `the system is ${process.platform}`
+  const options = `size=${megabytes}m,mode=0700`
+  const { status, error, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'none', path], {
+    encoding: 'utf8',
+  })
+  if (status === 0) return undefined
+  return error?.message ?? (stderr.trim() || `mount ended with ${status}`)
+}
+
+function fill(path: string, ballast: string, leave: number): void {
+  const file = openSync(ballast, 'a', 0o600)
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    let left = bavail * bsize - leave
+    const piece = Buffer.alloc(64 * 1024)
+    while (left > 0) left -= writeSync(file, piece, 0, Math.min(piece.length, left))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  } finally {
+    closeSync(file)
+  }
+}
