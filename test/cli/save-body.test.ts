@@ -1,0 +1,51 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { saveBody, saveText } from '../../src/cli/save-body.js'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ks-save-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const at = (name: string) => join(folder, name)
+const body = (text: string) => Readable.from([Buffer.from(text)])
+
+describe('what `-o` writes', () => {
+  it('A28: goes through no link that somebody planted beside the file or in its place', async () => {
+    writeFileSync(at('victim'), 'precious')
+    symlinkSync(at('victim'), at('out.json.part'))
+    symlinkSync(at('victim'), at('out.json'))
+    await saveBody(body('the answer'), at('out.json'))
+    await saveText('other', at('second.xml'))
+    expect(readFileSync(at('victim'), 'utf8')).toBe('precious')
+    expect(lstatSync(at('out.json')).isFile()).toBe(true)
+    expect(readFileSync(at('out.json'), 'utf8')).toBe('the answer')
+    expect(readFileSync(at('second.xml'), 'utf8')).toBe('other')
+  })
+
+  it.skipIf(process.platform === 'win32')('flows into a pipe, which stays one', async () => {
+    spawnSync('mkfifo', [at('pipe')])
+    const reader = spawn('cat', [at('pipe')], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const pieces: Buffer[] = []
+    reader.stdout.on('data', (piece: Buffer) => pieces.push(piece))
+    const ended = once(reader, 'close')
+    await saveBody(body('for the reader'), at('pipe'))
+    expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
+    await ended
+    expect(Buffer.concat(pieces).toString()).toBe('for the reader')
+  })
+
+  it('leaves nothing behind when the answer breaks off', async () => {
+    const broken = new Readable({ read: () => {} })
+    broken.push('half')
+    setImmediate(() => broken.destroy(new Error('connection lost')))
+    await expect(saveBody(broken, at('out'))).rejects.toThrow('connection lost')
+    expect(readdirSync(folder)).toEqual([])
+  })
+})

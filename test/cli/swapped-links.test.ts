@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hashFile } from '../../src/cli/ingest/hash-cache.js'
+import { type FoundFile, lookAt, type WalkOptions, walk } from '../../src/cli/ingest/walk.js'
+import { multipartBody } from '../../src/client/multipart.js'
+
+/**
+ * A28, symlink-swap-race: somebody who may write in a folder swaps its files and subfolders for links while the folder is
+ * being read. Nothing that lies outside may be read, whatever the moment.
+ */
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'ks-swapped-')))
+const OPTIONS: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false }
+const SECRET = 'SECRET of somebody else '.repeat(40)
+const PLAIN = 'what the folder really has '.repeat(40).slice(0, SECRET.length)
+const RACE_MS = 2500
+
+/** Swaps `path` between what it is and a link to `target`, by renames, as fast as it can. */
+const RACER = `
+  const fs = require('node:fs')
+  const [, path, target] = process.argv
+  fs.symlinkSync(target, path + '.link')
+  process.stdout.write('racing')
+  for (;;) {
+    try {
+      fs.renameSync(path, path + '.real')
+      fs.renameSync(path + '.link', path)
+      fs.renameSync(path, path + '.link')
+      fs.renameSync(path + '.real', path)
+    } catch (error) { if (error.code !== 'ENOENT') throw error }
+  }`
+
+let root = ''
+let outside = ''
+let number = 0
+let racer: ChildProcess | undefined
+
+beforeEach(() => {
+  root = join(base, `inside-${number}`)
+  outside = join(base, `outside-${number}`)
+  number += 1
+  mkdirSync(join(root, 'sub'), { recursive: true })
+  mkdirSync(join(outside, 'deep'), { recursive: true })
+  for (const file of ['a.md', 'sub/a.md']) writeFileSync(join(root, file), PLAIN)
+  for (const file of ['a.md', 'only-outside.md', 'deep/b.md']) writeFileSync(join(outside, file), SECRET)
+})
+afterEach(async () => {
+  if (racer === undefined) return
+  racer.kill('SIGKILL')
+  await once(racer, 'exit')
+  racer = undefined
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+async function race(path: string, target: string): Promise<void> {
+  racer = spawn(process.execPath, ['-e', RACER, path, target], { stdio: ['ignore', 'pipe', 'inherit'] })
+  if (racer.stdout !== null) await once(racer.stdout, 'data')
+}
+
+async function sentBytes(file: FoundFile): Promise<string> {
+  const { path, root: real } = file
+  const content = { path, size: SECRET.length, ...(real === undefined ? {} : { root: real }) }
+  const { body } = multipartBody('file', [{ filename: 'x.md', content }])
+  const pieces: Uint8Array[] = []
+  await body(async (piece) => void pieces.push(piece))
+  return Buffer.concat(pieces).toString()
+}
+
+/** Walks, hashes and sends until the time is over. @returns how often each thing happened */
+async function readAgainAndAgain() {
+  const seen = { tries: 0, read: 0, refused: 0, outside: 0, names: new Set<string>() }
+  const secret = await hashFile(join(outside, 'a.md'), SECRET.length, undefined)
+  const count = async (reading: Promise<boolean>) => {
+    seen.tries += 1
+    await reading.then(
+      (isOutside) => void seen[isOutside ? 'outside' : 'read']++,
+      () => void seen.refused++,
+    )
+  }
+  for (const end = performance.now() + RACE_MS; performance.now() < end; ) {
+    for (const file of walk([root], OPTIONS).files) {
+      seen.names.add(file.filename.slice(basename(root).length + 1))
+      for (let again = 0; again < 5; again++) {
+        await count(hashFile(file.path, SECRET.length, file.root).then((hash) => hash === secret))
+        await count(sentBytes(file).then((bytes) => bytes.includes('SECRET')))
+      }
+    }
+  }
+  return seen
+}
+
+describe('A28: links that take the place of what is being read', () => {
+  it('reads no byte from outside while a file is swapped for a link', async () => {
+    await race(join(root, 'a.md'), join(outside, 'a.md'))
+    const seen = await readAgainAndAgain()
+    expect(seen.outside).toBe(0)
+    expect(seen.read).toBeGreaterThan(0)
+  })
+
+  it('reads no byte and no name from outside while a folder is swapped for a link', async () => {
+    await race(join(root, 'sub'), outside)
+    const seen = await readAgainAndAgain()
+    expect(seen.outside).toBe(0)
+    expect([...seen.names].filter((name) => /only-outside|deep/.test(name))).toEqual([])
+    expect(seen.read).toBeGreaterThan(0)
+  })
+
+  it('finds nothing below a folder that a link has replaced since it was looked at', () => {
+    const look = () =>
+      lookAt(root, ['sub/a.md', 'a.md'], OPTIONS, { onFolder: () => undefined, onUnread: () => undefined })
+    expect(look().files.map((file) => file.inside)).toEqual(['sub/a.md', 'a.md'])
+    renameSync(join(root, 'sub'), join(base, `was-sub-${number}`))
+    symlinkSync(outside, join(root, 'sub'))
+    expect(look().files.map((file) => file.inside)).toEqual(['a.md'])
+  })
+
+  it('still takes a link to a file inside, and a file that was named by itself', async () => {
+    symlinkSync(join(root, 'sub', 'a.md'), join(root, 'link.md'))
+    symlinkSync(join(outside, 'a.md'), join(base, `named-${number}.md`))
+    const link = walk([root], OPTIONS).files.find((file) => file.inside === 'link.md')
+    expect(link && (await sentBytes(link)).includes(PLAIN)).toBe(true)
+    const [named] = walk([join(base, `named-${number}.md`)], OPTIONS).files
+    expect(named && (await sentBytes(named)).includes('SECRET')).toBe(true)
+  })
+})
