@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome } from '../helpers/cli.js'
+
+/** Folders that came from somebody else: a restored data directory, a cloned repository. Nothing in them may run. */
+const home = cliHome()
+const canary = join(home.dir, 'canary')
+const CODE = `require('node:fs').appendFileSync(${JSON.stringify(canary)}, process.argv.join(' ') + '\\n')`
+const HOOKS = { init: './canary.js', prerun: './canary.js', command_not_found: './canary.js' }
+/** Modules that `ks` loads; one of the same name stands in every planted folder. */
+const MODULES = ['better-sqlite3', 'hnswlib-node', '@oclif/core', 'ink', 'zod', 'planted']
+
+function plant(folder: string): void {
+  const linked = join(folder, 'linked')
+  const oclif = { commands: './commands', hooks: HOOKS }
+  home.file(`${folder}/linked/package.json`, JSON.stringify({ name: 'linked', version: '1.0.0', oclif }))
+  home.file(`${folder}/linked/canary.js`, CODE)
+  home.file(`${folder}/linked/commands/spaces.js`, CODE)
+  const plugins = [
+    { type: 'user', name: 'planted' },
+    { type: 'link', name: 'linked', root: join(home.dir, linked) },
+  ]
+  home.file(
+    `${folder}/package.json`,
+    JSON.stringify({ name: 'p', dependencies: { planted: '1.0.0' }, oclif: { ...oclif, plugins } }),
+  )
+  for (const name of MODULES) {
+    home.file(`${folder}/node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', oclif }))
+    for (const file of ['index.js', 'canary.js', 'commands/spaces.js']) {
+      home.file(`${folder}/node_modules/${name}/${file}`, CODE)
+    }
+  }
+  for (const file of ['canary.js', '.oclifrc.js', 'oclif.config.js', 'index.js', 'commands/spaces.js', '.pnp.cjs']) {
+    home.file(`${folder}/${file}`, CODE)
+  }
+  home.file(`${folder}/theme.json`, JSON.stringify({ bin: null }))
+}
+
+const PROGRAM = [process.execPath, '-e', CODE]
+const PROVIDER = { pluginId: 'command', provider: 'local', speech: { argv: PROGRAM } }
+
+beforeAll(() => {
+  for (const folder of ['data', 'config', 'state', 'cache', 'project', 'project/below']) plant(folder)
+  const settings = { providers: [PROVIDER], listen: 'x', programs: PROGRAM, PAGER: PROGRAM.join(' ') }
+  home.file('project/.ks.json', JSON.stringify({ space: 'notes', ...settings }))
+  home.file('data/config.json', JSON.stringify({ providers: [PROVIDER], defaultSpeech: 'command/local/any' }))
+  home.file('project/notes.md', '# Notes\n\nThe shop opens at nine.\n')
+})
+afterAll(() => home.end())
+
+describe('what lies in a data directory, a configuration folder or the working directory', () => {
+  const cwd = join(home.dir, 'project', 'below')
+
+  it.each([
+    ['--help'],
+    ['spaces', '--help'],
+    ['config', '--daemon'],
+    ['no-such-command'],
+    ['doctor'],
+    ['spaces', 'create', 'Notes', '--slug', 'notes'],
+    ['ingest', '../notes.md', '--wait'],
+    ['query', 'When does the shop open?'],
+    ['completion', 'bash'],
+    ['daemon', 'status'],
+    ['daemon', 'restart'],
+    ['spaces'],
+  ])('is not run by ks %s %s', async (...args) => {
+    await home.ks(args, { cwd })
+    expect(existsSync(canary)).toBe(false)
+  })
+
+  it.each([['--help'], ['apps', 'list'], ['conversations']])('is not run by kchat %s %s', async (...args) => {
+    await home.kchat(args, { cwd })
+    expect(existsSync(canary)).toBe(false)
+  })
+
+  it('does not disturb a command either', async () => {
+    const spaces = await home.ks(['spaces', '--fields', 'slug', '--no-header'], { cwd })
+    expect(spaces).toMatchObject({ code: 0, stdout: 'notes\n' })
+  })
+})
+
+describe('a program that the config.json of a data directory names', () => {
+  const speak = async () => {
+    const made = await home.kchat(['apps', 'create', 'Voice', '--space', 'notes', '--text-to-speech'])
+    expect(made, made.stderr).toMatchObject({ code: 0 })
+    return await home.kchat(['speak', 'Hello.', '-o', 'hello.wav', '--app', 'Voice'])
+  }
+
+  it('is not started before it was allowed on this machine, and doctor says how', async () => {
+    const said = await speak()
+    expect([said.code, existsSync(canary)]).toEqual([2, false])
+    expect(said.stderr).toContain('has no model that reads texts aloud')
+    const finding = (await home.ks(['doctor', '--format', 'tsv'])).stdout.split('\n').find((line) => /local/.test(line))
+    expect(finding).toMatch(/left out: its program .* is not allowed on this machine.*ks config allow-programs/)
+    expect(readFileSync(join(home.dataDir, 'logs/daemon.log'), 'utf8')).toMatch(/has not allowed its program/)
+  })
+
+  it('is shown before it is allowed, and starts afterwards', async () => {
+    const asked = await home.ks(['config', 'allow-programs'])
+    expect(asked).toMatchObject({ code: 2, stdout: `${JSON.stringify(PROGRAM)}\n` })
+    expect(await home.ks(['config', 'allow-programs', '--yes'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })
+    await home.kchat(['speak', 'Hello.', '-o', 'hello.wav', '--app', 'Voice'])
+    expect(existsSync(canary)).toBe(true)
+    rmSync(canary)
+  })
+
+  it('is not allowed with other arguments', async () => {
+    const speech = { argv: [...PROGRAM, 'other'] }
+    home.file(
+      'data/config.json',
+      JSON.stringify({ providers: [{ ...PROVIDER, speech }], defaultSpeech: 'command/local/any' }),
+    )
+    expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })
+    expect((await home.kchat(['speak', 'Hello.', '-o', 'hello.wav', '--app', 'Voice'])).code).toBe(2)
+    expect(existsSync(canary)).toBe(false)
+  })
+
+  it('is allowed by who sets it on this machine', async () => {
+    const providers = JSON.stringify([{ ...PROVIDER, speech: { argv: [...PROGRAM, 'typed'] } }])
+    expect(await home.ks(['config', 'set', 'providers', providers, '--daemon'])).toMatchObject({ code: 0 })
+    expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })
+    await home.kchat(['speak', 'Hello.', '-o', 'hello.wav', '--app', 'Voice'])
+    expect(existsSync(canary)).toBe(true)
+  })
+})
