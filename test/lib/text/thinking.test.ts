@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { withoutThoughts } from '../../../src/lib/text/said.js'
+import { Thinking } from '../../../src/lib/text/thinking.js'
+
+describe('what a model thinks', () => {
+  it.each([
+    ['<think>\nhm\n</think>\n\nAt nine.', 'At nine.'],
+    ['<think></think>At nine.', 'At nine.'],
+    ['hm, so\n</think>\n\nAt nine.', 'At nine.'],
+    ['One.\n\n<think>and now</think>\nTwo.', 'One.\n\n\nTwo.'],
+    ['<think>never told', ''],
+  ])('is no part of what it says: %j', (text, said) => {
+    expect(withoutThoughts(text)).toBe(said)
+  })
+
+  it.each([
+    'Models write <think> and </think> around it.',
+    'A value of less than 5 (x < 5) and a </b> tag.',
+    '```\n<think>an example</think>\n```\nThat is it.',
+    'The tag `</think>` ends it.',
+    '<thinking is hard',
+  ])('is not seen in a text that only speaks of it: %j', (text) => {
+    expect(withoutThoughts(text)).toBe(text)
+  })
+
+  it('is parted the same whatever pieces the text comes in', () => {
+    const part = fc.constantFrom('<think>', '</think>', '\n', ' ', 'word', '<', '```', 'th', '5')
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat(9), { maxLength: 60 }), (parts, cuts) => {
+        const text = parts.join('')
+        const whole = new Thinking()
+        const said = whole.add(text) + whole.end()
+        const pieces = new Thinking()
+        let grown = ''
+        let at = 0
+        for (const cut of cuts) {
+          grown += pieces.add(text.slice(at, at + cut))
+          at += cut
+        }
+        grown += pieces.add(text.slice(at)) + pieces.end()
+        expect([grown, pieces.thought]).toEqual([said, whole.thought])
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
