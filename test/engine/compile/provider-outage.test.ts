@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EngineOptions } from '../../../src/engine/index.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+const KEY = 'sk-canary-41aa'
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'embedder' }
+const FILES = {
+  'lighthouse.md': '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n',
+  'retention.md': '# Retention\n\nAnswer traces are kept for 90 days unless the policy says otherwise.\n',
+}
+const QUESTION = 'When was the lighthouse built?'
+
+let fake: FakeOpenAi
+let test: TestEngine
+let spaceId: string
+
+const provider = (apiKey = KEY) => ({
+  providers: [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: fake.url, apiKey, timeoutMs: 3000 }],
+})
+
+beforeEach(async () => {
+  fake = await startFakeOpenAi({ apiKey: KEY, dimension: 32, models: [MODEL.model], poison: 'indigestible' })
+  test = await startEngine(provider())
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n', embeddingProfile: MODEL })).id
+})
+afterEach(async () => {
+  await test.end()
+  await fake.close()
+})
+
+/** the same data, under other settings */
+async function restart(options: Partial<EngineOptions>): Promise<void> {
+  await test.engine.close()
+  const { openEngine } = await import('../../../src/engine/index.js')
+  const { engineOptions } = await import('../../helpers/engine.js')
+  test.engine = await openEngine(engineOptions(test.dataDir, options))
+}
+
+const status = async () => (await test.engine.spaces.status(ADA, spaceId)).index
+const degraded = async () => {
+  const { traceId, answer } = await ask(test.engine, ADA, spaceId, QUESTION)
+  const { steps } = await test.engine.queries.trace(ADA, traceId)
+  const retrieve = steps.find(({ name }) => name === 'query.retrieve')?.metadata as { metrics: Metrics } | undefined
+  return { answer, metrics: retrieve?.metrics }
+}
+interface Metrics {
+  degraded: boolean
+  degradedReasons: string[]
+  denseCandidateCount: number
+}
+const vectorsFollow = () =>
+  expect
+    .poll(async () => (await status()).summaries.denseVector, { timeout: 30_000, interval: 100 })
+    .toMatchObject({ total: 2, ready: 2, building: 0, failed: 0 })
+
+describe('documents that arrive while the embedding provider cannot answer', () => {
+  const outages: [string, Fault][] = [
+    ['limits the rate of calls', { kind: 'status', status: 429 }],
+    ['fails on its side', { kind: 'status', status: 503 }],
+    ['accepts calls and never answers', { kind: 'hang' }],
+    ['cuts its connections', { kind: 'reset' }],
+  ]
+  it.each(outages)(
+    'are published for text search when it %s, and get their vectors when it is back',
+    async (_, fault) => {
+      fake.always(fault)
+      for (const accepted of await ingest(test.engine, ADA, spaceId, FILES))
+        expect(await test.engine.documents.get(ADA, spaceId, accepted.asset.id)).toMatchObject({
+          parserStatus: 'parsed',
+        })
+      const { summaries, missingVectors } = await status()
+      expect(summaries.fts).toMatchObject({ total: 2, ready: 2 })
+      expect(summaries.denseVector).toMatchObject({ total: 2, ready: 0, building: 2 })
+      expect(missingVectors).toMatchObject({ passages: 2, refused: 0, documents: { count: 2, truncated: false } })
+      expect(missingVectors?.documents.items.map(({ filename }) => filename).sort()).toEqual(Object.keys(FILES))
+      const during = await degraded()
+      expect(during.answer).toContain('1908')
+      expect(during.metrics?.degraded).toBe(true)
+      expect(during.metrics?.degradedReasons.join()).toContain('vectors of 2 passages are missing')
+      fake.always()
+      await vectorsFollow()
+      expect((await status()).missingVectors).toBeUndefined()
+      await expect
+        .poll(async () => (await degraded()).metrics, { timeout: 30_000 })
+        .toMatchObject({ degraded: false, denseCandidateCount: 2 })
+    },
+    90_000,
+  )
+
+  it('say since when and why they wait, and when the provider is asked next', async () => {
+    fake.always({ kind: 'status', status: 429 })
+    await ingest(test.engine, ADA, spaceId, FILES)
+    await expect
+      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .toMatchObject({
+        errorClass: 'rate-limited',
+        error: 'provider "local" is limiting the rate of calls (429)',
+        permanent: false,
+        since: expect.any(String),
+        nextAttemptAt: expect.any(String),
+      })
+    expect((await degraded()).metrics).toMatchObject({
+      ...{ degraded: true, degradedClass: 'rate-limited' },
+      degradations: expect.arrayContaining([
+        { part: 'vectors', class: 'rate-limited', reason: 'vectors of 2 passages are missing' },
+      ]),
+    })
+  })
+
+  it('keep the daemon at work, so that it does not leave before the vectors are there', async () => {
+    fake.always({ kind: 'status', status: 503 })
+    await ingest(test.engine, ADA, spaceId, FILES)
+    expect(test.engine.activity().backgroundTasks).toBeGreaterThan(0)
+    fake.always()
+    await vectorsFollow()
+    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
+  })
+
+  it('get their vectors after a restart in the middle of the outage', async () => {
+    fake.always({ kind: 'status', status: 503 })
+    await ingest(test.engine, ADA, spaceId, FILES)
+    await test.reopen()
+    expect((await status()).missingVectors).toMatchObject({ passages: 2 })
+    fake.always()
+    await vectorsFollow()
+  })
+
+  it('are not asked for when they were deleted meanwhile, or replaced', async () => {
+    fake.always({ kind: 'status', status: 503 })
+    const accepted = await ingest(test.engine, ADA, spaceId, FILES)
+    const [lighthouse] = accepted
+    await test.engine.documents.delete(ADA, spaceId, [lighthouse?.asset.id ?? ''])
+    await ingest(test.engine, ADA, spaceId, { 'retention.md': '# Retention\n\nTraces are kept for a century.\n' })
+    expect((await status()).missingVectors).toMatchObject({ passages: 1, documents: { count: 1 } })
+    fake.always()
+    fake.requests.length = 0
+    await expect
+      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
+      .toMatchObject({ total: 1, ready: 1 })
+    const sent = JSON.stringify(fake.requests.map(({ body }) => body.input))
+    expect(sent).toContain('century')
+    expect(sent).not.toContain('Westerheversand')
+  })
+
+  it('are published with their vectors when the provider answers, and each text is sent to it once', async () => {
+    await ingest(test.engine, ADA, spaceId, FILES)
+    expect((await status()).summaries.denseVector).toMatchObject({ total: 2, ready: 2 })
+    expect((await test.engine.spaces.manifest(ADA, spaceId)).embeddingProfile).toMatchObject({ dimension: 32 })
+    const texts = fake.requests.flatMap(({ body }) => [body.input ?? []].flat())
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+})
+
+describe('an embedding provider that refuses for good', () => {
+  it('is asked again after its key was changed, and says until then what to do', async () => {
+    await restart(provider('sk-wrong'))
+    await ingest(test.engine, ADA, spaceId, FILES)
+    await expect
+      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .toMatchObject({ passages: 2, errorClass: 'auth', permanent: true })
+    const { missingVectors } = await status()
+    expect(missingVectors?.error).toMatch(/refused the credentials \(401\): its key is wrong .*`ks daemon restart`/)
+    expect(missingVectors?.error).not.toContain('sk-wrong')
+    // nobody but a person helps: the daemon may leave
+    expect(test.engine.activity().backgroundTasks).toBe(0)
+    await restart(provider())
+    await vectorsFollow()
+    expect((await status()).missingVectors).toBeUndefined()
+  })
+
+  it('for an unknown model names the model and what to do', async () => {
+    const other = { ...MODEL, model: 'mistyped' }
+    spaceId = (await test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: other })).id
+    await ingest(test.engine, ADA, spaceId, FILES)
+    await expect
+      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .toMatchObject({ errorClass: 'unavailable', permanent: true })
+    expect((await status()).missingVectors?.error).toContain('it may not have model "mistyped"')
+    expect((await degraded()).answer).toContain('1908')
+  })
+
+  it('and was taken out of the settings does not keep documents from being published, until it is back in them', async () => {
+    fake.always({ kind: 'status', status: 503 })
+    await ingest(test.engine, ADA, spaceId, FILES)
+    await restart({ providers: [] })
+    await ingest(test.engine, ADA, spaceId, { 'new.md': '# New\n\nA new lamp was put into the tower.\n' })
+    await expect
+      .poll(async () => (await status()).missingVectors, { timeout: 20_000 })
+      .toMatchObject({ passages: 3, permanent: true })
+    expect((await status()).missingVectors?.error).toContain('is not configured in this daemon')
+    fake.always()
+    await restart(provider())
+    await expect
+      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
+      .toMatchObject({ total: 3, ready: 3 })
+  })
+})
+
+describe('a text that the embedding model refuses', () => {
+  it('is found by its words alone and counted, and the others get their vectors', async () => {
+    const files = { ...FILES, 'long.md': '# Long\n\nAn indigestible passage about the lighthouse keeper.\n' }
+    await ingest(test.engine, ADA, spaceId, files)
+    await expect
+      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
+      .toEqual({ total: 3, ready: 2, building: 0, stale: 0, failed: 1 })
+    expect((await status()).missingVectors).toMatchObject({
+      passages: 0,
+      refused: 1,
+      documents: { items: [{ filename: 'long.md', passages: 0, refused: 1 }] },
+    })
+    const { answer } = await ask(test.engine, ADA, spaceId, 'What is said about the lighthouse keeper?')
+    expect(answer).toContain('keeper')
+    expect(test.engine.activity().backgroundTasks).toBe(0)
+  })
+})
+
+describe('bytes that are sent again in an outage', () => {
+  it('are not compiled again: their document is published already', async () => {
+    fake.always({ kind: 'status', status: 429 })
+    await ingest(test.engine, ADA, spaceId, FILES)
+    const sha256 = createHash('sha256').update(FILES['lighthouse.md']).digest('hex')
+    const { items } = await test.engine.documents.check(ADA, spaceId, {
+      items: [{ filename: 'lighthouse.md', sha256 }],
+    })
+    expect(items[0]).toMatchObject({ status: 'unchanged', parserStatus: 'parsed' })
+  })
+})
