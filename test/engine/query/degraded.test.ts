@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+const KEY = 'sk-canary-77aa'
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+const FILES = {
+  'lighthouse.md': '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n',
+  'retention.md': '# Retention\n\nAnswer traces are kept for 90 days unless the policy says otherwise.\n',
+}
+const QUESTION = 'When was the lighthouse built?'
+const TOO_LONG = JSON.stringify({
+  error: { message: "This model's maximum context length is 8192 tokens.", code: 'context_length_exceeded' },
+})
+
+const status = (code: number, body?: string): Fault[] =>
+  Array.from({ length: 8 }, () => ({ kind: 'status', status: code, ...(body === undefined ? {} : { body }) }))
+const FAILURES: [degradedClass: string, what: string, faults: Fault[]][] = [
+  ['auth', 'its key is refused', status(401)],
+  ['rate-limited', 'it is asked too often', status(429)],
+  ['context-too-long', 'the passages do not fit into its window', status(400, TOO_LONG)],
+  ['budget-spent', 'its account has no quota left', status(402)],
+  ['timeout', 'it does not answer in time', [{ kind: 'hang' }]],
+  ['unavailable', 'it fails on its side', status(500)],
+]
+
+let fake: FakeOpenAi
+let test: TestEngine
+let spaceId: string
+
+beforeEach(async () => {
+  fake = await startFakeOpenAi({ apiKey: KEY, dimension: 32, answer: () => 'It was built in 1908 [1].' })
+})
+afterEach(async () => {
+  await test.end()
+  await fake.close()
+})
+
+async function start(changes: object = {}, space: object = {}) {
+  const { pluginId, provider } = MODEL
+  test = await startEngine({
+    providers: [{ pluginId, provider, baseUrl: fake.url, apiKey: KEY, timeoutMs: 1500 }],
+    ...changes,
+  })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n', ...space })).id
+  await ingest(test.engine, ADA, spaceId, FILES)
+}
+
+async function withModel() {
+  await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
+    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
+    ...{ rerank: { enabled: true }, reasoningModel: MODEL },
+  })
+}
+
+const toldOf = (part: string, degradedClass: string) => ({
+  ...{ degraded: true, degradedClass },
+  degradations: expect.arrayContaining([expect.objectContaining({ part, class: degradedClass })]),
+})
+const stepsOf = async (traceId: string) => (await test.engine.queries.trace(ADA, traceId)).steps
+
+describe('a query whose chat model fails is answered all the same, and says why not by the model', () => {
+  it.each(FAILURES)('%s when %s', async (degradedClass, _, faults) => {
+    await start()
+    await withModel()
+    fake.script(...faults)
+    const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
+    expect(answer).toContain('1908')
+    const told = toldOf('answer', degradedClass)
+    expect(done.metadata).toMatchObject({ generator: 'extractive', ...told, metrics: told })
+    const steps = await stepsOf(traceId)
+    expect(steps.find(({ name, status }) => name === 'query.answer' && status === 'error')?.metadata).toMatchObject(
+      told,
+    )
+    expect(steps.find(({ name }) => name === 'query.generate')?.metadata).toMatchObject({ ...told, metrics: told })
+    expect(JSON.stringify([done, steps])).not.toContain(KEY)
+  })
+
+  it("budget-spent when the space's own budget does not hold the call", async () => {
+    await start({ quotas: { maxLlmTokensPerDay: 1 } })
+    await withModel()
+    const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
+    expect(done.metadata).toMatchObject({ generator: 'extractive', degraded: true, degradedClass: 'budget-spent' })
+    expect(fake.requests).toEqual([])
+  })
+})
+
+describe('a query whose words cannot be embedded is searched as text, and says why', () => {
+  it.each(FAILURES)('%s when %s', async (degradedClass, _, faults) => {
+    await start({}, { embeddingProfile: MODEL })
+    fake.script(...faults)
+    const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
+    expect(answer).toContain('1908')
+    const told = toldOf('embedding', degradedClass)
+    expect(done.metadata).toMatchObject({ ...told, metrics: told })
+    const steps = await stepsOf(traceId)
+    expect(steps.find(({ name }) => name === 'query.embed')?.metadata).toMatchObject(told)
+    expect(steps.find(({ name }) => name === 'query.retrieve')?.metadata).toMatchObject({ metrics: told })
+  })
+})
+
+describe('an answer', () => {
+  it('that lacks nothing says that it is not degraded', async () => {
+    await start()
+    await withModel()
+    const told = { degraded: false, degradedReasons: [] }
+    // right after a start the indexes may be catching up, and say so
+    await expect
+      .poll(async () => (await ask(test.engine, ADA, spaceId, QUESTION)).done.metadata, { timeout: 20_000 })
+      .toMatchObject({ generator: 'model', ...told, metrics: told })
+    const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
+    expect(done.metadata).not.toHaveProperty('degradedClass')
+  })
+
+  it('whose mode the model could not choose says so, with the class', async () => {
+    await start()
+    await withModel()
+    fake.script(...status(401).slice(0, 1))
+    const { done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION, { mode: 'auto' })
+    expect(done.metadata).toMatchObject({
+      ...{ generator: 'model', ...toldOf('route', 'auth') },
+    })
+    expect((await stepsOf(traceId))[0]?.metadata).toMatchObject({ degraded: true, failure: { class: 'auth' } })
+  })
+
+  it('that is degraded twice names both reasons', async () => {
+    await start({}, { embeddingProfile: MODEL })
+    await withModel()
+    fake.script(...status(401))
+    const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
+    const refused = 'provider "local" refused the credentials (401)'
+    const reasons = [
+      `the question could not be embedded: ${refused}`,
+      `the answer is made of sentences of the evidence: ${refused}`,
+    ]
+    expect(done.metadata).toMatchObject({
+      degradations: expect.arrayContaining([
+        { part: 'embedding', class: 'auth', reason: reasons[0] },
+        { part: 'answer', class: 'auth', reason: reasons[1] },
+      ]),
+      degradedReasons: expect.arrayContaining(reasons),
+    })
+  })
+})

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ExplainBody } from '../../../src/contract/gateway/explain.js'
+import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+const RERANKER = { pluginId: 'openai-compatible', provider: 'local', model: 'cross-encoder' }
+const ABSENT = { ...RERANKER, provider: 'elsewhere' }
+const FILES = {
+  'height.md': '# Lighthouse height\n\nThe lighthouse of Westerheversand is forty metres tall.\n',
+  'keeper.md': '# Keeper\n\nThe keeper of the lighthouse of Westerheversand lived there until 1978.\n',
+}
+const QUESTION = 'How tall is the lighthouse of Westerheversand?'
+
+let fake: FakeOpenAi
+let test: TestEngine
+let spaceId: string
+
+beforeEach(async () => {
+  fake = await startFakeOpenAi()
+})
+afterEach(async () => {
+  await test.end()
+  await fake.close()
+})
+
+async function start({ changes = {}, timeoutMs = 60_000 }: { changes?: object; timeoutMs?: number } = {}) {
+  const { pluginId, provider } = RERANKER
+  const entry = { pluginId, provider, baseUrl: fake.url, timeoutMs }
+  test = await startEngine({ providers: [entry], ...changes })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
+  await ingest(test.engine, ADA, spaceId, FILES)
+}
+
+const setProfile = (rerank: object, more: object = {}) =>
+  test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
+    ...{ defaultMode: 'fast', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
+    rerank: { enabled: true, ...rerank },
+    ...more,
+  })
+const reranks = () => fake.requests.filter(({ path }) => path.endsWith('/rerank'))
+
+async function asked(mode: 'fast' | 'deep' | 'research' = 'fast') {
+  const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION, { mode })
+  const { evidenceBundle, metrics } = done.metadata as {
+    evidenceBundle: EvidenceBundle
+    metrics: Record<string, unknown>
+  }
+  const files = evidenceBundle.items.map(({ metadata }) => String(metadata.filename))
+  const { items } = await test.engine.quality.traces(ADA, spaceId, { limit: 10 })
+  const listed = items.find(({ id }) => id === traceId)?.profile
+  return { answer, files, scores: evidenceBundle.items.map(({ scores }) => scores), metrics, done, listed }
+}
+
+/** The model prefers the passage that the comparison of words puts second. */
+async function preferKeeper() {
+  const before = await asked()
+  expect(before.files).toEqual(['height.md', 'keeper.md'])
+  expect(before.listed).not.toHaveProperty('rerankModel')
+  await setProfile({ model: RERANKER })
+  fake.script({ kind: 'scores', scores: [0.2, 0.8] })
+}
+
+describe('the rerank model of a profile', () => {
+  it.each(['fast', 'deep'] as const)('is called once in mode %s and decides the order', async (mode) => {
+    await start()
+    await preferKeeper()
+    const { files, scores, metrics, listed } = await asked(mode)
+    expect(files).toEqual(['keeper.md', 'height.md'])
+    expect(scores.map(({ rerank }) => rerank)).toEqual([0.8, 0.2])
+    expect(scores[1]?.final).toBeCloseTo((scores[0]?.final ?? 0) / 4)
+    expect(metrics).toMatchObject({ rerankMethod: 'model', rerankModel: RERANKER, rerankCandidateCount: 2 })
+    expect(listed).toMatchObject({ rerankModel: RERANKER })
+    expect(reranks()).toHaveLength(1)
+    const { query, documents, model } = reranks()[0]?.body ?? {}
+    expect([query, model]).toEqual([QUESTION, 'cross-encoder'])
+    expect(documents?.map((text) => text.split('\n')[0])).toEqual(
+      expect.arrayContaining([expect.stringContaining('Lighthouse height'), expect.stringContaining('Keeper')]),
+    )
+  })
+
+  it('is not called in mode research, nor where reranking is off, and no trace says that it was', async () => {
+    await start()
+    await setProfile({ model: RERANKER })
+    expect((await asked('research')).listed).not.toHaveProperty('rerankModel')
+    await setProfile({ enabled: false, model: RERANKER })
+    const { metrics, listed } = await asked()
+    expect(metrics).toMatchObject({ rerankMethod: 'none', rerankCandidateCount: 0 })
+    expect(listed).not.toHaveProperty('rerankModel')
+    expect(reranks()).toEqual([])
+  })
+
+  it('that fails leaves the order as it was, and the answer says so', async () => {
+    await start()
+    await setProfile({ model: RERANKER })
+    fake.script({ kind: 'status', status: 401 })
+    const { files, metrics, done, listed } = await asked()
+    expect(files).toEqual(['height.md', 'keeper.md'])
+    const told = {
+      ...{ degraded: true, degradedClass: 'auth' },
+      degradations: expect.arrayContaining([expect.objectContaining({ part: 'rerank', class: 'auth' })]),
+    }
+    expect(metrics).toMatchObject({ ...told, rerankMethod: 'builtin' })
+    expect(done.metadata).toMatchObject(told)
+    expect(listed).not.toHaveProperty('rerankModel')
+  })
+
+  it('that takes too long is not waited for, whatever its provider allows', async () => {
+    await start({ timeoutMs: 600_000 })
+    await setProfile({ model: RERANKER })
+    fake.script({ kind: 'hang' })
+    const { files, metrics } = await asked()
+    expect(files).toEqual(['height.md', 'keeper.md'])
+    expect(metrics).toMatchObject({ degraded: true, degradedClass: 'timeout' })
+  })
+
+  it('that has no budget left today is not called', async () => {
+    await start({ changes: { quotas: { maxRerankRequestsPerDay: 1 } } })
+    await setProfile({ model: RERANKER })
+    expect((await asked()).metrics).toMatchObject({ rerankMethod: 'model' })
+    expect((await asked()).metrics).toMatchObject({ rerankMethod: 'builtin', degradedClass: 'budget-spent' })
+    expect(reranks()).toHaveLength(1)
+  })
+
+  it('is told in an explanation of the ranking', async () => {
+    await start()
+    await setProfile({ model: RERANKER })
+    const body = ExplainBody.parse({ query: QUESTION, path: 'keeper.md' })
+    const explained = await test.engine.queries.explain(ADA, spaceId, body)
+    const stage = explained.stages.find(({ stage: name }) => name === 'rerank')
+    expect(stage?.text).toContain('the rerank model local/cross-encoder gives it')
+  })
+})
+
+describe('a profile', () => {
+  it('names no rerank model that could not be called', async () => {
+    await start()
+    const builtin = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
+    for (const model of [ABSENT, builtin])
+      await expect(setProfile({ model })).rejects.toMatchObject({ code: 'provider-not-configured' })
+    await expect(setProfile({}, { reasoningModel: builtin })).rejects.toMatchObject({ code: 'provider-not-configured' })
+  })
+
+  it('whose rerank model this daemon has no more is refused when a question is asked', async () => {
+    await start()
+    await setProfile({ model: RERANKER })
+    await test.engine.close()
+    const { openEngine } = await import('../../../src/engine/index.js')
+    const { engineOptions } = await import('../../helpers/engine.js')
+    test.engine = await openEngine(engineOptions(test.dataDir))
+    await expect(asked()).rejects.toMatchObject({ code: 'provider-not-configured' })
+  })
+})
+
+describe('a trace in the quality list', () => {
+  it('does not name a chat model that failed, nor an embedding model that gave no vector', async () => {
+    await start()
+    await setProfile({}, { reasoningModel: RERANKER })
+    fake.script({ kind: 'status', status: 401 })
+    const { done, listed } = await asked()
+    expect(done.metadata).toMatchObject({ generator: 'extractive', degradedClass: 'auth' })
+    expect(listed).not.toHaveProperty('reasoningModel')
+    expect((await asked()).listed).toMatchObject({ reasoningModel: RERANKER })
+  })
+})
