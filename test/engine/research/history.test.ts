@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'vitest'
+import { spreadOf } from '../../../src/engine/research/history.js'
+
+describe('the time of the next task, estimated from those before', () => {
+  test('is uncertain after one task, and less so with each that takes as long', () => {
+    const ratios = [1, 5, 50].map((count) => {
+      const { p50, p95 } = spreadOf(Array.from({ length: count }, () => 800))
+      expect(p50).toBeCloseTo(800)
+      return p95 / p50
+    })
+    expect(ratios[0]).toBeGreaterThan(ratios[1] ?? 0)
+    expect(ratios[1]).toBeGreaterThan(ratios[2] ?? 0)
+    expect(ratios[2]).toBeGreaterThan(1.1)
+  })
+
+  test('spreads as the measured tasks do', () => {
+    const even = spreadOf([700, 800, 900, 800, 700, 900])
+    const uneven = spreadOf([100, 6400, 100, 6400, 100, 6400])
+    expect(uneven.p50).toBeCloseTo(800)
+    expect(uneven.p95 / uneven.p50).toBeGreaterThan(3 * (even.p95 / even.p50))
+  })
+})
