@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import type { Caller } from '../../../src/engine/api.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { until } from '../../helpers/until.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+const GRACE: Caller = { ...ADA, subject: 'grace' }
+const QUESTION = 'How often is the vault code of the north tower changed?'
+const SECRET = 'The vault code of the north tower is changed every ninety days by the warden.\n'
+const LIMITED = ['permission-limited', ['permission-filtered']] as const
+const MODES = ['fast', 'deep', 'research'] as const
+
+let fake: FakeOpenAi
+let test: TestEngine
+let spaceId: string
+let reply = ''
+
+beforeEach(async () => {
+  fake = await startFakeOpenAi({ answer: () => reply })
+  const { pluginId, provider } = MODEL
+  test = await startEngine({ providers: [{ pluginId, provider, baseUrl: fake.url, timeoutMs: 5000 }] })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
+})
+afterEach(async () => {
+  await test.end()
+  await fake.close()
+})
+
+/** Documents that nobody but Grace may read. */
+async function hide(files: Record<string, string>): Promise<void> {
+  const { documents, sources } = test.engine
+  const about = { name: 'S', type: 'upload' as const, uri: 'upload:s', metadata: {} }
+  const source = await sources.create(GRACE, spaceId, { ...about, permissionScope: ['grace'] })
+  const upload = await documents.upload(GRACE, spaceId, { many: true })
+  for (const [filename, text] of Object.entries(files))
+    await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
+  for (const item of await upload.commit({ sourceId: source.id })) await documents.settled(GRACE, spaceId, item)
+}
+
+async function asked(caller: Caller, query: string, mode: (typeof MODES)[number]) {
+  const { answer, done } = await ask(test.engine, caller, spaceId, query, { mode })
+  const { evidenceBundle: bundle } = done.metadata as { evidenceBundle: EvidenceBundle }
+  return { answer, state: bundle.state, missing: bundle.missingEvidence.map(({ reason }) => reason) }
+}
+
+const setModel = () =>
+  test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
+    ...{ defaultMode: 'fast', modes: [...MODES], topK: 10, scoreThreshold: 0, rerank: { enabled: true } },
+    reasoningModel: MODEL,
+  })
+
+describe('permission-limited', () => {
+  /** Its words seem to answer, and do not. */
+  const DECOY = 'A code of the tower in the north is changed often, and so is the vault.\n'
+
+  it('is told where a model declines what is left, whatever words that shares with the question', async () => {
+    await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
+    await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
+    await setModel()
+    for (const mode of MODES) {
+      for (const said of ['[none] The passages do not say how often.', '[part] It has a code [1].']) {
+        reply = said
+        const limited = await asked(ADA, QUESTION, mode)
+        expect([limited.state, limited.missing], `${mode} ${said}`).toEqual(LIMITED)
+      }
+      reply = 'It is changed as the code says [1].'
+      expect(await asked(ADA, QUESTION, mode), mode).toMatchObject({ state: 'answerable', missing: [] })
+      reply = '[none] The passages do not say how often.'
+      expect((await asked(GRACE, QUESTION, mode)).state, mode).toBe('not-enough-evidence')
+    }
+  })
+
+  it('is told in research reports where a model declines what is left', async () => {
+    await hide({ 'secret.md': `${QUESTION} ${SECRET}` })
+    await ingest(test.engine, ADA, spaceId, { 'decoy.md': DECOY })
+    await setModel()
+    reply = '[none] The passages do not say how often.'
+    const { research } = test.engine
+    const report = async (caller: Caller) => {
+      const task = await research.create(caller, { knowledgeSpaceId: spaceId, query: QUESTION, mode: 'fast' })
+      await until(async () => (await research.get(caller, task.id)).stage === 'completed', 60_000)
+      return research.report(caller, task.id)
+    }
+    expect((await report(ADA)).state).toBe('permission-limited')
+    expect((await report(GRACE)).state).toBe('not-enough-evidence')
+  })
+
+  it('is not told where what was withheld is not near the question either, nor where the rest answers', async () => {
+    await hide({ 'secret.md': 'The warden of the opera house keeps nine cats and a ladder.\n' })
+    await ingest(test.engine, ADA, spaceId, { 'public.md': SECRET })
+    for (const mode of MODES) {
+      expect((await asked(ADA, 'Who painted the ceiling of the opera house in Vienna?', mode)).state, mode).toBe(
+        (await asked(GRACE, 'Who painted the ceiling of the opera house in Vienna?', mode)).state,
+      )
+      expect(await asked(ADA, QUESTION, mode), mode).toMatchObject({ state: 'answerable', missing: [] })
+    }
+  })
+
+  it('is not told because many passages that were withheld took the places of one that answers', async () => {
+    const many = Array.from({ length: 420 }, (_, n) => [`ledger-${n}.md`, `Ledger ${n}. ${QUESTION} ${QUESTION}\n`])
+    await hide(Object.fromEntries(many))
+    const filler = 'The keepers of the harbour write down the tide, the wind and the names of all ships. '
+    await ingest(test.engine, ADA, spaceId, { 'open.md': `${filler.repeat(6)}\n\n${SECRET}\n${filler.repeat(6)}` })
+    for (const mode of ['fast', 'deep'] as const) {
+      const found = await asked(ADA, QUESTION, mode)
+      expect(found.answer, mode).toContain('ninety days')
+      expect(found.state, mode).toBe('answerable')
+    }
+  }, 60_000)
+
+  it('in mode research, too, leaves the choice of documents to what may be read', async () => {
+    const many = Array.from({ length: 24 }, (_, n) => [`the-vault-code-of-the-north-tower-${n}.md`, `${QUESTION}\n`])
+    await hide(Object.fromEntries(many))
+    await ingest(test.engine, ADA, spaceId, { 'open.md': `${'The keepers meet at noon. '.repeat(30)}\n\n${SECRET}` })
+    const found = await asked(ADA, QUESTION, 'research')
+    expect(found.answer).toContain('ninety days')
+    expect(found.state).toBe('answerable')
+  })
+})
