@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import { closestPassage } from '../../../src/engine/query/extractive.js'
+import { saidOnly } from '../../../src/engine/query/said.js'
+import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+let test: TestEngine
+let spaceId: string
+
+const open = async (changes: Parameters<typeof startEngine>[0] = {}): Promise<void> => {
+  test = await startEngine(changes)
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
+}
+afterEach(() => test.end())
+
+const stateOf = ({ done }: Asked): string => (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle.state
+
+/** Asks a question and what goes on from it, in one session. */
+const converse = async (first: string, ...next: string[]): Promise<Asked[]> => {
+  const asked = [await ask(test.engine, ADA, spaceId, first)]
+  for (const query of next)
+    asked.push(await ask(test.engine, ADA, spaceId, query, { sessionId: asked[0]?.sessionId ?? '' }))
+  return asked
+}
+
+describe('a follow-up', () => {
+  beforeEach(() => open())
+
+  it('that the documents say nothing on is told as one, and counts as unanswered', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
+    const [first, ...others] = await converse(
+      'Who is on call in August?',
+      ...['And then?', 'Why?', 'And on Sundays?', 'What about that one?', '那呢？', '?'],
+    )
+    expect(first).toMatchObject({ answer: 'In August, Ida Keller is on call. [1]' })
+    for (const asked of others) {
+      expect(asked.answer).toMatch(/goes on from the one before it/)
+      expect(asked.done.finishReason).toBe('no-retrieval-evidence')
+      expect(stateOf(asked)).toBe('not-enough-evidence')
+      expect(asked.done.metadata).toMatchObject({ cited: [] })
+    }
+  })
+
+  it('is not answered by a passage that holds its word and speaks of something else', async () => {
+    await ingest(test.engine, ADA, spaceId, {
+      'call.md': 'In August, Ida Keller is on call. She answers the red telephone in the north office.',
+      'library.md': 'The library is closed on Sundays and opens again at noon of the next day.',
+    })
+    const [, sundays] = await converse('Who is on call in August?', 'And on Sundays?')
+    expect(sundays?.answer).not.toContain('library')
+    expect(sundays?.answer).not.toBe('')
+  })
+
+  it('is answered where its own words, or the kind of thing it asks for, are there', async () => {
+    await ingest(test.engine, ADA, spaceId, {
+      'a.md': 'In August, Ida Keller is on call. In September, Ben Ito is on call. The office opened in 1994.',
+    })
+    const [, september] = await converse('Who is on call in August?', 'And in September?')
+    expect(september).toMatchObject({ answer: 'In September, Ben Ito is on call. [1]' })
+    const [, when] = await converse('Did the office open?', 'And when?')
+    expect(when).toMatchObject({ answer: 'The office opened in 1994. [1]' })
+  })
+
+  it('leaves the questions after it what the session is about', async () => {
+    await ingest(test.engine, ADA, spaceId, {
+      'a.md': 'In August, Ida Keller is on call. In September, Ben Ito is on call.',
+    })
+    const [, , september] = await converse('Who is on call in August?', 'And then?', 'And in September?')
+    expect(september?.answer).toContain('Ben Ito')
+  })
+})
+
+describe('a model that says nothing', () => {
+  const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+  let fake: FakeOpenAi
+  let reply: string
+
+  beforeEach(async () => {
+    fake = await startFakeOpenAi({ apiKey: 'key', dimension: 8, answer: () => reply })
+    await open({
+      providers: [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: fake.url, apiKey: 'key' }],
+      defaultGenerator: MODEL,
+    })
+    await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
+  })
+  afterEach(() => fake.close())
+
+  it.each(['', '  \n ', '<think>Let me see.</think>', '<think>never ends', '[1]', '...'])(
+    'has the passages answer in its place: %j',
+    async (said) => {
+      reply = said
+      const asked = await ask(test.engine, ADA, spaceId, 'Who is on call in August?')
+      expect(asked.answer).toBe('In August, Ida Keller is on call. [1]')
+      const trace = await test.engine.queries.trace(ADA, asked.traceId)
+      const failed = trace.steps.filter(({ name, status }) => name === 'query.answer' && status === 'error')
+      expect(failed).toMatchObject([{ metadata: { model: 'some-model', errorClass: 'provider-failed' } }])
+    },
+  )
+
+  it('is asked what a follow-up means, and its thoughts are left out', async () => {
+    reply = '<think>hm, "call"</think>\nOn Sundays it is Ida Keller too [1].'
+    const [, sundays] = await converse('Who is on call in August?', 'And then?')
+    expect(sundays).toMatchObject({ answer: 'On Sundays it is Ida Keller too [1].' })
+    expect(stateOf(sundays as Asked)).toBe('answerable')
+  })
+})
+
+describe('what a model says', () => {
+  const events = async function* (pieces: string[]) {
+    for (const text of pieces) yield { type: 'delta' as const, text }
+    yield { type: 'end' as const, finishReason: 'stop' }
+  }
+  const said = async (text: string, size: number): Promise<string> => {
+    const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+    let out = ''
+    for await (const event of saidOnly(events(pieces))) if (event.type === 'delta') out += event.text
+    return out
+  }
+
+  beforeEach(() => open())
+
+  it('loses the thoughts before it, however the stream is cut', async () => {
+    const text = ' <think>a < b </ think</think>\n<think>again</think> So [1] it is <think>not</think> so.'
+    for (const size of [1, 2, 3, 5, 8, 100]) expect(await said(text, size)).toBe('So [1] it is <think>not</think> so.')
+    expect(await said('<b>bold</b> words', 1)).toBe('<b>bold</b> words')
+  })
+})
+
+describe('the closest passage', () => {
+  beforeEach(() => open())
+
+  it('is quoted by its first sentence, or by what there is', () => {
+    expect(closestPassage([{ title: 'T', text: 'Rules\n\nBring your own keys to work. Then go.' }])).toEqual([
+      { text: 'Bring your own keys to work.', evidenceIndex: 0 },
+    ])
+    expect(
+      closestPassage([
+        { title: 'T', text: ' ' },
+        { title: 'T', text: 'Yes' },
+      ]),
+    ).toEqual([{ text: 'Yes', evidenceIndex: 1 }])
+    expect(closestPassage([])).toEqual([])
+  })
+})
