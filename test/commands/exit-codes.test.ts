@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliHome } from '../helpers/cli.js'
+import { startKsd } from '../helpers/daemon.js'
+
+const home = cliHome()
+let daemon: Awaited<ReturnType<typeof startKsd>>
+
+beforeAll(async () => {
+  daemon = await startKsd(home.dataDir, [], { ...home.env, KS_DAEMON_UPLOAD_BYTES: '1000' })
+  expect(await home.ks(['spaces', 'create', 'notes'])).toMatchObject({ code: 0 })
+})
+afterAll(async () => {
+  await daemon.end('SIGTERM')
+  await home.end()
+})
+
+describe('an ingest', () => {
+  it('of a file over the limit ends with 7, of one among others with 3', async () => {
+    home.file('big/big.md', 'x '.repeat(2000))
+    const alone = await home.ks(['ingest', 'big'])
+    expect([alone.code, alone.stderr]).toEqual([
+      7,
+      expect.stringContaining('3.9 KiB is over the 1000 B that the service takes: big/big.md'),
+    ])
+    home.file('big/small.md', '# Small\n')
+    expect((await home.ks(['ingest', 'big'])).code).toBe(3)
+  })
+
+  it('passes over an empty file, with a word', async () => {
+    home.file('code/__init__.py', '')
+    home.file('code/main.md', '# Main\n\nText.\n')
+    const { code, stderr } = await home.ks(['ingest', 'code', '--wait'])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('skipped code/__init__.py: is empty')])
+  })
+})
+
+describe('a folder that cannot be', () => {
+  const env = { KS_DATA_DIR: join(home.dir, 'file/data'), KS_URL: '' }
+
+  it('is named, with the reason', async () => {
+    home.file('file', 'no folder')
+    const { code, stderr } = await home.ks(['spaces'], { env })
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`"${env.KS_DATA_DIR}`)])
+    expect(stderr).toContain('a part of the path is no folder')
+    expect(stderr).not.toContain('unexpected')
+  })
+
+  it('is found by doctor', async () => {
+    const { stdout } = await home.ks(['doctor', '--format', 'tsv'], { env })
+    expect(stdout).toContain(`${env.KS_DATA_DIR} cannot be made: ${join(home.dir, 'file')} is no folder`)
+  })
+})
+
+describe('--json', () => {
+  it('is one document, also of the log and of golden questions', async () => {
+    const log = JSON.parse((await home.ks(['daemon', 'logs', '--json'])).stdout)
+    expect(log).toEqual(expect.arrayContaining([expect.objectContaining({ msg: 'ready' })]))
+    expect(JSON.parse((await home.ks(['golden', 'export', '--json'])).stdout)).toEqual([])
+  })
+})
+
+describe('a token', () => {
+  it('that is kept for a context serves the same origin by --url', async () => {
+    const url = daemon.ready.url
+    const token = readFileSync(join(home.dataDir, 'cli.token'), 'utf8')
+    expect(await home.ks(['context', 'add', 'far', '--url', url])).toMatchObject({ code: 0 })
+    const login = await home.ks(['auth', 'login', '--context', 'far'], { stdin: token })
+    expect(login, login.stderr).toMatchObject({ code: 0 })
+    expect(await home.ks(['spaces', '--url', url, '--fields', 'slug'])).toMatchObject({ code: 0, stdout: 'notes\n' })
+  })
+
+  it('that is refused is told why', async () => {
+    const other = cliHome()
+    try {
+      expect(await other.ks(['spaces'])).toMatchObject({ code: 0 })
+      const foreign = readFileSync(join(other.dataDir, 'cli.token'), 'utf8').trim()
+      const ask = (token: string) => home.ks(['spaces', '--url', daemon.ready.url], { env: { KS_TOKEN: token } })
+      expect(await ask(foreign)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('a key that this service does not know'),
+      })
+    } finally {
+      await other.end()
+    }
+  })
+})
