@@ -1,0 +1,71 @@
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { prepareDataDir } from '../../src/local/data-dir.js'
+import { loadDataKey, loadSigningKey } from '../../src/local/keys.js'
+import { type DataLayout, dataLayout } from '../../src/local/layout.js'
+
+const FOLDERS = ['runDir', 'logsDir', 'databaseDir', 'objects', 'indexes'] as const
+const FILES = ['version', 'lock', 'daemonFile', 'cliToken', 'config', 'log', 'database'] as const
+const KEYS = ['signingKey', 'dataKey'] as const
+let home = ''
+let layout: DataLayout
+
+const prepare = () => prepareDataDir(layout.root, { allowNetworkDisk: true })
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'ks-modes-'))
+  layout = dataLayout(join(home, 'data'))
+  prepare()
+  for (const name of ['databaseDir', 'objects', 'indexes'] as const) mkdirSync(layout[name], { mode: 0o700 })
+  for (const name of FILES) if (name !== 'version') writeFileSync(layout[name], 'text', { mode: 0o600 })
+  loadSigningKey(layout.root)
+  loadDataKey(layout.root)
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+describe('a data directory at the start', () => {
+  it.each(['root', ...FOLDERS] as const)('takes from others what they may do in %s', (name) => {
+    chmodSync(layout[name], 0o777)
+    prepare()
+    expect(modeOf(layout[name])).toBe('700')
+  })
+
+  it.each(FILES)('takes from others what they may do with %s', (name) => {
+    chmodSync(layout[name], 0o666)
+    prepare()
+    expect(modeOf(layout[name])).toBe('600')
+  })
+
+  it('mends the log of the database and older logs too', () => {
+    for (const path of [`${layout.database}-wal`, `${layout.log}.1`]) {
+      writeFileSync(path, 'x')
+      chmodSync(path, 0o644)
+      prepare()
+      expect(modeOf(path)).toBe('600')
+    }
+  })
+
+  it.each([...FOLDERS, ...FILES, ...KEYS])('refuses a link in the place of %s', (name) => {
+    const elsewhere = join(home, 'elsewhere')
+    renameSync(layout[name], elsewhere)
+    symlinkSync(elsewhere, layout[name])
+    expect(prepare).toThrow(/must be a (folder|file) of its own, it is a link/)
+  })
+
+  it.each(FOLDERS)('refuses a file in the place of the folder %s', (name) => {
+    rmSync(layout[name], { recursive: true })
+    writeFileSync(layout[name], '')
+    expect(prepare).toThrow('must be a folder')
+  })
+
+  it('leaves keys that others could read as they are: whoever loads them refuses', () => {
+    chmodSync(layout.signingKey, 0o644)
+    chmodSync(layout.dataKey, 0o604)
+    prepare()
+    expect(() => loadSigningKey(layout.root)).toThrow('readable by its owner only')
+    expect(() => loadDataKey(layout.root)).toThrow('readable by its owner only')
+  })
+})
