@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Files only their owner may read, and that are whole or absent whenever the machine stops. */
@@ -52,8 +52,12 @@ function writeTemporary(path: string, text: string): string {
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.tmp`
   const file = openSync(temporary, 'wx', 0o600)
   try {
-    writeSync(file, text)
+    // not writeSync(): a disk that is nearly full may take a part of the text without an error
+    writeFileSync(file, text)
     fsyncSync(file)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
   } finally {
     closeSync(file)
   }

@@ -3,23 +3,33 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
 
+const DEFAULT_LIMIT = 200
+/** the service lists no more in one answer, and has no second one */
+const MOST = 1000
+
 export default class FailedClusters extends BaseCommand {
   static override summary = 'group failed queries that ask with the same terms, most frequent first'
   static override examples = ['<%= config.bin %> failed clusters --space example-space --limit 20']
   static override flags = {
     ...spaceFlag,
-    limit: Flags.integer({ min: 1, max: 1000, helpValue: 'n', description: 'most clusters to list (default 200)' }),
+    limit: Flags.integer({
+      min: 1,
+      max: MOST,
+      helpValue: 'n',
+      description: `most clusters to list (default ${DEFAULT_LIMIT} at a terminal, else ${MOST})`,
+    }),
     status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'where the queries stand' })(),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(FailedClusters)
+    const limit = flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : MOST)
     const { id } = await this.space()
     const client = await this.client()
     const { clusters } = await client.request('GET /knowledge-spaces/{id}/failed-queries/clusters', {
       path: { id },
       query: {
-        ...(flags.limit === undefined ? {} : { limit: flags.limit }),
+        limit,
         ...(flags.status === undefined ? {} : { status: flags.status }),
       },
     })
@@ -33,5 +43,7 @@ export default class FailedClusters extends BaseCommand {
       fields: ['clusterKey', 'failedQueryIds', 'representative'],
       empty: 'No failed queries here.',
     })
+    if (clusters.length === limit)
+      this.out.note(`There may be more: ${limit < MOST ? 'give a greater `--limit`' : 'the most are listed'}.`)
   }
 }

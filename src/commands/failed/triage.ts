@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { LIMITS } from '../../contract/limits.js'
 
 export default class FailedTriage extends BaseCommand {
   static override summary = 'sort waiting failed queries by cause'
@@ -19,5 +20,6 @@ export default class FailedTriage extends BaseCommand {
       query: flags.limit === undefined ? {} : { limit: flags.limit },
     })
     this.out.record(report)
+    if (report.triaged >= (flags.limit ?? LIMITS.triageBatch.default)) this.out.note('more may wait: run it again')
   }
 }
