@@ -141,7 +141,7 @@ export class Output {
 
   /** A line of prose on stdout, safe for a terminal. */
   line(text = ''): void {
-    this.raw(`${tty(text)}\n`)
+    this.styled(tty(text))
   }
 
   /** A line of our own making on stdout, colours and all. */
@@ -151,7 +151,7 @@ export class Output {
 
   /** A remark on stderr, unless `--quiet`. */
   note(text: string): void {
-    if (!this.options.quiet) this.err.write(`${tty(text)}\n`)
+    if (!this.options.quiet) this.warn(text)
   }
 
   /** A line on stderr that `--quiet` does not hide. */
@@ -208,7 +208,7 @@ export class Output {
     }
     const shown = this.chosen(columns.length > 0 ? columns : leaves(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
-      for (const column of shown) this.raw(`${column.field}\t${cell(valueAt(value, column.field), column.kind)}\n`)
+      for (const { field, kind } of shown) this.raw(`${cell(field)}\t${cell(valueAt(value, field), kind)}\n`)
       return
     }
     const titles = shown.map((column) => ttyLine(column.title ?? column.field))
@@ -246,7 +246,7 @@ export class Output {
     const columns = this.chosen(options.columns)
     // A pipe gets no header, unless somebody who reads it asked for tsv by name.
     if (isFirst && this.options.header && this.isTerminal) {
-      this.raw(`${columns.map((column) => column.field).join('\t')}\n`)
+      this.raw(`${columns.map((column) => cell(column.field)).join('\t')}\n`)
     }
     this.raw(`${columns.map((column) => cell(valueAt(item, column.field), column.kind)).join('\t')}\n`)
   }
@@ -289,7 +289,7 @@ function stateColour(state: string): Colour {
   return 'yellow'
 }
 
-/** JSON that a terminal can show: C1 controls and DEL, which JSON would let through, are escaped too. */
+/** JSON that a terminal can show. */
 export function toJson(value: unknown, pretty: boolean): string {
   return escapeUnseen(JSON.stringify(value ?? null, null, pretty ? 2 : undefined))
 }

@@ -57,7 +57,7 @@ export class Progress {
   /** Writes a line that stays, above the live display. */
   say(line: string): void {
     this.clear()
-    this.options.stream.write(`${line}\n`)
+    this.options.stream.write(`${ttyLine(line)}\n`)
   }
 
   /** Ends the display. A log gets the last state as a line if anything took long enough to be told. */
@@ -86,7 +86,7 @@ export class Progress {
     this.lastPlainAt = now
     if (plain === this.lastPlain) return
     this.lastPlain = plain
-    this.options.stream.write(`${plain}\n`)
+    this.options.stream.write(`${ttyLine(plain)}\n`)
   }
 }
 

@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags'
 import { apiRequest } from '../cli/api-request.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { isObject, textOf } from '../cli/json-file.js'
+import { toJson } from '../cli/output.js'
 import { saveBody } from '../cli/save-body.js'
 import { readStdin } from '../cli/stdin.js'
 import { apiError } from '../client/client.js'
@@ -74,7 +75,7 @@ export default class Api extends BaseCommand {
       if (answer.status >= 400) throw await apiError(answer.body)
       const page: unknown = JSON.parse(await readText(answer.body))
       const items = isObject(page) && Array.isArray(page.items) ? page.items : [page]
-      for (const item of items) this.out.raw(`${JSON.stringify(item)}\n`)
+      for (const item of items) this.out.raw(`${toJson(item, false)}\n`)
       cursor = isObject(page) ? textOf(page.nextCursor) : undefined
     } while (cursor !== undefined)
   }

@@ -1,6 +1,7 @@
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { type Finding, findings } from '../cli/doctor/checks.js'
+import { tty } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
 export default class Doctor extends BaseCommand {
@@ -31,7 +32,7 @@ export default class Doctor extends BaseCommand {
         : state === 'warning'
           ? ([warn, 'yellow'] as const)
           : ([bad, 'red'] as const)
-    this.out.styled(`${this.out.paint(colour, mark)} ${check.padEnd(15)} ${found}`)
-    if (fix !== undefined) this.out.styled(`${' '.repeat(mark.length)} ${' '.repeat(15)} fix: ${fix}`)
+    this.out.styled(`${this.out.paint(colour, mark)} ${check.padEnd(15)} ${tty(found)}`)
+    if (fix !== undefined) this.out.styled(`${' '.repeat(mark.length)} ${' '.repeat(15)} fix: ${tty(fix)}`)
   }
 }

@@ -5,6 +5,11 @@ import { openRotatingFile } from './rotating-file.js'
 
 const MAX_BYTES = 10 * 1024 * 1024
 const FILES = 5
+const UNSEEN = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+function escaped(mark: string): string {
+  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
 
 export interface DaemonLog {
   logger: Logger
@@ -29,7 +34,8 @@ export function openLog(options: { path: string; level: LogLevel; redactor: Reda
       write: (line: string) => {
         const safe = redactor.line(line)
         file.write(safe)
-        if (options.echo) process.stderr.write(safe)
+        // C1 controls and turned letters pass JSON; nobody who looks at the terminal is to obey them
+        if (options.echo) process.stderr.write(safe.replace(UNSEEN, escaped))
       },
     },
   )

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isObject } from '../cli/json-file.js'
+import { tty } from '../cli/terminal.js'
 import { warnOfSkew } from '../cli/version-skew.js'
 import { localDirs } from '../local/dirs.js'
 
@@ -14,7 +15,7 @@ export function compareVersions(theirs: string | undefined): void {
   if (theirs === undefined) return
   const ours = version()
   if (minor(ours) === minor(theirs)) return
-  const warn = (text: string) => void process.stderr.write(`${text}\n`)
+  const warn = (text: string) => void process.stderr.write(`${tty(text)}\n`)
   warnOfSkew({ program: 'kchat', stateDir: localDirs().state, ours, theirs, warn })
 }
 

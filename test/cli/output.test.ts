@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { cell } from '../../src/cli/columns.js'
 import { Output, type OutputOptions } from '../../src/cli/output.js'
 import { drawTree } from '../../src/cli/tree.js'
 
@@ -145,5 +147,18 @@ describe('a tree', () => {
       drawTree<Node>(nodes, { label: (node) => node.n, children: (node) => node.c, unicode })
     expect(draw(true)).toEqual(['├── a', '│   └── b', '└── d'])
     expect(draw(false)).toEqual(['|-- a', '|   `-- b', '`-- d'])
+  })
+})
+
+describe('a cell of tsv', () => {
+  it('is no formula to a spreadsheet, and to a shell what it was', () => {
+    const formulas = ['=HYPERLINK("https://evil.example")', '+1+cmd', '-2+3', '@SUM(A1)', '＝1', '=\tx']
+    for (const text of formulas) expect(cell(text)).toMatch(/^\\/)
+    for (const text of ['-5', '+3,5', '1.2e-3', 'a=b', '2026-01-01', '']) expect(cell(text)).toBe(text)
+    expect(cell(-5)).toBe('-5')
+    for (const text of [...formulas, 'C:\\x', '@scope/a.md']) {
+      const read = spawnSync('sh', ['-c', 'IFS= read line; printf %s "$line"'], { input: `${cell(text)}\n` })
+      expect(read.stdout.toString()).toBe(text.replaceAll('\t', 't'))
+    }
   })
 })

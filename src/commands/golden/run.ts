@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
@@ -83,7 +82,8 @@ export default class GoldenRun extends BaseCommand {
     await this.print(report)
     if (flags.junit !== undefined) {
       const { junit } = await import('../../cli/golden/junit.js')
-      writeFileSync(flags.junit, junit(report))
+      const { saveText } = await import('../../cli/save-body.js')
+      await saveText(junit(report), flags.junit)
     }
     const complete = isComplete(report)
     if (flags['save-baseline'] !== undefined) {

@@ -1,0 +1,103 @@
+import { chatRoutes } from '../../src/contract/chat/routes.js'
+import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
+import { type JsonSchema, jsonSchema, resolveRef } from '../../src/contract/json-schema.js'
+import type { RouteDefinition } from '../../src/contract/route.js'
+import { type TestServer, testServer } from './cli.js'
+
+/** What a terminal would obey: titles, links, the clipboard, the cursor, colours, in both widths, and turned letters. */
+export const HOSTILE =
+  'bad\u001b]0;owned\u0007\u001b]8;;https://evil.example\u0007x\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u0085\u202egnp\u2066\u061c\u200f\rfake\u0000\u007f\u2028end'
+/** Any of it, where it is shown. */
+export const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
+
+export const AN_ID = '018f0000-0000-7000-8000-000000000001'
+
+/**
+ * How far a service goes: `text`: what users could have planted, ids and choices are as documented; `all`: every string
+ * and every key is hostile; `error`: every answer is a refusal with hostile words.
+ */
+export type Malice = 'text' | 'all' | 'error'
+
+/** What ends a wait, where a choice has it. */
+const ENDED = ['published', 'completed', 'succeeded']
+const MAX_DEPTH = 6
+
+export interface HostileService extends TestServer {
+  malice: Malice
+}
+
+/** A service that answers every operation of both contracts with an answer of the right form that is full of hostile text. */
+export async function hostileService(): Promise<HostileService> {
+  const routes = [...gatewayRoutes, ...chatRoutes].map((route: RouteDefinition) => ({
+    route,
+    pattern: new RegExp(`^${route.path.replace(/\{\w+\*\}/g, '.+').replace(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  const server = await testServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://x').pathname
+    const known = routes.filter(({ route, pattern }) => route.method === request.method && pattern.test(path))
+    const found = known.find(({ route }) => route.path === path) ?? known[0]
+    request.resume()
+    if (service.malice === 'error' || found === undefined) {
+      const body = { error: HOSTILE, code: HOSTILE, message: HOSTILE, status: 404, hint: HOSTILE, issues: [HOSTILE] }
+      // node refuses C0 in headers; C1 passes as one byte
+      response.writeHead(found === undefined ? 404 : 409, { 'x-trace-id': 'a\u009b31mb', 'x-ks-version': '9\u009b.9' })
+      response.end(JSON.stringify(body))
+      return
+    }
+    answer(found.route, service.malice, response)
+  })
+  const service = Object.assign(server, { malice: 'text' as Malice })
+  return service
+}
+
+function answer(route: RouteDefinition, malice: Malice, response: import('node:http').ServerResponse): void {
+  const [[status, body] = ['204', 'empty' as const]] = Object.entries(route.ok)
+  const head = { 'x-trace-id': AN_ID, 'x-session-id': AN_ID, 'x-query-run-id': AN_ID, 'x-ks-version': '9\u009b.9' }
+  if (body === 'empty') response.writeHead(Number(status), head).end()
+  else if (body === 'binary') response.writeHead(200, { ...head, 'content-type': 'text/plain' }).end(HOSTILE)
+  else if (body === 'event-stream') {
+    response.writeHead(200, { ...head, 'content-type': 'text/event-stream' })
+    for (const [event, schema] of Object.entries(route.events ?? {})) {
+      if (event === 'ping' || /error/.test(event)) continue
+      const data = hostile(jsonSchema(schema, 'output'), malice)
+      response.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...(data as object) })}\n\n`)
+    }
+    response.end()
+  } else {
+    const type = { 'content-type': 'application/json' }
+    response
+      .writeHead(Number(status), { ...head, ...type })
+      .end(JSON.stringify(hostile(jsonSchema(body, 'output'), malice)))
+  }
+}
+
+/** A value of the form of a schema, hostile in every string that may be anything. */
+export function hostile(root: JsonSchema, malice: Malice, schema = root, key = '', depth = 0): unknown {
+  const at = resolveRef(root, schema)
+  const inner = (one: JsonSchema, name = key) => hostile(root, malice, one, name, depth + 1)
+  if (at.const !== undefined) return malice === 'all' && typeof at.const === 'string' ? HOSTILE : at.const
+  if (at.enum !== undefined) {
+    const ended = ENDED.find((value) => at.enum?.includes(value))
+    return malice === 'all' && ended === undefined ? HOSTILE : (ended ?? at.enum[0])
+  }
+  const [first] = at.anyOf ?? at.oneOf ?? []
+  if (first !== undefined) return inner(first)
+  if (at.type === 'string') return text(at, malice, key)
+  if (at.type === 'integer' || at.type === 'number') return at.minimum ?? 1
+  if (at.type === 'boolean') return true
+  if (at.type === 'null') return null
+  if (at.type === 'array') return depth > MAX_DEPTH ? [] : [inner(at.items ?? {}), inner(at.items ?? {})]
+  const own = Object.entries(at.properties ?? {}).filter(([name]) => !/^next|^cursor$|^has_more$/.test(name))
+  const { additionalProperties: more } = at
+  const isOpen = more === true || typeof more === 'object' || (at.properties === undefined && more !== false)
+  const extra = isOpen && depth <= MAX_DEPTH ? [[HOSTILE, typeof more === 'object' ? inner(more) : HOSTILE]] : []
+  return Object.fromEntries([...own.map(([name, property]) => [name, inner(property, name)]), ...extra])
+}
+
+function text(at: JsonSchema, malice: Malice, key: string): string {
+  if (malice === 'all') return HOSTILE
+  if (key === 'stage') return 'published'
+  if (at.format === 'uuid' || /(^id|Id|_id)$/.test(key)) return AN_ID
+  if (at.format === 'date-time' || /At$/.test(key)) return '2026-01-01T00:00:00.000Z'
+  return HOSTILE
+}
