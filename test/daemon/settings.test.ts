@@ -33,6 +33,24 @@ describe('settings', () => {
     expect(load({ KS_DAEMON_LISTEN: '' }).origins.listen).toBe('file')
   })
 
+  test.each([
+    ['{"egressAllow":["10.0.0.0/8"]}'],
+    ['{"egress.allow":["10.0.0.0/8"]}'],
+    ['{"egress":{"allow":["10.0.0.0/8"]}}'],
+  ])('egress.allow may be written as %s', (text) => {
+    writeFileSync(file(), text)
+    expect(load()).toMatchObject({ settings: { egressAllow: ['10.0.0.0/8'] }, origins: { egressAllow: 'file' } })
+  })
+
+  test.each([
+    ['{"egressAllow":[],"egress.allow":[]}', 'the setting egressAllow is there twice'],
+    ['{"egress":{"deny":[]}}', 'unknown setting "egress.deny"'],
+    ['{"egress":7}', 'unknown setting "egress"'],
+  ])('%s is refused', (text, reason) => {
+    writeFileSync(file(), text)
+    expect(() => load()).toThrow(reason)
+  })
+
   test('of the environment are read as text', () => {
     const { settings } = load({
       KS_DAEMON_SOCKET: '0',

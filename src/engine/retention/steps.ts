@@ -34,6 +34,19 @@ async function researchTasks({ context: { db }, space, rules, now, batchRows }: 
   return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM research_tasks WHERE id = ?', id))
 }
 
+/** Evidence that the steps of research tasks found; the last of it is that of the report, which stays with it. */
+async function stepEvidence({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
+  const rows = db.all<{ task_id: string; sequence: number }>(
+    `SELECT p.task_id, p.sequence FROM research_tasks t CROSS JOIN research_partials p ON p.task_id = t.id
+     WHERE t.space_key = ? AND t.completed_at < ?
+       AND p.sequence < (SELECT max(sequence) FROM research_partials last WHERE last.task_id = t.id) LIMIT ?`,
+    ...[space.key, cutoff(now, rules.evidenceCacheRetentionDays), batchRows],
+  )
+  return inOneWrite(db, rows, batchRows, ({ task_id, sequence }) =>
+    db.run('DELETE FROM research_partials WHERE task_id = ? AND sequence = ?', task_id, sequence),
+  )
+}
+
 /** Raw documents, as if a user deleted them. */
 async function rawDocuments({ context, space, rules, now, batchRows }: Scope): Promise<Slice> {
   if (rules.rawDocumentRetentionDays === null) return NOTHING
@@ -44,7 +57,7 @@ async function rawDocuments({ context, space, rules, now, batchRows }: Scope): P
   )
   if (rows.length === 0) return NOTHING
   const ids = rows.map(({ id }) => id)
-  await deleteDocuments(context, { tenant: space.tenant, subject: SUBJECT }, space.id, ids)
+  await deleteDocuments(context, { tenant: space.tenant, subject: SUBJECT, isDaemon: true }, space.id, ids)
   return { removed: rows.length, more: rows.length === limit }
 }
 
@@ -166,6 +179,7 @@ function isHeld(context: EngineContext, spaceKey: number, before: number): boole
 export const STEPS: readonly [name: string, step: Step][] = [
   ['traces', traces],
   ['researchTasks', researchTasks],
+  ['stepEvidence', stepEvidence],
   ['documents', rawDocuments],
   ['artifactVersions', artifactVersions],
   ['nodes', supersededNodes],

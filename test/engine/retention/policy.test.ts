@@ -24,6 +24,12 @@ beforeEach(async () => {
 afterEach(() => test.end())
 
 describe('a retention policy', () => {
+  it('is what the manifest of its space says', async () => {
+    await test.engine.retention.setSpace(ADA, spaceId, { parseArtifactVersions: 9, answerTraceRetentionDays: 5 })
+    const { retentionPolicy } = await test.engine.spaces.manifest(ADA, spaceId)
+    expect(retentionPolicy).toEqual({ artifactVersionsToKeep: 9, failedCommitRetentionDays: 7, traceRetentionDays: 5 })
+  })
+
   it('is the documented one until it is changed, and keeps its id and times from the first read on', async () => {
     const tenant = await test.engine.retention.ofTenant(ADA)
     expect(tenant).toMatchObject({ ...DEFAULTS, scope: 'tenant', knowledgeSpaceId: null, tenantId: ADA.tenant })

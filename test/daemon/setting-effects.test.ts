@@ -1,0 +1,328 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { SETTINGS, type SettingName } from '../../src/local/settings.js'
+import { bodyOf } from '../helpers/daemon.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { page, startSite } from '../helpers/site.js'
+import { until } from '../helpers/until.js'
+import {
+  endAll,
+  folder,
+  freePort,
+  type Given,
+  health,
+  identityProvider,
+  type Started,
+  start,
+} from '../helpers/whole-daemon.js'
+
+const PROVIDER = { pluginId: 'openai-compatible', provider: 'local' }
+const READY = 60_000
+/** an image */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+let model: FakeOpenAi
+
+beforeAll(async () => {
+  model = await startFakeOpenAi({ answer: () => 'Said by the model [1].', heard: () => 'heard words' })
+})
+afterAll(() => model.close())
+afterEach(async () => {
+  model.clear()
+  model.requests.length = 0
+  await endAll()
+})
+
+const text = (content: string, name = 'a.md') => new File([content], name)
+
+async function spaceOf({ call }: Started, slug = 'notes'): Promise<string> {
+  return (await bodyOf<{ id: string }>(await call('POST', '/knowledge-spaces', { json: { name: 'N', slug } }))).id
+}
+
+async function withDocument(started: Started): Promise<string> {
+  const id = await spaceOf(started)
+  const form = { file: text('# Hours\n\nThe shop in Oslo opens at nine in the morning.\n') }
+  expect((await started.call('POST', `/knowledge-spaces/${id}/documents`, { form })).status).toBe(202)
+  await until(async () => {
+    const { items } = await bodyOf<{ items: { parserStatus: string }[] }>(
+      await started.call('GET', `/knowledge-spaces/${id}/documents`),
+    )
+    return items[0]?.parserStatus === 'parsed'
+  }, READY)
+  return id
+}
+
+const query = ({ call }: Started, knowledgeSpaceId: string) =>
+  call('POST', '/queries', { json: { knowledgeSpaceId, query: 'When does the shop in Oslo open?' } })
+
+const withModel = (kind: 'defaultEmbedding' | 'defaultGenerator' | 'defaultSpeech' | 'defaultTranscription') => ({
+  providers: [{ ...PROVIDER, baseUrl: `${model.url}/v1` }],
+  [kind]: { ...PROVIDER, model: 'a-model' },
+})
+const asked = (path: string) => model.requests.filter((request) => request.path.endsWith(path)).map(({ body }) => body)
+
+/** A key of a chat application, made with these fields. */
+async function chatKey({ call }: Started, fields: object): Promise<string> {
+  const app = await bodyOf<{ id: string }>(await call('POST', '/chat-apps', { json: { name: 'A', ...fields } }))
+  return (await bodyOf<{ key: string }>(await call('POST', `/chat-apps/${app.id}/keys`))).key
+}
+
+const statusWith = async ({ call }: Started, token: string) =>
+  (await call('GET', '/knowledge-spaces', { token })).status
+
+async function identityEffect(changed: Given, claims: Record<string, unknown>, refusedBefore: number) {
+  const { token, settings } = identityProvider()
+  const before = await start(settings)
+  expect(await statusWith(before, await token())).toBe(200)
+  expect(await statusWith(before, await token(claims))).toBe(refusedBefore)
+  expect(await statusWith(await start({ ...settings, ...changed }), await token(claims))).toBe(200)
+}
+
+/** What an outside program sees of each setting. One without an effect cannot be written down here. */
+const EFFECTS = {
+  listen: async () => {
+    const port = await freePort()
+    await start({ listen: `127.0.0.1:${port}` })
+    expect(await health(`http://127.0.0.1:${port}`)).toBe(200)
+  },
+  socket: async () => {
+    expect(existsSync((await start()).daemon.file.socket ?? 'none')).toBe(true)
+    const { daemon, dataDir } = await start({ socket: false })
+    expect([daemon.file.socket, existsSync(join(dataDir, 'run', 'sock'))]).toEqual([undefined, false])
+  },
+  allowedHosts: async () => {
+    const headers = { host: 'ks.example' }
+    expect(await health((await start()).url, headers)).toBe(403)
+    expect(await health((await start({ allowedHosts: ['ks.example'] })).url, headers)).toBe(200)
+  },
+  allowedOrigins: async () => {
+    const headers = { origin: 'https://app.example' }
+    expect(await health((await start()).url, headers)).toBe(403)
+    expect(await health((await start({ allowedOrigins: ['https://app.example'] })).url, headers)).toBe(200)
+  },
+  publicUrl: async () => {
+    const started = await start({ ...withModel('defaultGenerator'), publicUrl: 'https://ks.example/base' })
+    const token = await chatKey(started, { vision: { enabled: true } })
+    const form = { file: new File([PIXEL], 'a.png', { type: 'image/png' }), user: 'eve' }
+    const sent = await started.call('POST', '/v1/files/upload', { token, form })
+    const { id } = await bodyOf<{ id: string }>(sent)
+    const files = [{ type: 'image', transfer_method: 'local_file', upload_file_id: id }]
+    const json = { query: 'What is it?', user: 'eve', inputs: {}, response_mode: 'blocking', files }
+    const said = await started.call('POST', '/v1/chat-messages', { token, json })
+    const { conversation_id: talk } = await bodyOf<{ conversation_id: string }>(said)
+    const shown = await started.call('GET', `/v1/messages?user=eve&conversation_id=${talk}`, { token })
+    expect(await shown.text()).toContain(`"url":"https://ks.example/base/v1/files/`)
+  },
+  tlsCert: () => tlsEffect('tlsCert'),
+  tlsKey: () => tlsEffect('tlsKey'),
+  insecureListen: async () => {
+    const listen = '0.0.0.0:0'
+    await expect(start({ listen })).rejects.toThrow('not a loopback address')
+    const { url } = await start({ listen, insecureListen: true })
+    expect(await health(`http://127.0.0.1:${new URL(url).port}`)).toBe(200)
+  },
+  compilation: async () => {
+    const started = await start({ compilation: 'inline' })
+    const id = await spaceOf(started)
+    const sent = await started.call('POST', `/knowledge-spaces/${id}/documents`, {
+      form: { file: text('# A\n\nB.\n') },
+    })
+    expect([sent.status, (await bodyOf<{ parserStatus?: string }>(sent)).parserStatus]).toEqual([201, 'parsed'])
+  },
+  uploadBytes: async () => {
+    const started = await start({ uploadBytes: 10 })
+    const at = `/knowledge-spaces/${await spaceOf(started)}/documents`
+    expect((await started.call('POST', at, { form: { file: text('x'.repeat(11)) } })).status).toBe(413)
+    expect((await started.call('POST', at, { form: { file: text('x'.repeat(10)) } })).status).toBe(202)
+  },
+  bulkFiles: async () => {
+    const started = await start({ bulkFiles: 1 })
+    const at = `/knowledge-spaces/${await spaceOf(started)}/documents/bulk`
+    const two = { files1: text('one'), files2: text('two', 'b.md') }
+    expect((await started.call('POST', at, { form: two })).status).toBe(413)
+    expect((await started.call('POST', at, { form: { files1: text('one') } })).status).toBe(202)
+  },
+  bulkBytes: async () => {
+    const started = await start({ bulkBytes: 10 })
+    const at = `/knowledge-spaces/${await spaceOf(started)}/documents/bulk`
+    const two = { files1: text('x'.repeat(6)), files2: text('y'.repeat(6), 'b.md') }
+    expect((await started.call('POST', at, { form: two })).status).toBe(413)
+    expect((await started.call('POST', at, { form: { files1: text('x'.repeat(6)) } })).status).toBe(202)
+  },
+  concurrentQueries: async () => {
+    const started = await start({ ...withModel('defaultGenerator'), concurrentQueries: 1, waitingQueries: 0 })
+    const id = await withDocument(started)
+    model.script({ kind: 'slow', ms: 3000 })
+    const first = query(started, id)
+    await until(() => asked('/chat/completions').length === 1, READY)
+    expect((await query(started, id)).status).toBe(429)
+    await (await first).text()
+  },
+  waitingQueries: async () => {
+    const started = await start({ ...withModel('defaultGenerator'), concurrentQueries: 1, waitingQueries: 1 })
+    const id = await withDocument(started)
+    model.script({ kind: 'slow', ms: 3000 })
+    const first = query(started, id)
+    await until(() => asked('/chat/completions').length === 1, READY)
+    const others = [query(started, id), query(started, id)]
+    expect((await Promise.race(others)).status).toBe(429)
+    const all = await Promise.all([first, ...others])
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 200, 429])
+    for (const one of all) await one.text()
+  },
+  spacesPerTenant: async () => {
+    const started = await start({ spacesPerTenant: 1 })
+    await spaceOf(started)
+    const more = await started.call('POST', '/knowledge-spaces', { json: { name: 'M', slug: 'more' } })
+    expect(more.status).toBe(429)
+  },
+  quotas: async () => {
+    const started = await start({ quotas: { maxRawDocumentBytes: 5 } })
+    const at = `/knowledge-spaces/${await spaceOf(started)}/documents`
+    expect((await started.call('POST', at, { form: { file: text('x'.repeat(6)) } })).status).toBe(429)
+  },
+  retentionIntervalMinutes: async () => {
+    const started = await start({ retentionIntervalMinutes: 0.001 })
+    const answer = await query(started, await spaceOf(started))
+    await answer.text()
+    const trace = `/queries/${answer.headers.get('x-query-run-id')}`
+    expect((await started.call('GET', trace)).status).toBe(200)
+    const db = new Sqlite(join(started.dataDir, 'db', 'main.sqlite'))
+    db.prepare('UPDATE traces SET created_at = 0').run()
+    db.close()
+    await until(async () => (await started.call('GET', trace)).status === 404, 20_000)
+  },
+  egressAllow: async () => {
+    const site = await startSite({ '/': page('Start', 'The page says something.') })
+    try {
+      const crawl = async (settings: Given) => {
+        const started = await start(settings)
+        const at = `/knowledge-spaces/${await spaceOf(started)}/sources`
+        const json = { name: 'S', type: 'web', uri: `${site.url}/` }
+        const made = await started.call('POST', at, { json })
+        if (made.status !== 201) return made.status
+        const { id } = await bodyOf<{ id: string }>(made)
+        return (await started.call('POST', `${at}/${id}/crawl`)).status
+      }
+      expect(await crawl({})).toBe(400)
+      expect(site.hits).toEqual([])
+      expect(await crawl({ egressAllow: ['127.0.0.2'] })).toBe(200)
+    } finally {
+      await site.end()
+    }
+  },
+  rateLimit: async () => {
+    const started = await start({ rateLimit: 2 })
+    const answers = []
+    for (let round = 0; round < 3; round++) answers.push(await started.call('GET', '/knowledge-spaces'))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0)
+  },
+  providers: () => modelEffect('defaultEmbedding'),
+  defaultEmbedding: () => modelEffect('defaultEmbedding'),
+  defaultGenerator: () => modelEffect('defaultGenerator'),
+  defaultSpeech: async () => {
+    const started = await start(withModel('defaultSpeech'))
+    const token = await chatKey(started, { textToSpeech: { enabled: true } })
+    await started.call('POST', '/v1/text-to-audio', { token, json: { text: 'Hello.', user: 'eve' } })
+    expect(asked('/audio/speech')[0]?.model).toBe('a-model')
+  },
+  defaultTranscription: async () => {
+    const started = await start(withModel('defaultTranscription'))
+    const token = await chatKey(started, { speechToText: { enabled: true } })
+    const form = { file: new File([Buffer.alloc(100, 1)], 'a.mp3', { type: 'audio/mpeg' }), user: 'eve' }
+    const said = await bodyOf<{ text: string }>(await started.call('POST', '/v1/audio-to-text', { token, form }))
+    expect(said.text).toBe('heard words')
+  },
+  jwtJwksUrl: async () => {
+    const { token, settings, jwk } = identityProvider()
+    const keys = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] }))
+    })
+    await new Promise<void>((resolve) => keys.listen(0, '127.0.0.1', resolve))
+    try {
+      const { jwtPublicKeyFile: _, ...others } = settings
+      const jwtJwksUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/keys`
+      expect(await statusWith(await start({ ...others, jwtJwksUrl }), await token())).toBe(200)
+      expect(await statusWith(await start(), await token())).toBe(401)
+    } finally {
+      await new Promise((resolve) => keys.close(resolve))
+    }
+  },
+  jwtPublicKeyFile: async () => {
+    const { token, settings } = identityProvider()
+    expect(await statusWith(await start(settings), await token())).toBe(200)
+    expect(await statusWith(await start(settings), await identityProvider().token())).toBe(401)
+  },
+  jwtIssuer: () => identityEffect({ jwtIssuer: 'https://other.example' }, { iss: 'https://other.example' }, 401),
+  jwtAudience: () => identityEffect({ jwtAudience: 'others' }, { aud: 'others' }, 401),
+  jwtTenantClaim: () => identityEffect({ jwtTenantClaim: 'org' }, { tenant: undefined, org: 'tenant-a' }, 401),
+  jwtScopeClaim: () => identityEffect({ jwtScopeClaim: 'scp' }, { scope: '', scp: 'knowledge-spaces:read' }, 403),
+  jwtLocalTokens: async () => {
+    const { settings } = identityProvider()
+    const statusOf = async (given: Given) => {
+      const started = await start(given)
+      return (await started.call('GET', '/knowledge-spaces')).status
+    }
+    expect(await statusOf(settings)).toBe(401)
+    expect(await statusOf({ ...settings, jwtLocalTokens: true })).toBe(200)
+    expect(await statusOf({ jwtLocalTokens: false })).toBe(401)
+  },
+  idleExitMinutes: async () => {
+    const { daemon } = await start({ idleExitMinutes: 0.002 }, 'auto')
+    await daemon.stopped
+  },
+  logLevel: async () => {
+    const linesOf = async (settings: Given) =>
+      readFileSync(join((await start(settings)).dataDir, 'logs', 'daemon.log'), 'utf8').length
+    expect(await linesOf({})).toBeGreaterThan(0)
+    expect(await linesOf({ logLevel: 'error' })).toBe(0)
+  },
+} satisfies Partial<Record<SettingName, () => Promise<void>>>
+
+/** Settings whose effect another test sees: its file, and words of it. */
+const ELSEWHERE = {
+  allowNetworkDisk: ['test/daemon/network-disk.test.ts', 'KS_DAEMON_ALLOW_NETWORK_DISK'],
+  retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
+} as const
+
+async function tlsEffect(missing: 'tlsCert' | 'tlsKey') {
+  const at = folder()
+  const [tlsCert, tlsKey] = [join(at, 'cert.pem'), join(at, 'key.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2', '-nodes']
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', tlsKey, '-out', tlsCert, ...subject], {
+    stdio: 'ignore',
+  })
+  const both = { tlsCert, tlsKey }
+  await expect(start({ ...both, [missing]: undefined })).rejects.toThrow('must be set together')
+  const { url } = await start(both)
+  expect(await health(url.replace(/^http:/, 'https:'), {}, readFileSync(tlsCert, 'utf8'))).toBe(200)
+}
+
+async function modelEffect(kind: 'defaultEmbedding' | 'defaultGenerator') {
+  const started = await start(withModel(kind))
+  const id = await withDocument(started)
+  await (await query(started, id)).text()
+  const path = kind === 'defaultEmbedding' ? '/embeddings' : '/chat/completions'
+  await until(() => asked(path).length > 0, READY)
+  expect(asked(path)[0]?.model).toBe('a-model')
+}
+
+describe('a setting of the daemon has the effect that it is documented with', () => {
+  test.each(Object.entries(EFFECTS))('%s', (_name, effect) => effect(), READY)
+
+  test('each of them', () => {
+    expect([...Object.keys(EFFECTS), ...Object.keys(ELSEWHERE)].sort()).toEqual(Object.keys(SETTINGS).sort())
+    for (const [name, [file, words]] of Object.entries(ELSEWHERE))
+      expect(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'), name).toContain(words)
+  })
+})

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ChatAppBody } from '../../src/contract/chat/apps.js'
+import { RetentionPolicyBody } from '../../src/contract/gateway/retention.js'
+import { QuotaPolicy } from '../../src/contract/gateway/spaces.js'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** A test file that sees the effect of a setting, and the title of the test or words of it. */
+type Seen = readonly [file: string, words: string]
+
+const QUOTAS = 'test/engine/retention/quota.test.ts'
+const SWEEP = 'test/engine/retention/sweep.test.ts'
+const CHAT = 'test/daemon/chat'
+
+/** Settings of spaces, tenants and chat applications; those of the daemon: `test/daemon/setting-effects.test.ts`. */
+const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<string, Seen>> }> = {
+  'a quota': {
+    names: [
+      ...Object.keys(QuotaPolicy.shape).filter((name) => name !== 'providerBudgets'),
+      ...Object.keys(QuotaPolicy.shape.providerBudgets.shape),
+    ],
+    seen: {
+      maxActiveJobCount: [QUOTAS, 'run as many compilations of a space at once as the quota says'],
+      maxActiveSessionCount: [QUOTAS, 'open as many sessions as the quota says'],
+      maxArtifactBytes: [QUOTAS, 'is held to maxArtifactBytes'],
+      maxGraphEntityCount: ['test/engine/graph/graph.test.ts', 'maxGraphEntityCount: 2'],
+      maxGraphRelationCount: ['test/engine/graph/graph.test.ts', 'maxGraphRelationCount: 1'],
+      maxNodeCount: ['test/daemon/limits.test.ts', 'quotas.maxNodeCount = 4'],
+      maxProjectionCount: [QUOTAS, 'maxProjectionCount'],
+      maxRawDocumentBytes: [QUOTAS, 'are accepted up to the quota and refused past it'],
+      maxSegmentCount: [QUOTAS, 'maxSegmentCount'],
+      maxTraceBytes: [QUOTAS, 'are refused when traces fill their quota'],
+      maxEmbeddingTokensPerDay: ['test/engine/models/guard.test.ts', 'maxEmbeddingTokensPerDay'],
+      maxLlmTokensPerDay: ['test/engine/query/degraded.test.ts', 'maxLlmTokensPerDay'],
+      maxParserPagesPerDay: [QUOTAS, 'past the budget uploads are refused until the next day'],
+      maxRerankRequestsPerDay: [
+        'test/engine/query/model-rerank.test.ts',
+        'that has no budget left today is not called',
+      ],
+    },
+  },
+  'a rule of a retention policy': {
+    names: Object.keys(RetentionPolicyBody.shape),
+    seen: {
+      answerTraceRetentionDays: [SWEEP, 'traces with their bundles, and none that is younger'],
+      evidenceCacheRetentionDays: ['test/engine/research/keeping.test.ts', 'goes by its own rule'],
+      inactiveProjectionRetentionDays: [SWEEP, 'passages of superseded versions and old publications'],
+      parseArtifactVersions: [SWEEP, 'parse artifacts beyond the number of versions'],
+      rawDocumentRetentionDays: [SWEEP, 'raw documents, as if a user deleted them'],
+      sessionInactivityMinutes: [SWEEP, 'sessions that were idle too long'],
+    },
+  },
+  'a field of a chat application': {
+    names: Object.keys(ChatAppBody.shape),
+    seen: {
+      name: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
+      description: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
+      tags: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
+      site: [`${CHAT}/service.test.ts`, 'info, parameters, meta and site'],
+      mode: [`${CHAT}/agent.test.ts`, 'an agent lists, searches and reads'],
+      enabled: [`${CHAT}/turns.test.ts`, 'disabled with its application'],
+      knowledgeSpaceIds: [`${CHAT}/service.test.ts`, 'a blocking answer comes from the bound space'],
+      model: [`${CHAT}/app-fields.test.ts`, 'model'],
+      modelSettings: [`${CHAT}/behaviour.test.ts`, 'modelSettings'],
+      prices: [`${CHAT}/behaviour.test.ts`, 'prices'],
+      instructions: [`${CHAT}/behaviour.test.ts`, 'instructions'],
+      sensitiveWords: [`${CHAT}/behaviour.test.ts`, 'an answer that comes to one is replaced'],
+      openingStatement: [`${CHAT}/service.test.ts`, 'names, inputs and introduction stand in the item'],
+      suggestedQuestions: [`${CHAT}/dify-client.test.ts`, 'parameters tell what to draw'],
+      suggestedQuestionsAfterAnswer: [
+        `${CHAT}/service.test.ts`,
+        'suggestions are off unless the application has them on',
+      ],
+      retrieverResource: [`${CHAT}/app-fields.test.ts`, 'retrieverResource'],
+      maxConcurrentRequests: [`${CHAT}/turns.test.ts`, 'takes no more answers at once than it may'],
+      userInputForm: [`${CHAT}/service.test.ts`, 'what is required is asked for'],
+      conversationVariables: [`${CHAT}/variables.test.ts`, 'are there with their defaults when it begins'],
+      uploadStatus: [`${CHAT}/clients.test.ts`, 'or with 201 where the application says so'],
+      vision: [`${CHAT}/files.test.ts`, 'images are refused where the application has no vision'],
+      speechToText: [`${CHAT}/audio.test.ts`, 'off, it is refused, and so it is where the program fails'],
+      textToSpeech: [`${CHAT}/audio.test.ts`, 'off, it is refused; a body of another type'],
+    },
+  },
+}
+
+describe.each(Object.entries(EFFECTS))('%s', (_what, { names, seen }) => {
+  test('has a test that sees its effect, each of them', () => {
+    expect(Object.keys(seen).sort()).toEqual([...names].sort())
+    for (const [name, [file, words]] of Object.entries(seen))
+      expect(readFileSync(join(ROOT, file), 'utf8'), `${name}: ${file}`).toContain(words)
+  })
+})
