@@ -37,7 +37,7 @@ export function program(): Command {
     addCommon(command)
     command.addHelpText('after', examplesOf(words.join(' ')))
   }
-  const variables = ENVIRONMENT.filter(([name]) => name.startsWith('KCHAT_'))
+  const variables = ENVIRONMENT.filter(([name]) => name.startsWith('KCHAT_') || name.endsWith('_PROXY'))
   root.addHelpText(
     'after',
     `\nEnvironment:\n${variables.map(([name, what]) => `  ${name.padEnd(14)} ${what}\n`).join('')}`,
@@ -56,6 +56,7 @@ function addChat(root: Command): void {
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
     .option('--image <file|url>', 'image to send with the message, repeatable', collect)
     .option('--blocking', 'wait for the whole answer')
+    .option('--thoughts', 'print what the model thinks before it answers, too')
     .option('--no-name', 'do not make a name for a new conversation')
     .option('--speak', 'read the answer aloud')
     .option('-o, --output <file>', 'write its audio there instead of playing it')
@@ -63,6 +64,7 @@ function addChat(root: Command): void {
   chatCommand(root, 'chat', 'Talk in the terminal; in a pipe, each line of stdin is a message.')
     .option('--conversation <id>', 'id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
+    .option('--thoughts', 'in a pipe, print what the model thinks before it answers, too')
     .action(async (options) => (await import('./chat/run.js')).chat(options))
 }
 

@@ -27,6 +27,7 @@ export const SEND_OPTIONS = {
   input: several,
   image: several,
   blocking: flag,
+  thoughts: flag,
   'no-name': flag,
   speak: flag,
   output: { ...text, short: 'o' },

@@ -5,13 +5,16 @@ import { EXIT } from '../contract/errors.js'
 import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
-import { citedBy, conversationNamed, type Source, sourcesOf, Turn } from './turn.js'
+import { foldedThought, Spoken } from './spoken.js'
+import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn } from './turn.js'
 
 export interface SendOptions extends Common {
   conversation?: string
   input?: string[]
   image?: string[]
   blocking?: boolean
+  /** print what the model thinks aloud as well */
+  thoughts?: boolean
   name?: boolean
   /** read the answer aloud; into the file `output`, or with a player */
   speak?: boolean
@@ -36,7 +39,9 @@ export async function send(text: string, options: SendOptions): Promise<void> {
       auto_generate_name: options.name !== false,
       ...(options.image === undefined ? {} : { files: await imagesOf(chat, options.image) }),
     }
-    const message = await (options.blocking === true ? sendBlocking(chat, body, out) : sendStreaming(chat, body, out))
+    const message = await (options.blocking === true
+      ? sendBlocking(chat, body, out, options)
+      : sendStreaming(chat, body, out, options))
     if (message !== undefined) await voice?.(message)
   } finally {
     chat.close()
@@ -44,7 +49,10 @@ export async function send(text: string, options: SendOptions): Promise<void> {
 }
 
 /** What a turn says; in a pipe that asks for no format it is the answer and nothing else. */
-type Said = Pick<Output, 'format' | 'isJson' | 'isErrTerminal' | 'text' | 'raw' | 'json' | 'event' | 'note'>
+type Said = Pick<
+  Output,
+  'format' | 'isJson' | 'isErrTerminal' | 'prose' | 'endProse' | 'raw' | 'json' | 'event' | 'note'
+>
 
 /** Formats and terminals are loaded where there are any: half of the calls are in pipes, and are to answer at once. */
 async function outputFor(options: Common): Promise<Said> {
@@ -56,7 +64,7 @@ async function outputFor(options: Common): Promise<Said> {
   const nothing = () => undefined
   return {
     ...{ format: 'tsv', isJson: false, isErrTerminal: false },
-    ...{ text: write, raw: write, json: nothing, event: nothing, note: nothing },
+    ...{ prose: write, endProse: nothing, raw: write, json: nothing, event: nothing, note: nothing },
   }
 }
 
@@ -65,34 +73,44 @@ async function readMessage(): Promise<string> {
 }
 
 /** @returns the id of the message, for who reads it aloud */
-async function sendBlocking(chat: ChatService, body: object, out: Said): Promise<string | undefined> {
+async function sendBlocking(
+  chat: ChatService,
+  body: object,
+  out: Said,
+  { thoughts = false }: SendOptions,
+): Promise<string | undefined> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isObject(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
   const answer = textOf(done.answer) ?? ''
   if (out.isJson) out.json(done)
   else {
-    out.text(answer.endsWith('\n') ? answer : `${answer}\n`)
-    footer(out, answer, sourcesOf(done), done)
+    const spoken = new Spoken((text) => out.prose(text), thoughts)
+    spoken.add(answer)
+    spoken.end()
+    out.endProse()
+    footer(out, spoken, sourcesOf(done), done)
   }
   return textOf(done.message_id)
 }
 
-async function sendStreaming(chat: ChatService, body: object, out: Said): Promise<string | undefined> {
+async function sendStreaming(
+  chat: ChatService,
+  body: object,
+  out: Said,
+  { thoughts = false }: SendOptions,
+): Promise<string | undefined> {
   const turn = new Turn(chat)
   const onInterrupt = () => interrupt(turn)
   process.on('SIGINT', onInterrupt)
-  let shown = ''
+  const spoken = new Spoken((text) => out.prose(text), thoughts)
   let message: string | undefined
   try {
     const { answer, sources, end, messageId } = await turn.run(body, {
       onText: (text) => {
-        shown += text
-        if (!out.isJson) out.text(text)
+        if (!out.isJson) spoken.add(text)
       },
-      // what is printed cannot be taken back: the other answer follows
       onReplace: (whole) => {
-        if (!out.isJson) out.text(`${shown === '' ? '' : '\n'}${whole}`)
-        shown = whole
+        if (!out.isJson) spoken.replace(whole)
       },
       onEvent: (name, event) => {
         if (out.format === 'jsonl') out.event(name, event)
@@ -102,12 +120,14 @@ async function sendStreaming(chat: ChatService, body: object, out: Said): Promis
       const { event: _, files: __, ...rest } = end
       out.json({ ...rest, answer })
     } else if (!out.isJson) {
-      if (!answer.endsWith('\n')) out.raw('\n')
-      footer(out, answer, sources, end)
+      spoken.end()
+      out.endProse()
+      footer(out, spoken, sources, end)
     }
     message = messageId
   } catch (error) {
-    if (shown !== '' && !out.isJson) out.raw('\n')
+    out.endProse()
+    if (spoken.shown !== '') out.raw('\n')
     throw error
   } finally {
     process.off('SIGINT', onInterrupt)
@@ -123,9 +143,17 @@ export function interrupt(turn: Turn): void {
 }
 
 /** What a person wants to know beside the answer; a pipe gets the answer alone. */
-function footer(out: Said, answer: string, sources: readonly Source[], done: Record<string, unknown>): void {
+function footer(
+  out: Said,
+  { shown, thought }: Spoken,
+  sources: readonly Source[],
+  done: Record<string, unknown>,
+): void {
+  for (const reason of degradedReasons(done)) out.note(`degraded: ${reason}`)
   if (!out.isErrTerminal) return
-  for (const { position, name } of citedBy(answer, sources)) out.note(`  [${position}] ${name}`)
+  const folded = foldedThought(thought)
+  if (folded !== undefined) out.note(folded)
+  for (const { position, name } of citedBy(shown, sources)) out.note(`  [${position}] ${name}`)
   out.note(`conversation ${textOf(done.conversation_id)} · message ${textOf(done.message_id)}`)
 }
 

@@ -22,7 +22,11 @@ const LONG = Array.from({ length: 200 }, (_, place) => `word${place}`).join(' ')
 beforeAll(async () => {
   model = await startFakeOpenAi({
     deltaMs: 25,
-    answer: (messages) => (messages.at(-1)?.content.includes('Tell me') ? LONG : 'The shop opens at nine. [1]'),
+    answer: (messages) => {
+      const asked = messages.at(-1)?.content ?? ''
+      if (asked.includes('Think about')) return '<think>\nhm let me</think>\n\nIt is nine. [1]'
+      return asked.includes('Tell me') ? LONG : 'The shop opens at nine. [1]'
+    },
   })
   const provider = { pluginId: 'openai-compatible', provider: 'fake', baseUrl: `${model.url}/v1` }
   const defaultGenerator = { pluginId: 'openai-compatible', provider: 'fake', model: 'talker' }
@@ -80,6 +84,18 @@ describe('in a pipe', () => {
       .split('\n')
       .map((line) => JSON.parse(line).event)
     expect([names[0], names.at(-1)]).toEqual(['message', 'message_end'])
+  })
+
+  it('folds what the model thinks, as `kchat send` does; --thoughts prints it, --json has it', async () => {
+    const question = 'Think about the hours.'
+    const plain = [await home.kchat(['chat'], { stdin: question }), await home.kchat(['send', question])]
+    plain.push(await home.kchat(['send', question, '--blocking']))
+    expect(plain.map(({ stdout }) => stdout)).toEqual(plain.map(() => 'It is nine. [1]\n'))
+    const whole = '<think>\nhm let me</think>\n\nIt is nine. [1]'
+    const asked = [await home.kchat(['chat', '--thoughts'], { stdin: question })]
+    asked.push(await home.kchat(['send', '--thoughts', question]))
+    expect(asked.map(({ stdout }) => stdout)).toEqual(asked.map(() => `${whole}\n`))
+    expect(JSON.parse((await home.kchat(['send', question, '--json'])).stdout)).toMatchObject({ answer: whole })
   })
 
   it('ends at the first failure, with its exit code', async () => {
@@ -164,6 +180,53 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     type('C-c')
     await until(() => !screen().includes('never mind'))
     type('C-c')
+    await shows('Ctrl-C again leaves')
+    type('x')
+    await until(() => !screen().includes('Ctrl-C again leaves'))
+    type('BSpace')
+    type('C-c')
+    await shows('Ctrl-C again leaves')
+    type('C-c')
+    await shows('left with 0')
+  })
+
+  it('sends both of two messages that came in one burst, in their order', async () => {
+    await open()
+    tmux('send-keys', '-t', 'chat', '-l', 'Tell me the first.\rWhen is the second?\r')
+    await shows('1 message to be sent after it')
+    await shows('› When is the second?')
+    await until(() => !screen().includes('answering'))
+    const [newest] = await titles()
+    const { stdout } = await home.kchat(['history', newest!.id, '--json'])
+    expect(JSON.parse(stdout).map(({ query }: { query: string }) => query)).toEqual([
+      'Tell me the first.',
+      'When is the second?',
+    ])
+    type('C-d')
+    await shows('left with 0')
+  })
+
+  it('gives messages that wait back to be edited when Ctrl-C stops the answer before them', async () => {
+    await open()
+    tmux('send-keys', '-t', 'chat', '-l', 'Tell me the first.\rTell me the second.\r')
+    await shows('word5')
+    type('C-c')
+    await shows('(stopped)')
+    await shows('> Tell me the second.')
+    type('C-c')
+    type('C-d')
+    await shows('left with 0')
+  })
+
+  it('folds what the model thinks, and shows it when asked', async () => {
+    await open()
+    type('Think about the hours.', 'Enter')
+    await shows('It is nine. ')
+    expect(screen()).toContain('thought first: 3 words')
+    expect(screen()).not.toContain('hm let me')
+    type('/thoughts', 'Enter')
+    await shows('hm let me')
+    type('C-d')
     await shows('left with 0')
   })
 
@@ -174,7 +237,28 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     await shows('answering')
     type('C-c')
     type('C-c')
-    await shows('left with')
+    await shows('left with 130')
+    model.clear()
+  })
+
+  it('leaves at the second Ctrl-C also where the answer has ended before it, and no other key came between', async () => {
+    model.script({ kind: 'hang' })
+    await open()
+    type('When does the shop open?', 'Enter')
+    await shows('answering')
+    type('C-c')
+    await shows('Ctrl-C again leaves')
+    type('a')
+    await shows('> a')
+    type('C-c')
+    await until(() => !screen().includes('> a'))
+    model.script({ kind: 'hang' })
+    type('And on Sundays?', 'Enter')
+    await shows('answering')
+    type('C-c')
+    await shows('Ctrl-C again leaves')
+    type('C-c')
+    await shows('left with 130')
     model.clear()
   })
 
@@ -250,7 +334,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
     type('C-c')
     await until(() => !screen().includes('reading aloud'))
     await until(() => !lives(Number(readFileSync(playing, 'utf8'))))
-    type('C-c')
+    type('C-d')
     await shows('left with 0')
   })
 

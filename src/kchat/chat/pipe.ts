@@ -1,10 +1,12 @@
 import { createInterface } from 'node:readline'
 import { ExitWith } from '../../cli/cli-error.js'
+import { toJson } from '../../cli/output.js'
 import { EXIT } from '../../contract/errors.js'
 import type { Common } from '../options.js'
 import { outputOf } from '../output.js'
 import { interrupt } from '../send.js'
 import type { ChatService } from '../service.js'
+import { Spoken } from '../spoken.js'
 import { Turn } from '../turn.js'
 
 /**
@@ -14,7 +16,7 @@ import { Turn } from '../turn.js'
 export async function pipeChat(
   chat: ChatService,
   { inputs, conversation }: { inputs: Record<string, string>; conversation: string | undefined },
-  options: Common,
+  options: Common & { thoughts?: boolean },
 ): Promise<void> {
   const out = outputOf(options)
   let current: Turn | undefined
@@ -26,14 +28,15 @@ export async function pipeChat(
     for await (const line of lines) {
       if (line.trim() === '') continue
       const turn = new Turn(chat)
+      const spoken = new Spoken((text) => out.prose(text), options.thoughts === true)
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
       const { answer, end, ...ids } = await turn.run(request, {
         onText: (text) => {
-          if (!out.isJson) out.text(text)
+          if (!out.isJson) spoken.add(text)
         },
         onReplace: (whole) => {
-          if (!out.isJson) out.text(`\n${whole}`)
+          if (!out.isJson) spoken.replace(whole)
         },
         onEvent: (name, event) => {
           if (out.format === 'jsonl') out.event(name, event)
@@ -43,8 +46,9 @@ export async function pipeChat(
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {
         const { event: _, files: __, ...rest } = end
-        out.raw(`${JSON.stringify({ ...rest, answer })}\n`)
-      } else if (!out.isJson && !answer.endsWith('\n')) out.raw('\n')
+        out.raw(`${toJson({ ...rest, answer }, false)}\n`)
+      } else if (!out.isJson) spoken.end()
+      out.endProse()
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
     }
   } finally {
