@@ -1,8 +1,11 @@
 import type { CompiledElement, CompiledItem } from './compiled.js'
 import type { Assembled } from './parse/elements.js'
 import { MAX_PICTURE_BYTES } from './parse/limits.js'
+import { sniffBinary } from './parse/magic.js'
 
 const PREVIEW_LENGTH = 200
+/** an SVG picture begins within so many bytes */
+const SVG_HEAD = 1024
 
 /**
  * The tables, code blocks and pictures of a document.
@@ -18,15 +21,27 @@ export function listItems(document: Assembled): CompiledItem[] {
     const picture = document.pictures.get(element.id)
     if (picture !== undefined && 'uri' in picture) item.externalUri = picture.uri
     if (picture !== undefined && 'bytes' in picture) {
-      item.sourceMetadata = { contentType: picture.contentType, sizeBytes: picture.bytes.byteLength }
+      const contentType = pictureType(picture.bytes)
+      item.sourceMetadata = { contentType, sizeBytes: picture.bytes.byteLength }
       if (kept + picture.bytes.byteLength <= MAX_PICTURE_BYTES) {
         kept += picture.bytes.byteLength
-        item.asset = { contentType: picture.contentType, bytes: picture.bytes }
+        item.asset = { contentType, bytes: picture.bytes }
       }
     }
     items.push(item)
   }
   return items
+}
+
+/** What a picture is by its bytes; what its name or its document call it does not count. */
+function pictureType(picture: Uint8Array): string {
+  const bytes = Buffer.from(picture.buffer, picture.byteOffset, picture.byteLength)
+  const found = sniffBinary(bytes)
+  if (found?.startsWith('image/') === true) return found
+  const isSvg =
+    found === undefined &&
+    /^\ufeff?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<svg[\s>]/.test(bytes.toString('utf8', 0, SVG_HEAD))
+  return isSvg ? 'image/svg+xml' : 'application/octet-stream'
 }
 
 function describe(element: CompiledElement, modality: 'code' | 'image' | 'table'): CompiledItem {

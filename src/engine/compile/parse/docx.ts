@@ -60,7 +60,7 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[]): P
       styleMap: STYLE_MAP,
       externalFileAccess: false,
       convertImage: mammoth.images.imgElement(async (image) => {
-        pictures.push({ contentType: image.contentType, bytes: new Uint8Array(await image.readAsBuffer()) })
+        pictures.push({ bytes: new Uint8Array(await image.readAsBuffer()) })
         return { src: `${PICTURE_SCHEME}${pictures.length - 1}` }
       }),
     })

@@ -23,6 +23,6 @@ export class EmbeddedPictures {
       return undefined
     const bytes = this.#zip.read(part)
     this.#bytes += bytes.length
-    return { contentType, bytes: new Uint8Array(bytes) }
+    return { bytes: new Uint8Array(bytes) }
   }
 }

@@ -43,9 +43,7 @@ function partBlocks(part: MimePart): Block[] {
   if (part.type.startsWith('image/')) {
     const bytes = partBytes(part)
     if (bytes.length === 0) return name
-    return [
-      { type: 'image', text: part.filename ?? '', picture: { contentType: part.type, bytes: new Uint8Array(bytes) } },
-    ]
+    return [{ type: 'image', text: part.filename ?? '', picture: { bytes: new Uint8Array(bytes) } }]
   }
   return name
 }

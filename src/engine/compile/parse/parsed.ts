@@ -2,7 +2,7 @@ import type { CompiledDocument, ElementType } from '../compiled.js'
 import type { ReadLimits } from './limits.js'
 
 /** A picture met while reading: its own bytes, or an address the document only points to. */
-export type Picture = { contentType: string; bytes: Uint8Array } | { uri: string }
+export type Picture = { bytes: Uint8Array } | { uri: string }
 
 /** One piece of a document as a parser hands it over, in reading order; ids, paths and offsets come later. */
 export interface Block {

@@ -16,5 +16,5 @@ export function pictureFrom(source: string): Picture | undefined {
   const contentType = head?.[1]?.toLowerCase()
   if (contentType === undefined || (uri.length - comma) * 0.75 > MAX_PICTURE_BYTES) return undefined
   const bytes = Buffer.from(uri.slice(comma + 1), 'base64')
-  return bytes.length === 0 ? undefined : { contentType, bytes: new Uint8Array(bytes) }
+  return bytes.length === 0 ? undefined : { bytes: new Uint8Array(bytes) }
 }

@@ -63,6 +63,7 @@ function readBytes(request: CompileRequest): Buffer {
     return readInside(request.path, request.root)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    if (code === 'ENOTFILE') throw new ReadError('malformed', `${filename} is not a regular file`, { cause: error })
     throw new ReadError('malformed', `${filename} cannot be opened: ${code}`, { cause: error })
   }
 }

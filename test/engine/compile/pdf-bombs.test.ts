@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createCompiler } from '../../../src/engine/compile/compiler.js'
+import { hostilePdfs } from './hostile-pdfs.js'
+import { fixturePath } from './read.js'
+
+const MIB = 1024 * 1024
+const LIMIT_MS = 8_000
+/** What sending a message and telling the time may cost on a busy machine, beside the limit itself. */
+const SLACK_MS = 20_000
+
+const folder = mkdtempSync(join(tmpdir(), 'ks-bombs-'))
+const compiler = createCompiler({ limits: { timeoutMs: LIMIT_MS, memoryBytes: 512 * MIB } })
+afterAll(async () => {
+  await compiler.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('A38: PDF files that inflate, loop or claim', () => {
+  const files = hostilePdfs()
+
+  it.each(Object.keys(files))('%s', { timeout: LIMIT_MS + 4 * SLACK_MS }, async (name) => {
+    const path = join(folder, 'a.pdf')
+    writeFileSync(path, files[name] ?? '')
+    delete files[name]
+    const before = process.memoryUsage().rss
+    const started = performance.now()
+    const [result] = await compiler.compile([{ path, filename: 'a.pdf' }])
+    // it fails, or the little that is really in it was read; both by themselves and in time
+    expect(result?.ok === true ? result.document.text.length < 1000 : result?.failure.message.length).toBeTruthy()
+    expect(performance.now() - started).toBeLessThan(LIMIT_MS + SLACK_MS)
+    expect(process.memoryUsage().rss - before).toBeLessThan(128 * MIB)
+    const [next] = await compiler.compile([{ path: fixturePath('fake-memo.pdf'), filename: 'fake-memo.pdf' }])
+    expect(next?.ok).toBe(true)
+  })
+})
