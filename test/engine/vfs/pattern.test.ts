@@ -4,6 +4,7 @@ import { KsError } from '../../../src/contract/errors.js'
 import { compilePattern } from '../../../src/engine/vfs/pattern.js'
 import { snippetOf } from '../../../src/engine/vfs/snippet.js'
 import { windowsOf } from '../../../src/engine/vfs/windows.js'
+import { processorMsSince } from '../../helpers/processor-time.js'
 
 function matches(q: string, text: string, from = 0): string[] {
   return [...compilePattern(q).search(text, from)].flatMap(({ found }) =>
@@ -83,9 +84,9 @@ describe('expressions', () => {
     ['nested repeats', 're:((abcdef){1,30}){1,30}'],
     ['deep nesting', `re:${'('.repeat(1900)}a${')'.repeat(1900)}`],
   ])('are refused at once: %s', (_, q) => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     expect(() => compilePattern(q)).toThrow(KsError)
-    expect(performance.now() - started).toBeLessThan(200)
+    expect(processorMsSince(before)).toBeLessThan(200)
   })
 
   it('never work long on one piece, whatever the expression', () => {
@@ -101,9 +102,9 @@ describe('expressions', () => {
       const search = compilePattern(q).search('a'.repeat(100_000), 0)[Symbol.iterator]()
       search.next()
       for (let piece = 0; piece < 5; piece++) {
-        const started = performance.now()
+        const before = process.cpuUsage()
         search.next()
-        expect(performance.now() - started).toBeLessThan(250) // 25 ms alone on a quiet machine
+        expect(processorMsSince(before)).toBeLessThan(250) // 25 ms alone on a quiet machine
       }
     }
   })
