@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { atTerminal, hasTerminal } from '../helpers/terminal.js'
+import { documentedLines } from './documented/lines.js'
+import { prepare, swapped } from './documented/subjects.js'
+import { startWorld, type World } from './documented/world.js'
+
+/** Lines that cannot be run here. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm run quickstart': 'installs packages; what it does after that is `ks quickstart`',
+  'npm test': 'runs this test',
+}
+
+/** Lines that go on until Ctrl-C: what they show first, and how they end. */
+const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {
+  'ks daemon logs -f --level warn': { shows: /the tide is high/, code: 130 },
+  'ks daemon run --listen 127.0.0.1:0': { shows: /answers at/, code: 0 },
+  'ks spaces status example-space --watch': { shows: /knowledgeSpaceId/, code: 130 },
+  'ks watch ~/notes --space example-space': { shows: /watching/, code: 130 },
+  'ks watch ./docs ./specs --space example-space --format jsonl': { shows: /watching.*watching/s, code: 130 },
+  'ks watch ~/notes --space notes': { shows: /watching/, code: 130 },
+}
+
+/** Lines that ask something at a terminal, and what is typed there. */
+const ASKS: Readonly<Record<string, (world: World) => [RegExp, string]>> = {
+  'ks auth login --context work': (world) => [/token.*: /i, `${world.token()}\r`],
+  "ks sources delete '#a1b2c3d4' --keep-documents --space example-space": () => [/\[y\/N\]/, 'y\r'],
+  'ks fs rm /workspaces/audit/old --recursive': () => [/\[y\/N\]/, 'y\r'],
+}
+
+const LINES = documentedLines()
+const runnable = LINES.filter(({ text }) => NOT_RUN[text] === undefined)
+const pages = [...new Set(runnable.map(({ file }) => file))]
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+}, 60_000)
+afterEach(() => world.goOn())
+afterAll(() => world?.end())
+
+describe.each(pages)('every command line of %s ends well:', (file) => {
+  const rows = runnable.filter((line) => line.file === file).map(({ text, preamble }) => [text, preamble] as const)
+  it.each(rows)('%s', async (text, preamble) => {
+    const asks = ASKS[text]
+    if (asks !== undefined && !hasTerminal) return
+    const line = preamble + swapped(text, await prepare(world, text))
+    const { shows, code: expected } = ENDLESS[text] ?? { code: 0 }
+    const { code, said } = asks === undefined ? await piped(line, shows) : await typed(line, asks(world))
+    expect(said).not.toContain('unexpected error')
+    expect(code, said).toBe(expected)
+  })
+})
+
+it('what is said of single lines is said of lines that the documents have', () => {
+  const texts = new Set(LINES.map(({ text }) => text))
+  const named = [NOT_RUN, ENDLESS, ASKS].flatMap((table) => Object.keys(table))
+  expect(named.filter((text) => !texts.has(text))).toEqual([])
+})
+
+it('finds the lines of every page', () => {
+  expect(Object.keys(NOT_RUN).length).toBeLessThanOrEqual(2)
+  expect(LINES.length).toBeGreaterThan(300)
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/cli.md', 'docs/chat.md', 'docs/http.md']))
+})
+
+async function piped(line: string, shows: RegExp | undefined) {
+  const { code, stdout, stderr } = await world.shell(line, shows === undefined ? {} : { interruptAt: shows })
+  return { code, said: `${stderr}${stdout}` }
+}
+
+async function typed(line: string, answer: [RegExp, string]) {
+  const cwd = join(world.home.dir, 'work')
+  const { code, screen } = await atTerminal(line, { cwd, env: world.home.env, types: [answer] })
+  return { code, said: screen }
+}
