@@ -51,9 +51,9 @@ try {
     { name: 'documents published', value: storage.documentCount, unit: '', bar: { atLeast: FILES } },
     { name: 'first run', value: first, unit: 's' },
     { name: 'rate', value: FILES / first, unit: 'documents/s' },
-    { name: 'event loop p99', value: status.eventLoop.p99, unit: 'ms', bar: { atMost: LAG_P99_BAR_MS } },
+    { name: 'event loop p99', value: status.eventLoop?.p99 ?? 0, unit: 'ms', bar: { atMost: LAG_P99_BAR_MS } },
     { name: 'event loop p99 of an idle process beside', value: idleP99, unit: 'ms' },
-    { name: 'event loop max', value: status.eventLoop.max, unit: 'ms' },
+    { name: 'event loop max', value: status.eventLoop?.max ?? 0, unit: 'ms' },
     ...[...peaks].map(([role, bytes]) => ({ name: `peak memory of ${role}`, value: bytes / MEGABYTE, unit: 'MiB' })),
     { name: 'second run, nothing changed', value: second, unit: 's' },
     { name: 'second run / first run', value: second / first, unit: '' },
@@ -74,7 +74,7 @@ async function timed(args: string[]): Promise<number> {
 /** Keeps the highest peak of each kind of process; parsers come and go. */
 async function samplePeaks(peaks: Map<string, number>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { processes } = await daemon.client.request('GET /daemon/status', {})
+    const { processes = [] } = await daemon.client.request('GET /daemon/status', {})
     for (const { role, peakRss } of processes) peaks.set(role, Math.max(peaks.get(role) ?? 0, peakRss))
     await sleep(SAMPLE_MS, undefined, { signal }).catch(() => undefined)
   }

@@ -176,7 +176,7 @@ async function quiet(): Promise<void> {
   let calm = 0
   while (calm < 10) {
     const { activity } = await client.request('GET /daemon/status', {})
-    calm = activity.backgroundTasks + activity.activeJobs + activity.waitingJobs === 0 ? calm + 1 : 0
+    calm = (activity.backgroundTasks ?? 0) + activity.activeJobs + activity.waitingJobs === 0 ? calm + 1 : 0
     await sleep(500)
   }
 }

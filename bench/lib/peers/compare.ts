@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { cleanEnv } from '../daemon.js'
 import { installPeers } from './install.js'
 import type { PeerFigures } from './run.js'
 
@@ -33,6 +35,7 @@ function runEngine(engine: EngineName, documents: number): Promise<PeerFigures> 
   const program = fileURLToPath(new URL('./run.js', import.meta.url))
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--expose-gc', program, engine, String(documents)], {
+      env: cleanEnv(tmpdir()),
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let output = ''
