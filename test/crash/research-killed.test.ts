@@ -53,7 +53,23 @@ async function prepare(): Promise<string> {
   const engine = await openEngine(engineOptions(home.path))
   const id = await spaceWith(engine, FILES, { tenant: LOCAL_TENANT, subject: 'test' })
   await engine.close()
+  lingerInStages()
   return id
+}
+
+/**
+ * Makes each move from stage to stage take a while, so that a kill meets a task in every stage on any machine: the
+ * transaction of the move counts to two million before it writes.
+ */
+function lingerInStages(): void {
+  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'))
+  try {
+    db.exec(`CREATE TRIGGER linger BEFORE UPDATE OF stage ON research_tasks WHEN OLD.stage <> NEW.stage BEGIN
+      SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT i FROM n);
+    END`)
+  } finally {
+    db.close()
+  }
 }
 
 /** The database as it is on the disk, beside the daemon that writes it. */
