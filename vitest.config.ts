@@ -8,6 +8,7 @@ const FOLDERS = {
   daemon: ['test/daemon/**/*.test.ts', 'test/conformance/**/*.test.ts'],
   cli: ['test/cli/**/*.test.ts', 'test/commands/**/*.test.ts', 'test/kchat/**/*.test.ts', 'test/scripts/**/*.test.ts'],
   crash: ['test/crash/**/*.test.ts'],
+  faults: ['test/faults/**/*.test.ts'],
   repo: ['test/repo/**/*.test.ts'],
 }
 
@@ -48,6 +49,7 @@ export default defineConfig({
       project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, group: 1 }),
       project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, group: 1 }),
       project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, group: 2, maxWorkers: 1 }),
+      project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, group: 3, maxWorkers: 1 }),
     ],
   },
 })

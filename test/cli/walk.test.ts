@@ -87,7 +87,7 @@ describe('a walk over a folder', () => {
     expect(names({ glob: ['sub/*.pdf', 'b.txt'] })).toEqual(['b.txt', 'sub/d.pdf'])
   })
 
-  it('passes over links that leave the folder and names them, and never walks in circles', () => {
+  it('A27: passes over links that leave the folder and names them, and never walks in circles', () => {
     put('a.md')
     put('sub/b.md')
     writeFileSync(join(base, 'outside.md'), 'secret')

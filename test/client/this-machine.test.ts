@@ -29,7 +29,7 @@ it.each([
   '',
 ])('%s is none', (url) => expect(isOfThisMachine(url)).toBe(false))
 
-it('a daemon.json whose address is elsewhere is no daemon, even where its socket answers', async () => {
+it('A57: a daemon.json whose address is elsewhere is no daemon, even where its socket answers', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'ks-far-'))
   mkdirSync(join(dir, 'run'))
   const socket = join(dir, 'run/sock')

@@ -43,7 +43,7 @@ describe('the first command', () => {
     expect(daemonFile(home).instance).not.toBe(before.instance)
   })
 
-  it('believes no daemon.json whose instance does not answer, and signals no stranger', async () => {
+  it('A57: believes no daemon.json whose instance does not answer, and signals no stranger', async () => {
     const home = newHome()
     await home.ks(['health'])
     await home.ks(['daemon', 'stop'])

@@ -142,7 +142,7 @@ function rawIn(text: string): string | undefined {
 const MALICE: readonly Malice[] = ['text', 'all', 'error']
 const FORMATS = [[], ['--format', 'tsv'], ['--json']]
 
-describe('A73: nothing that others wrote is obeyed by the terminal', () => {
+describe('A43, A73: nothing that others wrote is obeyed by the terminal', () => {
   it.each(MALICE)('whatever command of ks it is (service: %s)', { timeout: 240_000 }, async (malice) => {
     service.malice = malice
     const raw: string[] = []

@@ -29,7 +29,7 @@ const status = async (): Promise<KnowledgeSpaceStatus> => {
 }
 const daemonPid = (): number => JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8')).pid
 
-describe('an embedding provider that answers 429 while a folder is ingested', () => {
+describe('F44: an embedding provider that answers 429 while a folder is ingested', () => {
   it('fails no file; status and doctor tell what is missing; after a kill -9 and its return the vectors are there', async () => {
     fake.always({ kind: 'status', status: 429 })
     const made = await home.ks(['spaces', 'create', 'notes', '--embedding', 'openai-compatible/local/embedder'])

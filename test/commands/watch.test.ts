@@ -246,7 +246,7 @@ describe('ks watch --once', () => {
     expect(await names()).toEqual(['a.md', 'b.md'])
   })
 
-  test('refuses what is no folder, and the data directory', async () => {
+  test('F54: refuses what is no folder, and the data directory', async () => {
     newFolder({ 'a.md': '# Alpha' })
     for (const [path, sentence] of [
       [join(folder, 'a.md'), 'is not a folder'],

@@ -505,7 +505,7 @@ describe('answers have the documented shape', () => {
   })
 })
 
-describe('what belongs to somebody', () => {
+describe('A14: what belongs to somebody', () => {
   test('is not there for another tenant', async () => {
     const paths = [
       `/knowledge-spaces/${made.space}`,
@@ -530,7 +530,7 @@ describe('what belongs to somebody', () => {
     expect(await call('listKnowledgeSpaces', {}, { token: edge.tokens.bob })).toEqual({ items: [] })
   })
 
-  test('is not there for another subject of the tenant when it is a trace', async () => {
+  test('A20: is not there for another subject of the tenant when it is a trace', async () => {
     for (const part of ['', '/evidence', '/conflicts', '/missing'])
       expect((await edge.send('GET', `/queries/${made.trace}${part}`, { token: edge.tokens.carol })).status).toBe(404)
   })

@@ -96,7 +96,7 @@ function bodyOf(route: RouteDefinition): unknown {
   return BODIES[route.id] ?? sample(schemaOf(route.body!, 'body'))
 }
 
-describe('without the right token', () => {
+describe('A01, A07, A08: without the right token', () => {
   test.each(guarded.map((route) => [title(route), route] as const))('%s is refused', async (_title, route) => {
     const path = pathOf(route) + queryOf(route)
     const { ada, noScope, readOnly, writeOnly } = edge.tokens
@@ -143,7 +143,7 @@ describe('a wrong method', () => {
   })
 })
 
-describe('another tenant', () => {
+describe('A14: another tenant', () => {
   const ofSpace = guarded.filter(({ path }) => path.startsWith('/knowledge-spaces/{id}'))
   test.each(ofSpace.map((route) => [title(route), route] as const))('finds nothing at %s', async (_title, route) => {
     const sent = { ...requestOf(route), token: edge.tokens.bob }
@@ -169,7 +169,7 @@ describe('a path value that names nothing', () => {
   })
 })
 
-describe('the rules of a query', () => {
+describe('A65: the rules of a query', () => {
   const withQuery = routes.filter(({ query }) => query !== undefined)
   test.each(withQuery.map((route) => [title(route), route] as const))('hold at %s', async (_title, route) => {
     for (const each of edges(schemaOf(route.query!, 'query'))) {
@@ -199,7 +199,7 @@ describe('the rules of a query', () => {
   )
 })
 
-describe('the rules of a body', () => {
+describe('A23: the rules of a body', () => {
   const withBody = routes.filter(({ body }) => body !== undefined)
   test.each(withBody.map((route) => [title(route), route] as const))('hold at %s', async (_title, route) => {
     const root = schemaOf(route.body!, 'body')
@@ -247,7 +247,7 @@ describe('the rules of a body', () => {
     },
   )
 
-  test('do not need the content type to be spelled in one way', async () => {
+  test('A63: do not need the content type to be spelled in one way', async () => {
     for (const type of ['application/json', 'Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"']) {
       const sent = { body: '{"name":"x","slug":"a"}', headers: { 'content-type': type }, token: edge.tokens.ada }
       expect((await edge.send('POST', '/knowledge-spaces', sent)).status).toBe(409)

@@ -16,7 +16,7 @@ afterAll(async () => {
   for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
-test(`${CLIS} commands at once without a daemon start exactly one and all succeed`, async () => {
+test(`F53: ${CLIS} commands at once without a daemon start exactly one and all succeed`, async () => {
   const runs = await Promise.all(Array.from({ length: CLIS }, () => runKs(home.path, ['spaces', 'list', '--json'])))
   const failed = runs.filter((one) => one.code !== 0 || one.stdout.trim() !== '[]')
   const daemons = process.platform === 'linux' ? await remainingDaemons(home.path) : ['unknown']

@@ -71,7 +71,7 @@ interface Message {
   error: string | null
 }
 
-test(`stopped, abandoned and killed in the middle of ${TURNS} turns, no message is half written and no answer lost`, {
+test(`F11: stopped, abandoned and killed in the middle of ${TURNS} turns, no message is half written and no answer lost`, {
   timeout: TURNS * 30_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

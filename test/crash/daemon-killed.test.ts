@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const suffix of ['config', 'state', 'cache']) rmSync(`${home.path}.${suffix}`, { recursive: true, force: true })
 })
 
-test(`a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it has answered`, {
+test(`F01: a daemon killed at ${ROUNDS} random moments of an ingest loses nothing it has answered`, {
   timeout: (ROUNDS + 1) * 120_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

@@ -25,7 +25,7 @@ interface Asked {
   error?: string
 }
 
-test(`queries go on while the index process is killed ${KILLS} times, and nothing is lost`, async () => {
+test(`F08: queries go on while the index process is killed ${KILLS} times, and nothing is lost`, async () => {
   const seed = crashSeed()
   const random = seededRandom(seed)
   daemon = await startDaemon(home.path)

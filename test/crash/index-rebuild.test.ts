@@ -33,7 +33,7 @@ afterAll(async () => {
 const HARMS = ['index stopped', 'daemon stopped', 'slow disk', 'index killed', 'daemon killed'] as const
 type Harm = (typeof HARMS)[number]
 
-test(`a rebuild of both indexes that is stopped, slowed or killed at ${ROUNDS} random moments ends with as many as the rows`, {
+test(`F61: a rebuild of both indexes that is stopped, slowed or killed at ${ROUNDS} random moments ends with as many as the rows`, {
   timeout: (ROUNDS + 2) * 120_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

@@ -23,7 +23,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`a daemon killed ${KILLS} times in the middle of collecting and repairing finishes both at the next run`, {
+test(`F03: a daemon killed ${KILLS} times in the middle of collecting and repairing finishes both at the next run`, {
   timeout: (KILLS + 1) * 120_000,
 }, async () => {
   const seed = crashSeed()

@@ -88,7 +88,7 @@ function look(check = false): Found {
 
 const WHOLE = { young: YOUNG + 1, bundlesAlone: 0, tracesAlone: 0, miscounted: 0, check: 'ok' }
 
-test(`a clean-up killed ${KILLS} times takes nothing that is young and ends its work`, {
+test(`F65: a clean-up killed ${KILLS} times takes nothing that is young and ends its work`, {
   timeout: 240_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

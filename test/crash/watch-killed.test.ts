@@ -73,7 +73,7 @@ async function converged(client: Client): Promise<number> {
   }
 }
 
-test('a watch whose daemon is killed in a burst, and in a renamed folder, loses nothing and doubles nothing', {
+test('F47: a watch whose daemon is killed in a burst, and in a renamed folder, loses nothing and doubles nothing', {
   timeout: 600_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed}\n`)

@@ -165,7 +165,7 @@ describe('the mode auto', () => {
     return trace.steps[0]?.metadata
   }
 
-  test('is decided by the reasoning model, unless another model answers than the one that was asked', async () => {
+  test('F41: is decided by the reasoning model, unless another model answers than the one that was asked', async () => {
     const id = await space('routed')
     await profile(id, { reasoningModel: MODEL })
     model.answer = '{"mode": "fast"}'

@@ -67,7 +67,7 @@ const get = (target: string, headers: string[] = []) =>
   )
 const bearer = (token: string) => `authorization: Bearer ${token}`
 
-describe('the Host header', () => {
+describe('A55: the Host header', () => {
   test.each(['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])('may be %s, with any port or none', async (name) => {
     for (const host of [name, `${name}:${port}`, `${name}:1`])
       expect((await get('/health', [`host: ${host}`])).status).toBe(200)
@@ -109,7 +109,7 @@ describe('the Host header', () => {
   })
 })
 
-describe('a request that a page of another site makes', () => {
+describe('A56: a request that a page of another site makes', () => {
   test.each<string[]>([
     ['origin: https://evil.example'],
     ['origin: null'],
@@ -147,7 +147,7 @@ describe('a request that a page of another site makes', () => {
   })
 })
 
-describe('a guarded path however it is spelled', () => {
+describe('A09: a guarded path however it is spelled', () => {
   test.each([
     ...[
       '//knowledge-spaces',
@@ -188,7 +188,7 @@ describe('a guarded path however it is spelled', () => {
 })
 
 describe('a token', () => {
-  test('counts in the Authorization header only, and only one of them', async () => {
+  test('A10: counts in the Authorization header only, and only one of them', async () => {
     const { ada, bob } = edge.tokens
     expect((await get('/knowledge-spaces', [bearer(ada)])).status).toBe(200)
     expect((await get(`/knowledge-spaces?token=${ada}&access_token=${ada}`)).status).toBe(401)
@@ -213,7 +213,7 @@ describe('a token', () => {
 })
 
 describe('headers', () => {
-  test('past their limit are refused in the shape of every failure', async () => {
+  test('A61: past their limit are refused in the shape of every failure', async () => {
     const answer = await get('/health', [`x-long: ${'a'.repeat(17_000)}`])
     expect(answer.status).toBe(431)
     expect(Object.keys(JSON.parse(answer.body))).toEqual(['error'])
@@ -231,7 +231,7 @@ describe('headers', () => {
   })
 
   test.each(['a\tb', 'x'.repeat(129), 'ü', 'a b', '<script>'])(
-    'do not carry the correlation id %j back',
+    'A72: do not carry the correlation id %j back',
     async (id) => {
       const answer = await get('/health', [`x-trace-id: ${id}`])
       expect(answer.status).toBe(200)
@@ -335,7 +335,7 @@ describe('HEAD', () => {
 describe('listening', () => {
   const listen = (address: string) => listenTcp(edge.app, { listen: address, insecure: false, anyPort: false })
 
-  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])('on %s needs TLS or a word', async (address) => {
+  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])('A58: on %s needs TLS or a word', async (address) => {
     await expect(listen(address)).rejects.toThrow(
       `listen ${address} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
     )

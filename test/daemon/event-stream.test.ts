@@ -58,7 +58,7 @@ function parse(text: string): { event: string; data: string; id: string }[] {
 }
 
 describe('a frame', () => {
-  test('is one event whatever its text holds', () => {
+  test('A71: is one event whatever its text holds', () => {
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -200,7 +200,7 @@ describe('over time', () => {
     await reading
   })
 
-  test('a client that does not read for a minute is let go', async () => {
+  test('F48: a client that does not read for a minute is let go', async () => {
     const { stream, told } = open(deltas(1_000))
     await new Promise((resolve) => setImmediate(resolve))
     vi.advanceTimersByTime(75_000)
@@ -244,7 +244,7 @@ describe('over a socket', () => {
     socket.destroy()
   })
 
-  test('a client that goes away is noticed at once', async () => {
+  test('F45: a client that goes away is noticed at once', async () => {
     async function* forever(): AsyncGenerator<Frame> {
       yield* deltas(1)
       await new Promise(() => {})

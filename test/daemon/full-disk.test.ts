@@ -22,7 +22,7 @@ async function refusal(work: Promise<unknown>): Promise<{ status?: unknown; code
 }
 
 test.skipIf(!disk.isMounted)(
-  'a disk that is full is said wherever bytes are written, reads go on, and room is enough to go on',
+  'F19: a disk that is full is said wherever bytes are written, reads go on, and room is enough to go on',
   { timeout: 180_000 },
   async () => {
     daemon = await startDaemon(dataDir)

@@ -35,7 +35,7 @@ test('another request under the same key is a conflict', async () => {
   })
 })
 
-test('of several requests with one key at once, one has an effect', async () => {
+test('F55: of several requests with one key at once, one has an effect', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => create('k3', { name: 'C', slug: 'c' })))
   const bodies = await Promise.all(answers.map((answer) => answer.text()))
   const made = answers.flatMap((answer, index) => (answer.status === 201 ? [bodies[index]] : []))
@@ -48,7 +48,7 @@ test('a request that failed gives its key back', async () => {
   expect((await create('k4', { name: 'D', slug: 'd' })).status).toBe(201)
 })
 
-test('keys belong to their tenant', async () => {
+test('A17: keys belong to their tenant', async () => {
   await create('k5', { name: 'E', slug: 'e' })
   const bobs = await create('k5', { name: 'E', slug: 'e' }, edge.tokens.bob)
   expect(bobs.headers.get('idempotency-replayed')).toBeNull()

@@ -195,7 +195,7 @@ describe('a daemon that cannot start says why in one line', () => {
     expect(error).toMatch(/^ksd: listen 0\.0\.0\.0:0 is not a loopback address/)
   })
 
-  test('because of a data directory of a later version', async () => {
+  test('F66: because of a data directory of a later version', async () => {
     writeFileSync(layout().version, '99\n')
     const { code, error } = await fails([])
     expect(code).toBe(8)
@@ -203,7 +203,7 @@ describe('a daemon that cannot start says why in one line', () => {
   })
 })
 
-test('the log holds no credential', async () => {
+test('A75: the log holds no credential', async () => {
   writeFileSync(
     layout().config,
     JSON.stringify({

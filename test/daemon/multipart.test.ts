@@ -72,7 +72,7 @@ describe('an upload', () => {
     expect(await post(encode([{ head, body: '# S' }]))).toMatchObject({ status: 202, asset: { filename: '潮.md' } })
   })
 
-  test('keeps every character of its name, blanks at its ends too', async () => {
+  test('A26: keeps every character of its name, blanks at its ends too', async () => {
     const head = 'Content-Disposition: form-data; name="file"; filename*=UTF-8\'\'%20a%07%1B%5B31mb.md%20'
     const answer = await post(encode([{ head, body: '# C' }]))
     expect(answer).toMatchObject({ status: 202, asset: { filename: ' a\u0007\u001b[31mb.md ' } })
@@ -88,7 +88,7 @@ describe('an upload', () => {
   })
 })
 
-describe('a form that is not as documented', () => {
+describe('A62: a form that is not as documented', () => {
   const cases: [string, Buffer | string, string][] = [
     ['without a file', encode([]), 'at least one file'],
     ['with nothing in it', '', 'Unexpected end of form'],
@@ -169,7 +169,7 @@ describe('a form that is not as documented', () => {
     })
   })
 
-  test('is refused when it is compressed', async () => {
+  test('A64: is refused when it is compressed', async () => {
     const response = await edge.send('POST', path, {
       token: edge.tokens.ada,
       body: new Uint8Array(encode([file('file', 'a.md')])),
@@ -179,7 +179,7 @@ describe('a form that is not as documented', () => {
   })
 })
 
-describe('an upload past a limit', () => {
+describe('A67: an upload past a limit', () => {
   test('is taken up to the last byte and refused with one more', async () => {
     const fits = await post(encode([file('file', 'big.txt', Buffer.alloc(LIMIT, 'a'))]))
     expect(fits.status).toBe(202)

@@ -81,7 +81,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'no secret stands in the arguments of a process, nor in the environment of a child',
+  'A77: no secret stands in the arguments of a process, nor in the environment of a child',
   { timeout: 60_000 },
   async () => {
     const pids = await withChildren()

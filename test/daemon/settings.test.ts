@@ -115,7 +115,7 @@ describe('settings', () => {
 })
 
 describe('the log', () => {
-  test('masks credentials by the name of their key and by their value', () => {
+  test('A75: masks credentials by the name of their key and by their value', () => {
     const redactor = createRedactor()
     redactor.register('hunter2-and-more')
     redactor.register('short')

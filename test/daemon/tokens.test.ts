@@ -41,7 +41,7 @@ describe('a token of the data directory', () => {
     ).toBe(false)
   })
 
-  test('has a leeway of a minute on both ends', async () => {
+  test('A05: has a leeway of a minute on both ends', async () => {
     await accept(await signedToken(dataDir, { exp: now() - 50 }))
     await accept(await signedToken(dataDir, { nbf: now() + 50 }))
   })
@@ -99,7 +99,7 @@ describe('a token of the data directory', () => {
     await refuse(await signedToken(dataDir, {}, header))
   })
 
-  test('grants nothing by a scope that only looks like one', async () => {
+  test('A06: grants nothing by a scope that only looks like one', async () => {
     const claims = [
       ...[
         'knowledge-spaces:*x',
@@ -115,7 +115,7 @@ describe('a token of the data directory', () => {
   })
 })
 
-describe('a token that nobody signed', () => {
+describe('A02: a token that nobody signed', () => {
   const claims = () => ({
     ...{ iss: 'knowledge-spaces', aud: 'knowledge-spaces', sub: 'ada', tenant: 'tenant-a' },
     ...{ scope: 'knowledge-spaces:*', exp: now() + 600, jti: 'x' },
@@ -134,7 +134,7 @@ describe('a token that nobody signed', () => {
     await refuse(forgedToken({ alg: 'HS256' }, { ...claims(), tenant: 'tenant-b' }, signature))
   })
 
-  test('is refused however a good one is bent', async () => {
+  test('A13: is refused however a good one is bent', async () => {
     const good = await signedToken(dataDir)
     const [header = '', payload = '', signature = ''] = good.split('.')
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -221,7 +221,7 @@ describe('tokens of an identity provider', () => {
     expect([...session.scopes]).toEqual(['knowledge-spaces:read'])
   })
 
-  test('are never checked with the public key as a shared secret', async () => {
+  test('A03: are never checked with the public key as a shared secret', async () => {
     const parts = [{ alg: 'HS256', typ: 'JWT' }, claims()].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
     )

@@ -4,7 +4,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../../src/engine/cursor.
 
 const places = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 3 })
 
-describe('opaque cursors', () => {
+describe('A16: opaque cursors', () => {
   it('give back the place and the publication they were made of', () => {
     fc.assert(
       fc.property(places, fc.option(fc.uuid(), { nil: undefined }), (after, publication) => {

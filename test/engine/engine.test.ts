@@ -48,7 +48,7 @@ describe('the main job', () => {
     expect(asked.answer).toContain('1908')
   })
 
-  it('commits the trace before it says done, with the bundle in its last step', async () => {
+  it('F06: commits the trace before it says done, with the bundle in its last step', async () => {
     await ingest(test.engine, ADA, spaceId, { 'retention.md': RETENTION })
     const asked = await ask(test.engine, ADA, spaceId, 'How long are traces kept?')
     const trace = await test.engine.queries.trace(ADA, asked.traceId)

@@ -82,7 +82,7 @@ describe('a space with a configured embedding model', () => {
 })
 
 describe('a space with a reasoning model', () => {
-  it('streams its answer and counts only citations of passages it was given', async () => {
+  it('A83: streams its answer and counts only citations of passages it was given', async () => {
     await withModel()
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     expect(asked.answer).toBe(reply)
@@ -127,7 +127,7 @@ describe('a space with a reasoning model', () => {
     expect(await routed()).toMatchObject({ resolver: 'fallback', resolvedMode: 'fast', errorClass: 'mode-unavailable' })
   })
 
-  it('leaves no trace of a run that was abandoned before its end', async () => {
+  it('F45: leaves no trace of a run that was abandoned before its end', async () => {
     await withModel()
     fake.script({ kind: 'ok' }, { kind: 'hang' })
     const abandon = new AbortController()

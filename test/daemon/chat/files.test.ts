@@ -138,7 +138,7 @@ async function refusal(response: Response): Promise<Refusal> {
 }
 
 describe('POST /files/upload', () => {
-  test('an image is told by its bytes, whatever its name and declared type', async () => {
+  test('A42: an image is told by its bytes, whatever its name and declared type', async () => {
     const before = Math.floor(Date.now() / 1000)
     const file = await upload(PNG)
     expect(file).toEqual({
@@ -392,7 +392,7 @@ describe('messages with images', () => {
     expect(body.message).toContain(reason)
   })
 
-  test('what is wrong with a file is said: unknown, of another user, of another application, too many, both ways', async () => {
+  test('A24: what is wrong with a file is said: unknown, of another user, of another application, too many, both ways', async () => {
     const mine = await upload(PNG)
     const theirs = await upload(PNG, 'u2')
     const { key: other } = await appWith({ vision: { enabled: true } })
@@ -466,7 +466,7 @@ describe('messages with images', () => {
 })
 
 describe('GET /files/{file_id}/preview', () => {
-  test('the bytes come with headers that keep them from being a page', async () => {
+  test('A60: the bytes come with headers that keep them from being a page', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', "chat é'.png")).id))
     for (const id of [shown.id, shown.upload_file_id ?? '', shown.id.toUpperCase()]) {
       const response = await preview(id, '?user=whoever')
@@ -498,7 +498,7 @@ describe('GET /files/{file_id}/preview', () => {
     expect(await refusal(await preview(shown.id, '?as_attachment=perhaps'))).toMatchObject({ code: 'invalid_param' })
   })
 
-  test('one range of the bytes, and nothing where nothing changed', async () => {
+  test('A66: one range of the bytes, and nothing where nothing changed', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', 'part.png')).id))
     const size = PNG.length
     const ask = (headers: Record<string, string>) =>

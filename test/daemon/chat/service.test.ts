@@ -320,7 +320,7 @@ describe('history and feedback', () => {
     expect(await refused('GET', `/messages/${UNKNOWN}/suggested?user=u1`)).toMatchObject({ status: 404 })
   })
 
-  test('nothing of one user is seen or touched by another', async () => {
+  test('A24: nothing of one user is seen or touched by another', async () => {
     const mine = await say('kettle?', { user: 'owner' })
     await say('kettle?', { user: 'other' })
     const missing = { status: 404, message: 'Conversation Not Exists.' }

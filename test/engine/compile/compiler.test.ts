@@ -64,7 +64,7 @@ describe('The compiler', () => {
     expect(picture?.asset?.bytes).toBeInstanceOf(Uint8Array)
   })
 
-  it('lets a file that kills the process fail alone, within a batch and by itself', async () => {
+  it('F07: lets a file that kills the process fail alone, within a batch and by itself', async () => {
     const requests = Array.from({ length: 20 }, (_, index) => file(index === 7 ? 'ks-fault-crash.md' : `c${index}.md`))
     const results = await compiler().compile(requests)
     expect(results.flatMap((result, index) => (result.ok ? [] : [[index, result.failure.code]]))).toEqual([

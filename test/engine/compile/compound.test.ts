@@ -53,7 +53,7 @@ describe('Compound files', () => {
     )
   })
 
-  it('damaged in any place are read or fail alone', { timeout: 240_000 }, async () => {
+  it('A44: damaged in any place are read or fail alone', { timeout: 240_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-compound-'))
     const compiler = createCompiler({ limits: { timeoutMs: 5000, memoryBytes: 256 * 1024 * 1024 } })
     try {

@@ -119,7 +119,7 @@ describe('DOCX', () => {
     }
   })
 
-  it('never follows an external relationship or expands an entity', async () => {
+  it('A29: never follows an external relationship or expands an entity', async () => {
     const dtd =
       '<!DOCTYPE w:document [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     const word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -317,7 +317,7 @@ describe('The type of a file', () => {
     expect((await read('f.txt', russian)).text).toContain('Привет')
   })
 
-  it('never leaves NUL or half a character in the text', async () => {
+  it('A45: never leaves NUL or half a character in the text', async () => {
     const document = await read('a.json', '{"a": "x\\ud800y\\u0000z"}')
     expect(document.text).toBe('a: x\ufffdy\ufffdz')
     expect((await read('cut.txt', Buffer.from('Straße für alle, Größe').subarray(0, -2))).text).toContain(

@@ -19,7 +19,7 @@ describe('Archives', () => {
     expect((await failureOf(read('bomb.txt', bomb))).code).toBe('limit-exceeded')
   })
 
-  it('of every office format are refused when they inflate too far, whatever their name', async () => {
+  it('A34, A36: of every office format are refused when they inflate too far, whatever their name', async () => {
     const bomb = { name: 'x/padding.bin', content: Buffer.alloc(40 * MIB) }
     const files = [
       makePptx([{ shapes: '' }], [bomb]),
@@ -46,7 +46,7 @@ describe('Archives', () => {
     expect(small.message).toBe('big.docx inflates to more than the limit of 20 MiB')
   })
 
-  it('with too many entries, passwords or holes are refused', async () => {
+  it('A35: with too many entries, passwords or holes are refused', async () => {
     const parts = Array.from({ length: 50 }, (_, index) => ({ name: `p${index}`, content: 'x' }))
     const many = await failureOf(
       read('many.docx', makeDocx(wordParagraph('x'), parts), { limits: { archiveEntries: 40 } }),
@@ -87,7 +87,7 @@ async function timeOf(name: string, content: string): Promise<number> {
   return best
 }
 
-describe('Hostile markup', () => {
+describe('A37, A41: Hostile markup', () => {
   const cases: [string, string, (n: number) => string][] = [
     ['nested divs', 'a.html', (n) => `<html>${'<div>'.repeat(n)}x`],
     ['divs closed as spans', 'a.html', (n) => `<html>${'<div>'.repeat(n)}${'</span>'.repeat(n)}`],
@@ -126,7 +126,7 @@ describe('Hostile markup', () => {
   })
 })
 
-describe('Damaged files', () => {
+describe('A44: Damaged files', () => {
   it.each([
     'simple.docx',
     'fake-memo.pdf',

@@ -55,7 +55,7 @@ const vectorsFollow = () =>
     .poll(async () => (await status()).summaries.denseVector, { timeout: 30_000, interval: 100 })
     .toMatchObject({ total: 2, ready: 2, building: 0, failed: 0 })
 
-describe('documents that arrive while the embedding provider cannot answer', () => {
+describe('F39: documents that arrive while the embedding provider cannot answer', () => {
   const outages: [string, Fault][] = [
     ['limits the rate of calls', { kind: 'status', status: 429 }],
     ['fails on its side', { kind: 'status', status: 503 }],

@@ -38,7 +38,7 @@ describe('stored names', () => {
     )
   })
 
-  it('never hold parts that a path could climb with, and stay what they are', () => {
+  it('A26: never hold parts that a path could climb with, and stay what they are', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (name) => {
         const kept = storedName(name)

@@ -37,7 +37,7 @@ afterAll(async () => {
   expect(canary.hits).toEqual([])
 })
 
-describe('addresses', () => {
+describe('A46, A48: addresses', () => {
   const mayDial = createAddressRule([])
   const inside = [
     ...['127.0.0.1', '::1', '0.0.0.0', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254'],
@@ -69,7 +69,7 @@ describe('addresses', () => {
 })
 
 describe('nothing inside is reached', () => {
-  test('by an address however it is written', async () => {
+  test('A47: by an address however it is written', async () => {
     const { port } = new URL(canary.url)
     const hosts = [
       '127.0.0.1',
@@ -93,7 +93,7 @@ describe('nothing inside is reached', () => {
     for (const host of [...hosts, ...six]) expect(await reason(`http://${host}:${port}/`), host).toBe(REFUSED)
   })
 
-  test('by a redirect, a chain of them, or another protocol', async () => {
+  test('A49: by a redirect, a chain of them, or another protocol', async () => {
     site.pages.set('/in', redirect(`${canary.url}/secret`, 307))
     site.pages.set('/file', redirect('file:///etc/passwd'))
     site.pages.set('/gopher', redirect('gopher://127.0.0.1/'))
@@ -109,7 +109,7 @@ describe('nothing inside is reached', () => {
     expect(site.hits).toHaveLength(6)
   })
 
-  test('by a name that answers with an inner address among others, or the second time', async () => {
+  test('A50: by a name that answers with an inner address among others, or the second time', async () => {
     const { port } = new URL(canary.url)
     answers.set('mixed.test', [['93.184.216.34', '127.0.0.1']])
     answers.set('six.test', [['127.0.0.2', '::1']])
@@ -167,7 +167,7 @@ describe('an answer', () => {
     expect(await reason(`${site.url}/broken`)).toBe('a body that cannot be decoded')
   })
 
-  test('is cut when it has no end, comes too slowly, has too many headers, or is shorter than it says', async () => {
+  test('A52: is cut when it has no end, comes too slowly, has too many headers, or is shorter than it says', async () => {
     site.pages.set('/endless', (_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write(Buffer.alloc(65536)));

@@ -159,7 +159,7 @@ describe('extraction by a model', () => {
   let server: FakeOpenAi
   afterEach(() => server.close())
 
-  it('takes what fits the schema and stands in the passage; without a usable answer the rules have read it', async () => {
+  it('A84: takes what fits the schema and stands in the passage; without a usable answer the rules have read it', async () => {
     const reply = {
       entities: [
         { name: 'quay crane', type: 'product' },

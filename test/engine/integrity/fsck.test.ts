@@ -53,7 +53,7 @@ test('a space that nobody touched has no issues, also in depth, and a second loo
   })
 })
 
-test('each of 200 objects with one flipped bit is found, and so are lost and shortened ones', {
+test('F31: each of 200 objects with one flipped bit is found, and so are lost and shortened ones', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = await start()
@@ -80,7 +80,7 @@ test('each of 200 objects with one flipped bit is found, and so are lost and sho
   expect(await allIssues(engine, id, 'raw-objects')).toHaveLength(202)
 })
 
-test('two objects that changed places are both found', async () => {
+test('F34: two objects that changed places are both found', async () => {
   const { engine, dataDir } = await start()
   const { id } = await engine.spaces.create(ADA, { name: 'Swap', slug: 'swap' })
   await ingest(engine, ADA, id, { 'a.txt': 'The first text.', 'b.txt': 'A second one..' })
@@ -351,7 +351,7 @@ test('vectors that are damaged or gone are found and computed again, and each pa
   expect(await ready()).toBe(120)
 })
 
-test('an index folder that was removed is back after a start, whole', async () => {
+test('F29: an index folder that was removed is back after a start, whole', async () => {
   const test = await start()
   const { id } = await spaceWith(test.engine, 'folder', 4)
   await test.engine.close()

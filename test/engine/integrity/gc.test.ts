@@ -161,7 +161,7 @@ function forged(candidateType: GcCandidate['candidateType'], target: IntegrityTa
   return { candidateType, count: 1, estimatedBytes: 1, idempotencyKey: key, reason: 'because', target }
 }
 
-test('candidates made up of what is alive, of another tenant, or of nothing remove nothing', {
+test('A19: candidates made up of what is alive, of another tenant, or of nothing remove nothing', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = running
@@ -238,7 +238,7 @@ test('candidates made up of what is alive, of another tenant, or of nothing remo
   expect(await picture(BOB, theirs)).toEqual(other)
 })
 
-test('an upload of the very bytes that are being collected ends with the bytes there', {
+test('F52: an upload of the very bytes that are being collected ends with the bytes there', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = running

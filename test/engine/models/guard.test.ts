@@ -92,7 +92,7 @@ test('a server that is not there fails with the class of the failure', async () 
   expect(error.message).toBe('provider "acme" could not be reached: connection refused')
 })
 
-test('Retry-After is waited out by every call to the provider', async () => {
+test('F39: Retry-After is waited out by every call to the provider', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '0.3' })
   const first = registry.embedder(named('m')).embed(['x'], 'query')
@@ -128,7 +128,7 @@ test.each([
   await expect.poll(() => fake.sockets(), { timeout: 10_000 }).toBe(0)
 })
 
-test('the timeout holds for all tries together', async () => {
+test('F38: the timeout holds for all tries together', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 400 })
   fake.script(...repeat(2, { kind: 'status', status: 500 }), { kind: 'hang' })
   const start = performance.now()
@@ -361,7 +361,7 @@ test('tokens are estimated on the high side for text in any script', () => {
   expect(estimateTokens('漢字漢字')).toBe(4)
 })
 
-test('no failure shows the key, a header value, the prompt, the query of the address or the body', async () => {
+test('A76: no failure shows the key, a header value, the prompt, the query of the address or the body', async () => {
   const canaries = ['sk-CANARY-key', 'CANARY-header', 'CANARY-prompt', 'CANARY-query', 'CANARY-body']
   const fake = await startFakeOpenAi()
   const entry: ProviderConfig = {

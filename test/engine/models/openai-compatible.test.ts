@@ -94,7 +94,7 @@ test.each([
   ['too few vectors', { kind: 'fewer' }, /1 vectors for 2 texts/],
   ['one index twice', { kind: 'duplicate' }, /indexes/],
   ['half a document', { kind: 'malformed' }, /not JSON/],
-] as const)('an embedding answer with %s is refused without another try', async (_, fault, rule) => {
+] as const)('F40: an embedding answer with %s is refused without another try', async (_, fault, rule) => {
   const { fake, registry } = await setUp()
   const embedder = registry.embedder(named('m'))
   await embedder.embed(['first'], 'query')

@@ -306,7 +306,7 @@ describe('reviews of missing evidence', () => {
     })
   })
 
-  test('two at once: one moves, the other is told', async () => {
+  test('F50: two at once: one moves, the other is told', async () => {
     const item = await lacking()
     const body = { expectedRevision: 0, status: 'dismissed' as const }
     const outcomes = await Promise.allSettled(

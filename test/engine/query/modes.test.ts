@@ -238,7 +238,7 @@ describe('mode auto', () => {
     }
   })
 
-  it('runs the default mode and says why when the model cannot choose', async () => {
+  it('F41, A84: runs the default mode and says why when the model cannot choose', async () => {
     const fallback = { mode: 'deep', resolvedMode: 'deep', resolver: 'fallback', degraded: true }
     reply = 'fast, I think'
     expect(await routed()).toMatchObject({ ...fallback, errorClass: 'invalid-reply' })

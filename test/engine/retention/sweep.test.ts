@@ -221,7 +221,7 @@ describe('the clean-up stops', () => {
     expect(count('evidence_bundles')).toBe(0)
   })
 
-  it('believing a clock that jumped by more than a day, until it was steady for an hour', () => {
+  it('F37: believing a clock that jumped by more than a day, until it was steady for an hour', () => {
     let wall = 1000 * DAY
     let steady = 0
     const pass = (milliseconds: number) => {

@@ -76,7 +76,7 @@ async function flipBit(path: string, random: () => number): Promise<void> {
 describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy'})`, () => {
   const content = (names: string[]) => names.filter((name) => !name.endsWith('.lock')).sort()
 
-  it('are noticed before the library reads them, whichever bit is flipped', async () => {
+  it('F28: are noticed before the library reads them, whichever bit is flipped', async () => {
     const path = await build('tantivy')
     const random = seeded(21)
     let noticed = 0
@@ -99,7 +99,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(messages).toEqual([])
   })
 
-  it.each([0, 1, 2, 3, 4, 5])('are rebuilt from the source: round %i', async (round) => {
+  it.each([0, 1, 2, 3, 4, 5])('F30: are rebuilt from the source: round %i', async (round) => {
     const path = await build('tantivy')
     const random = seeded(100 + round)
     const names = content(await readdir(path))

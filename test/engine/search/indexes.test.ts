@@ -181,7 +181,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       expect(messages.join('\n')).toContain('the text index holds 61 passages, the rows')
     })
 
-    it('survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
+    it('F08: survives being killed twenty times under queries and changes: none fails, nothing is lost', async () => {
       start({ textEngine })
       await indexes.apply(SPACE, source.commit(nodes(1, 300)))
       let running = true

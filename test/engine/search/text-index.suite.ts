@@ -175,7 +175,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(Array.from({ length: 5_000 }, (_, i) => `x${i}`))).toEqual([])
     })
 
-    it('takes any text for terms: signs, other scripts, quotes and control characters', async () => {
+    it('A69: takes any text for terms: signs, other scripts, quotes and control characters', async () => {
       const odd = ['c++', '.net', "o'neil", '"', 'a"b', '检索', 'größe', '😀', 'foo:bar', 'NEAR(a', '*', '\0', '\ud800']
       index.stage([{ key: 1, doc: 1, text: odd.filter((term) => !term.includes('\0')).join(' ') }], [])
       index.commit(1)

@@ -300,7 +300,7 @@ describe('s3', () => {
     await place.end()
   })
 
-  test('a server that is busy is asked again, a body that breaks off leaves nothing', async () => {
+  test('F43: a server that is busy is asked again, a body that breaks off leaves nothing', async () => {
     let busy = 2
     const hits: string[] = []
     const server = createServer((request, response) => {

@@ -97,7 +97,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
       '[ff02::1]',
     ],
   ]
-  test('is not made of an address inside, however it is written', async () => {
+  test('A46: is not made of an address inside, however it is written', async () => {
     for (const host of literal)
       for (const port of [portOf(canary.url), portOf(six.url)])
         await expect(create(provider, `http://${host}:${port}${provider.path}`), host).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
     ).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  test('dials the address that was checked: one of a name’s that is inside refuses the name', async () => {
+  test('A50: dials the address that was checked: one of a name’s that is inside refuses the name', async () => {
     names.set('mixed.test', [['93.184.216.34', '127.0.0.1']])
     names.set('six.test', [['127.0.0.2', '::1']])
     names.set('mapped.test', [['::ffff:127.0.0.1']])
@@ -147,7 +147,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
     for (const reason of later) expect(reason).toContain(REFUSED)
   })
 
-  test('follows no redirect to the inside, to another scheme, or round in circles; credentials stay', async () => {
+  test('A49: follows no redirect to the inside, to another scheme, or round in circles; credentials stay', async () => {
     const seen: (string | undefined)[] = []
     const other = await startHost((request, response) => {
       seen.push(request.headers.authorization)
@@ -175,7 +175,7 @@ describe.each(PROVIDERS)('a source of $provider', (provider) => {
   })
 })
 
-test('a drive’s answers lead nowhere: names of other hosts, folders above, buckets that are addresses', async () => {
+test('A30: a drive’s answers lead nowhere: names of other hosts, folders above, buckets that are addresses', async () => {
   const [s3, webdav] = PROVIDERS
   const keys = [
     '../../etc/passwd',

@@ -155,7 +155,7 @@ test('a site of 300 addresses of every kind gives the right numbers, and the sam
   expect(await documentsOf(id)).toHaveLength(pages + 3)
 })
 
-test('a page that breaks keeps its document, and a site that is down fails the crawl', async () => {
+test('F42: a page that breaks keeps its document, and a site that is down fails the crawl', async () => {
   site = await startSite({
     '/': page('Start', 'Home of things.', ['/b.html']),
     '/b.html': page('B', 'The second page.'),

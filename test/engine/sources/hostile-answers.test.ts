@@ -40,7 +40,7 @@ test('a compiled robots.txt decides as its rules do one by one', () => {
   )
 })
 
-test('no rule of a robots.txt is left out, and a pause that it asks for is bounded', () => {
+test('A52: no rule of a robots.txt is left out, and a pause that it asks for is bounded', () => {
   const rules = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}/`)
   const robots = parseRobots(`User-agent: us/2.0\nCrawl-delay: 3600\n${rules.join('\n')}`, 'us')
   expect(robots.allows(new URL('https://h/p19999/x'))).toBe(false)

@@ -19,7 +19,7 @@ test('two items of a source never share the name of a document', () => {
   expect(documentName(marked, marked, true)).not.toBe(marked)
 })
 
-test('whatever a server sends is read as a listing or as nothing', () => {
+test('A30: whatever a server sends is read as a listing or as nothing', () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -89,7 +89,7 @@ describe('credentials', () => {
 
 describe('a source', () => {
   test.each(['file:///etc/passwd', 'ftp://x/', 'gopher://x/', 'data:,x', 'javascript:1', 'ws://x/'])(
-    'of the web is not at %s',
+    'A53: of the web is not at %s',
     async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
   )
   test.each(['http://127.0.0.1/', 'http://2130706433/', 'http://[::1]/', 'http://169.254.169.254/latest/'])(
@@ -161,7 +161,7 @@ describe('a sync policy', () => {
     expect(() => readSyncPolicy({ syncPolicy })).toThrow(/^metadata\.syncPolicy.* must be .*, received /),
   )
 
-  test('with times of the day runs once for each of them, every day, at every offset', () => {
+  test('F36: with times of the day runs once for each of them, every day, at every offset', () => {
     for (const utcOffset of ['-12:00', '-03:30', '+00:00', '+05:45', '+14:00']) {
       const policy = { dailyAt: ['00:00', '23:59'], utcOffset }
       let at = Date.UTC(2026, 0, 1, 12)

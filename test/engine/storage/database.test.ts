@@ -65,7 +65,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('refuses a directory of a newer schema by name', async () => {
+  it('F66: refuses a directory of a newer schema by name', async () => {
     await new Database(path()).close()
     const raw = new Sqlite(path())
     raw.pragma('user_version = 99')

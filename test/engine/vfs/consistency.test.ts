@@ -128,7 +128,7 @@ describe('consistency', () => {
 })
 
 describe('cursors', () => {
-  it('are refused with another path, class, operation, subject or space', async () => {
+  it('A16: are refused with another path, class, operation, subject or space', async () => {
     await threeDocuments()
     const { nextCursor: cursor } = await ls('path-consistent')
     const other = newId()

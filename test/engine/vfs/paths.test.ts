@@ -32,7 +32,7 @@ describe('virtual paths', () => {
     )
   })
 
-  it('answers any text with a path or with invalid-request', () => {
+  it('A25: answers any text with a path or with invalid-request', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('', '/sources/', '/knowledge'), (text, start) => {
         expect([undefined, 'invalid-request']).toContain(codeOf(start + text))

@@ -89,7 +89,7 @@ describe('expressions', () => {
     expect(processorMsSince(before)).toBeLessThan(200)
   })
 
-  it('never work long on one piece, whatever the expression', () => {
+  it('A70: never work long on one piece, whatever the expression', () => {
     const hostile = [
       're:(a+)+$',
       're:(.*a){30}',

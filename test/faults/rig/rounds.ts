@@ -1,0 +1,13 @@
+import { randomInt } from 'node:crypto'
+
+/** How often a fault is tried: the number of a short run, or `KS_FAULT_ROUNDS` times that (`npm run faults`). */
+export function rounds(short: number): number {
+  const factor = Number(process.env['KS_FAULT_ROUNDS'] ?? 1)
+  return short * (Number.isSafeInteger(factor) && factor > 0 ? factor : 1)
+}
+
+/** The seed of this run: `KS_FAULT_SEED`, or a new one, which the test prints. */
+export function faultSeed(): number {
+  const given = Number(process.env['KS_FAULT_SEED'])
+  return Number.isSafeInteger(given) && given > 0 ? given : randomInt(1, 2 ** 31)
+}
