@@ -4,6 +4,7 @@ import { KsError } from '../contract/errors.js'
 import { openApi } from '../contract/openapi.js'
 import { allRoutes } from '../contract/routes.js'
 import type { Engine, EngineOptions } from '../engine/api.js'
+import type { DiskRoom } from '../local/disk-room.js'
 import type { Settings } from '../local/settings.js'
 import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
@@ -29,6 +30,8 @@ export interface Assembly {
   /** key of the data directory */
   signingKey: Uint8Array
   dataDir: string
+  /** absent: how much room the disk has shows only when a write fails */
+  room?: DiskRoom
   /** absent: nothing is watched */
   watching?: WatchControl
 }
@@ -51,6 +54,7 @@ export function assembleApp(assembly: Assembly): DaemonApp {
     uploads: settings,
     previews: createPreviewLinks(signingKey, settings.publicUrl),
     work,
+    room: assembly.room,
     log,
     checkResponses: process.env.KS_CHECK_RESPONSES === '1',
   })

@@ -7,10 +7,12 @@ import { acceptsIdempotencyKey } from '../contract/openapi.js'
 import { linkAbort } from '../lib/abort.js'
 import { newId } from '../lib/ids.js'
 import { diskError } from '../local/disk-error.js'
+import type { DiskRoom } from '../local/disk-room.js'
 import { plainReply, streamedResponse } from './answer.js'
 import { requireScope } from './auth/scopes.js'
 import type { Session, TokenVerifier } from './auth/tokens.js'
 import type { PreviewLinks } from './chat/previews.js'
+import { admitWrite } from './full-disk.js'
 import { isBodyless, readJson } from './http/body.js'
 import { type Guard, type Listener, repeatedHeader } from './http/guard.js'
 import { isGuardedPath } from './http/guarded-path.js'
@@ -41,6 +43,8 @@ export interface EdgeOptions {
   uploads: UploadLimits
   previews: PreviewLinks
   work: OpenWork
+  /** absent: nobody minds how much room the disk has */
+  room?: DiskRoom | undefined
   log: Logger
   /** parse every answer with the schema of its route */
   checkResponses: boolean
@@ -133,6 +137,7 @@ async function answer(exchange: Exchange): Promise<Response> {
   }
   const { scope } = operation.route
   if (session !== undefined && (scope === 'read' || scope === 'write')) requireScope(session, scope)
+  await admitWrite(options.room, operation.route)
   return operate(exchange, operation, session)
 }
 
@@ -229,11 +234,13 @@ async function stream(exchange: Exchange, operation: Operation, input: object): 
 /** Everything that is not part of the contract is told by its trace id only; the log has the rest. */
 function asKsError({ options, request, pathname, traceId }: Exchange, error: unknown): KsError {
   if (error instanceof KsError) {
+    options.room?.note(error)
     if (error.cause !== undefined) options.log.warn({ traceId, err: error, path: pathname }, 'request refused')
     return error
   }
   const refused = diskError(error)
   if (refused !== undefined) {
+    options.room?.note(refused)
     options.log.error({ traceId, err: error, path: pathname }, 'the disk refused to write')
     return refused
   }

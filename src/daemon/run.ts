@@ -15,7 +15,9 @@ import {
 } from '../local/daemon-file.js'
 import { prepareDataDir } from '../local/data-dir.js'
 import { localDirs } from '../local/dirs.js'
-import { ensureCliToken, loadSigningKey } from '../local/keys.js'
+import { diskError } from '../local/disk-error.js'
+import { DiskRoom } from '../local/disk-room.js'
+import { ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
@@ -63,6 +65,7 @@ export class DataDirOwned extends Error {
 /** open streams may still finish for this long after a stop was asked for */
 const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
+const TELL_MS = 1000
 const TOKEN_CHECK_MS = 12 * 60 * 60 * 1000
 
 /** What was opened so far, closed in reverse when a start fails or the daemon stops. */
@@ -81,14 +84,22 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   if (lock === undefined) throw new DataDirOwned(options.dataDir, readDaemonFile(layout.daemonFile)?.pid)
   const closers: Closers = [() => lock.release()]
   try {
-    return await startOwned(options, layout, closers)
+    const room = new DiskRoom(layout.reserve, layout.root)
+    closers.push(() => room.close())
+    await room.begin()
+    return await startOwned(options, layout, room, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
   }
 }
 
-async function startOwned(options: DaemonOptions, layout: DataLayout, closers: Closers): Promise<RunningDaemon> {
+async function startOwned(
+  options: DaemonOptions,
+  layout: DataLayout,
+  room: DiskRoom,
+  closers: Closers,
+): Promise<RunningDaemon> {
   const identity: Identity = {
     instance: randomUUID(),
     pid: process.pid,
@@ -118,29 +129,54 @@ async function startOwned(options: DaemonOptions, layout: DataLayout, closers: C
   const signingKey = loadSigningKey(layout.root)
   redactor.register(Buffer.from(signingKey).toString('base64url'))
   const renewToken = async () => redactor.register(await ensureCliToken(layout.root))
-  await renewToken()
+  await renewToken().catch((error: unknown) => {
+    // the one that is there may be good for weeks
+    if (!isFull(error) || readCliToken(layout.root) === undefined) throw error
+    log.error({ err: error }, 'the token of the CLI was not renewed')
+  })
   const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
   const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
-  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles })
+  const engine = await options.openEngine({ ...engineOptions(layout.root, settings, log), ...localFiles, room })
   closers.push(() => engine.close())
 
   const work = createOpenWork()
   const status = createStatusReader({
     ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
-    ...{ openRequests: work.count, watcherPid: () => watching.pid },
+    ...{ openRequests: work.count, watcherPid: () => watching.pid, storage: () => room.state() },
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())
   const { root: dataDir } = layout
-  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir })
+  const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir, room })
   const { servers, ...reachable } = await listenAll(app, layout, options.mode, settings, log)
   closers.push(() => closeServers(servers))
 
   const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
-  writeDaemonFile(layout.daemonFile, file)
+  closers.push(tellWhere(layout.daemonFile, file, log))
+  await room.started()
   watching.start(() => engine.localFiles.watches())
   log.info({ ...reachable, instance: file.instance }, 'ready')
   return running({ file, settings, engine, work, watching, closers, servers, log, renewToken })
+}
+
+/** Writes where the daemon is; where the disk has no room for that, as soon as it has. @returns what ends the trying */
+function tellWhere(path: string, file: DaemonFile, log: Logger): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const tell = () => {
+    try {
+      writeDaemonFile(path, file)
+    } catch (error) {
+      if (!isFull(error)) throw error
+      if (timer === undefined) log.error({ err: error }, 'daemon.json could not be written and is tried again')
+      timer = setTimeout(tell, TELL_MS).unref()
+    }
+  }
+  tell()
+  return () => clearTimeout(timer)
+}
+
+function isFull(error: unknown): boolean {
+  return diskError(error)?.code === 'storage-full'
 }
 
 interface Parts {

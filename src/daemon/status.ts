@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { DaemonStatus } from '../contract/gateway/system.js'
 import type { DaemonMode } from '../local/daemon-file.js'
+import type { RoomState } from '../local/disk-room.js'
 
 /** interval of the measuring timer; the histogram counts it into every delay, so it is taken off again */
 const RESOLUTION_MS = 10
@@ -34,6 +35,8 @@ export interface StatusSources {
   openRequests(): number
   /** the process that watches folders */
   watcherPid?(): number | undefined
+  /** the room on the disk of the data directory */
+  storage?(): RoomState
 }
 
 export interface StatusReader {
@@ -57,6 +60,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       const watcher = sources.watcherPid?.()
       if (watcher !== undefined) children.push([watcher, 'watcher'])
       const own = ownMemory()
+      const storage = sources.storage?.()
       const status: DaemonStatus = {
         ...identity,
         uptimeMs: Math.round(process.uptime() * 1000),
@@ -68,6 +72,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
           max: milliseconds(delay.max),
         },
         activity: { ...work, openRequests: sources.openRequests() },
+        ...(storage === undefined ? {} : { storage }),
         processes: [
           { role: 'daemon', pid: identity.pid, rss: own.rss, peakRss: own.peakRss },
           ...children.flatMap(([pid, role]) => {

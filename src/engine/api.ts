@@ -50,6 +50,7 @@ import type {
   UpdateSpaceBody,
 } from '../contract/gateway/spaces.js'
 import type { Health } from '../contract/gateway/system.js'
+import type { DiskRoom } from '../local/disk-room.js'
 import type { ChatOperations } from './chat/operations.js'
 import type { Resolve } from './egress/connect.js'
 import type { GraphOperations } from './graph/operations.js'
@@ -288,6 +289,8 @@ export interface EngineOptions {
     /** told the path of a file that does not look as it did when its document was made */
     onStale(path: string): void
   }
+  /** the room on the disk of the data directory; absent: it shows only when a write fails */
+  room?: DiskRoom
   /** milliseconds since the epoch by which things grow old; the clock of the system where absent */
   now?: () => number
   log: EngineLog

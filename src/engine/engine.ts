@@ -69,10 +69,13 @@ import { createSnapshots } from './workspaces/operations.js'
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { dataDir, log } = options
   await mkdir(join(dataDir, 'db'), { recursive: true, mode: 0o700 })
-  const db = new Database(join(dataDir, 'db', 'main.sqlite'))
+  const { room } = options
+  const db = new Database(join(dataDir, 'db', 'main.sqlite'), (error) => room?.note(error))
   const objects = await ObjectStore.open(join(dataDir, 'objects'))
-  const abandoned = db.writeNow(() => abandonUnacknowledged(db))
-  if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
+  db.recover(() => {
+    const abandoned = abandonUnacknowledged(db)
+    if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
+  })
   const indexes = createSearchIndexes({
     dir: join(dataDir, 'indexes'),
     source: createReplaySource(db),
@@ -95,7 +98,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     now: options.now ?? Date.now,
     wake: () => runner?.wake(),
   }
-  db.writeNow(() => dropUnfinishedModels(context))
+  db.recover(() => dropUnfinishedModels(context))
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
@@ -109,8 +112,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   research.runner.start()
   sweeper.start()
   sources.sync.start()
+  options.room?.onRoom(() => wakeAll(context, jobs, research.runner))
   warmUp(context)
   return engine
+}
+
+/** What waited for room on the disk goes on. */
+function wakeAll(context: EngineContext, ...runners: { wake(): void }[]): void {
+  for (const one of [...runners, context.vectors, context.migrations]) one.wake()
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
@@ -214,6 +223,7 @@ function wire(
         database: !db.broken,
         indexes: context.indexes.pid() !== undefined || unused(db),
         jobs: true,
+        storage: !(db.broken || options.room?.state().isFull === true),
       }
       return { ok: components.database, runtime: 'container-runtime', components }
     },

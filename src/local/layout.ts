@@ -15,6 +15,8 @@ export interface DataLayout {
   dataKey: string
   cliToken: string
   config: string
+  /** room that is kept for what must be written on a full disk */
+  reserve: string
   runDir: string
   socket: string
   logsDir: string
@@ -35,6 +37,7 @@ export function dataLayout(root: string): DataLayout {
     dataKey: join(root, 'data.key'),
     cliToken: join(root, 'cli.token'),
     config: join(root, 'config.json'),
+    reserve: join(root, 'reserve'),
     runDir: join(root, 'run'),
     socket: join(root, 'run', 'sock'),
     logsDir: join(root, 'logs'),

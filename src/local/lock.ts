@@ -15,7 +15,8 @@ const PROBE_TOLERANCE_MS = 250
 export function acquireLock(path: string): OwnerLock | undefined {
   const file = new Sqlite(path, { timeout: PROBE_TOLERANCE_MS })
   try {
-    file.pragma('journal_mode = DELETE')
+    // no journal: nothing is ever written, so that a full disk does not matter
+    file.pragma('journal_mode = MEMORY')
     file.pragma('locking_mode = EXCLUSIVE')
     file.exec('BEGIN EXCLUSIVE')
   } catch (error) {

@@ -21,8 +21,8 @@ export function makePrivate(layout: DataLayout): void {
   mend(layout.root, statSync(layout.root), FOLDER_MODE)
   const { runDir, logsDir, databaseDir, objects, indexes } = layout
   for (const folder of [runDir, logsDir, databaseDir, objects, indexes]) checkPlace(folder, 'folder')
-  const { version, lock, daemonFile, cliToken, config, signingKey, dataKey } = layout
-  for (const file of [version, lock, daemonFile, cliToken, config]) checkPlace(file, 'file')
+  const { version, lock, daemonFile, cliToken, config, reserve, signingKey, dataKey } = layout
+  for (const file of [version, lock, daemonFile, cliToken, config, reserve]) checkPlace(file, 'file')
   for (const key of [signingKey, dataKey]) refuseForeign(key, lstatIfExists(key), 'file')
   for (const folder of [logsDir, databaseDir])
     for (const name of namesIn(folder)) checkPlace(join(folder, name), 'file')

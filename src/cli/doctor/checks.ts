@@ -11,6 +11,7 @@ import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
 import { byOwnNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { readCredentials } from '../credentials.js'
+import { fullDisk } from '../daemon-status.js'
 import { isObject, readJsonObject } from '../json-file.js'
 import { bytes } from '../units.js'
 import { readUserConfig } from '../user-config.js'
@@ -32,6 +33,7 @@ export interface DoctorOptions {
 
 /** Below this an ingest is likely to stop half-way. */
 const LOW_DISK = 1024 ** 3
+const MORE_ROOM = 'free some space, or move the data with KS_DATA_DIR'
 const NODE_AT_LEAST = [20, 20] as const
 
 /** All checks, one after the other; a check that itself fails is a finding. */
@@ -149,7 +151,7 @@ function diskSpace(dataDir: string): Finding {
   const { bavail, bsize } = statfsSync(nearestFolder(dataDir))
   const free = bavail * bsize
   const finding: Finding = { check: 'disk', state: free < LOW_DISK ? 'warning' : 'ok', found: `${bytes(free)} free` }
-  return free < LOW_DISK ? { ...finding, fix: 'free some space, or move the data with KS_DATA_DIR' } : finding
+  return free < LOW_DISK ? { ...finding, fix: MORE_ROOM } : finding
 }
 
 async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
@@ -168,6 +170,9 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
   const client = new Client(found.target)
   try {
     await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
+    const { storage } = await client.request('GET /daemon/status', { query: {} })
+    if (storage?.isFull === true)
+      return { check, state: 'failed', found: `the disk is ${fullDisk(storage)}`, fix: MORE_ROOM }
     const health = await client.request('GET /health', {})
     const broken = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
     if (broken.length === 0) return { check, state: 'ok', found: `pid ${found.file.pid}, ${found.file.url}` }

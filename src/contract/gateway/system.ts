@@ -36,6 +36,16 @@ export const DaemonStatus = z
       /** trainings of embedding models and builds of vector graphs that are under way: answers get better after them */
       backgroundTasks: count.optional(),
     }),
+    /** the disk of the data directory: while it is full, everything can be read and queries are answered */
+    storage: z
+      .strictObject({
+        isFull: z.boolean(),
+        /** bytes that may still be written */
+        freeBytes: count,
+        /** bytes that must come free before data is taken again; 0 while the disk is not full */
+        missingBytes: count,
+      })
+      .optional(),
     processes: z
       .array(
         z.strictObject({

@@ -7,6 +7,7 @@ import type { RouteDefinition } from '../../contract/route.js'
 import type { AppSession } from '../../engine/chat/apps.js'
 import type { ChatTurn } from '../../engine/chat/turn.js'
 import { newId } from '../../lib/ids.js'
+import { admitWrite } from '../full-disk.js'
 import type { EdgeBindings, EdgeOptions } from '../handle.js'
 import { type Frame, openEventStream } from '../http/event-stream.js'
 import { allowOf, operationMethod, withoutBody } from '../http/head.js'
@@ -93,6 +94,7 @@ async function answer(exchange: Exchange, context: ChatContext, path: ChatPath |
   if (operation === undefined) return toResponse(wrongMethod(path.keys()), base)
   // a stream opens before its message is stored; whoever asks about that message finds it
   if (!AT_ONCE.has(operation.route.id)) await options.deps.engine.chat.stored(session)
+  await admitWrite(options.room, operation.route)
   const { multipart } = operation.route as RouteDefinition
   const input = {
     ...(await readChatInput(operation.route, context.req.param(), request, incoming)),

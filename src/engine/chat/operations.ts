@@ -113,8 +113,10 @@ export function createChat(
   shared: AgentShared,
 ): { operations: ChatOperations; running(): number; close(): Promise<void> } {
   const { db, log } = context
-  const orphans = db.writeNow(() => failOrphans(db))
-  if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
+  db.recover(() => {
+    const orphans = failOrphans(db)
+    if (orphans > 0) log.info({ orphans }, 'chat messages whose answers were cut off are marked as failed')
+  })
   const annotations = createAnnotations(context)
   const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))

@@ -59,7 +59,9 @@ export class EmbeddingMigrations {
   start(context: EngineContext): void {
     this.#context = context
     const { db } = context
-    db.writeNow(() => db.run('UPDATE embedding_migrations SET next_at = 0 WHERE completed_at IS NULL'))
+    db.recover(() => {
+      db.run('UPDATE embedding_migrations SET next_at = 0 WHERE completed_at IS NULL')
+    })
     for (const { space_key } of db.all<{ space_key: number }>(
       `SELECT DISTINCT space_key FROM embedding_migrations JOIN vector_spaces USING (space_key)
        WHERE vector_spaces.state = 'superseded'`,
@@ -100,8 +102,10 @@ export class EmbeddingMigrations {
   }
 
   #turn(): void {
-    const { db } = this.#started()
+    const { db, options } = this.#started()
     clearTimeout(this.#timer)
+    // it is woken when there is room
+    if (options.room?.isFull === true) return
     const now = Date.now()
     let next = Number.POSITIVE_INFINITY
     for (const row of openMigrations(db)) {

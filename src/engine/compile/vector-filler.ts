@@ -72,7 +72,7 @@ export class VectorFiller {
   /** Begins; whatever kept a provider from answering may have been changed since the last start. */
   start(context: EngineContext): void {
     this.#context = context
-    context.db.writeNow(() => {
+    context.db.recover(() => {
       context.db.run('UPDATE vector_waits SET next_at = 0')
       forgetRefusals(context.db)
     })
@@ -173,8 +173,10 @@ export class VectorFiller {
   }
 
   #turn(): void {
-    const { db } = this.#started()
+    const { db, options } = this.#started()
     clearTimeout(this.#timer)
+    // it is woken when there is room
+    if (options.room?.isFull === true) return
     const now = Date.now()
     let next = Number.POSITIVE_INFINITY
     for (const { space_key, next_at } of spacesDue(db)) {

@@ -92,7 +92,9 @@ async function commitUpload(
   sourceId: string | null,
   received: Received[],
 ): Promise<AcceptedDocument[]> {
-  const { db, objects } = context
+  const { db, objects, options } = context
+  // crawls and imports that began while there was room
+  if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const added = received.filter((item) => sameBytes(db, space, sourceId, item) === undefined)
   if (added.length > 0) {
     const bytes = added.reduce((sum, { staged }) => sum + staged.size, 0)

@@ -11,7 +11,7 @@ const CRASH_LOOP_DAYS = 7 // failedCommitRetentionDays of a new space
 /** Work that a dead process had claimed is free again; what was running at many deaths is given up. */
 export function recoverClaims(context: EngineContext): void {
   const { db } = context
-  db.writeNow(() => {
+  db.recover(() => {
     db.run(
       'UPDATE jobs SET claimed_by = NULL, unclean_ends = unclean_ends + 1 WHERE claimed_by IS NOT NULL AND completed_at IS NULL',
     )

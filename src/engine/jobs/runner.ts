@@ -98,12 +98,17 @@ export class JobRunner {
 
   #turn(): void {
     this.#tellSettled([...this.#settled.keys()])
-    while (this.#running.size < BATCHES_AT_ONCE) {
+    // what room is left on a full disk is for those who read and those who remove
+    while (!this.#isFull() && this.#running.size < BATCHES_AT_ONCE) {
       const claimed = this.#claim()
       if (claimed === undefined) break
       this.#launch(claimed.spaceKey, claimed.work)
     }
     if (this.#running.size === 0) this.#purge()
+  }
+
+  #isFull(): boolean {
+    return this.#context.options.room?.isFull === true
   }
 
   #launch(spaceKey: number, work: Work[]): void {
@@ -173,6 +178,7 @@ export class JobRunner {
     const space = spaceByKey(this.#context.db, spaceKey)
     const failure = failureOf(error)
     const passes = passesByItself(error)
+    this.#context.options.room?.note(error)
     const again: Work[] = []
     for (const item of work) {
       const reason = givenUp(item.job, failure, passes, this.#context.now())
@@ -255,7 +261,7 @@ export class JobRunner {
       if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
       return
     }
-    if ((this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) {
+    if (this.#isFull() || (this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) {
       this.#lookAgain(spaceKey)
       return
     }
@@ -307,11 +313,12 @@ export class JobRunner {
     for (const id of jobIds) {
       const waiting = this.#settled.get(id)
       if (waiting === undefined) continue
-      const row = this.#context.db.get<{ completed_at: number | null; waits: number }>(
-        'SELECT completed_at, waits FROM jobs WHERE id = ?',
+      const row = this.#context.db.get<{ completed_at: number | null; isWaiting: number }>(
+        'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
+        this.#isFull() ? 1 : 0,
         id,
       )
-      if (row !== undefined && row.completed_at === null && row.waits === 0) continue
+      if (row !== undefined && row.completed_at === null && row.isWaiting === 0) continue
       this.#settled.delete(id)
       for (const resolve of waiting) resolve()
     }

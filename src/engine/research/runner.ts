@@ -87,7 +87,7 @@ export class ResearchRunner {
 
   #recover(): void {
     const { db, now } = this.#context
-    db.writeNow(() => {
+    db.recover(() => {
       db.run(
         `UPDATE research_tasks SET claimed_by = NULL, unclean_ends = unclean_ends + 1
          WHERE claimed_by IS NOT NULL AND completed_at IS NULL`,

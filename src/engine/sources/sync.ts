@@ -53,8 +53,10 @@ export class SourceSync {
   /** Takes up what a crash cut off, and starts the schedule. */
   start(): void {
     const { db, log, now, options } = this.#parts.context
-    const interrupted = db.writeNow(() => recoverSyncs(db, now()))
-    if (interrupted > 0) log.info({ interrupted }, 'syncs of sources that were cut off are tried again')
+    db.recover(() => {
+      const interrupted = recoverSyncs(db, now())
+      if (interrupted > 0) log.info({ interrupted }, 'syncs of sources that were cut off are tried again')
+    })
     this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted whole'))
     clearWork(options.dataDir).catch((error: unknown) => log.warn({ error: String(error) }, 'old work was not removed'))
     this.#later()
@@ -204,9 +206,10 @@ export class SourceSync {
 
   /** Begins what is due. Runs that were missed while the daemon was down count as one. */
   async #tick(): Promise<void> {
-    const { db, log, now } = this.#parts.context
+    const { db, log, now, options } = this.#parts.context
     try {
       await db.write(() => replanAll(db, now()))
+      if (options.room?.isFull === true) return
       for (const source of dueSources(db, now())) {
         if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, JSON.parse(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>

@@ -64,8 +64,11 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       consistencyClass: policies.consistencyPolicy.defaultClass,
     },
     parser: { kind: 'native', policyVersion: PARSER_POLICY_VERSION },
-    // after an I/O error nothing is written any more
-    storage: { healthy: !db.broken, provider: policies.storageProvider, objectStorageKind: 'filesystem' },
+    storage: {
+      healthy: !db.broken && context.options.room?.state().isFull !== true,
+      provider: policies.storageProvider,
+      objectStorageKind: 'filesystem',
+    },
   }
 }
 

@@ -31,9 +31,14 @@ export class Database {
   readonly #checkpointer: Checkpointer
   #waiting: Waiting[] = []
   #scheduled = false
+  readonly #refused: (error: unknown) => void
+  /** writes of the start that found no room: they come before all others */
+  #owed: (() => void)[] = []
   #broken: unknown
 
-  constructor(path: string) {
+  /** @param refused is told every failure that came from the disk */
+  constructor(path: string, refused: (error: unknown) => void = () => {}) {
+    this.#refused = refused
     const fresh = !existsSync(path)
     this.#sqlite = new Sqlite(path)
     if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
@@ -68,7 +73,7 @@ export class Database {
    * throws is undone alone. `work` must not await.
    */
   write<T>(work: () => T): Promise<T> {
-    if (this.#broken !== undefined) return Promise.reject(unwritable(this.#broken))
+    if (this.#broken !== undefined) return Promise.reject(this.#unwritable(this.#broken))
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run: work, resolve: resolve as (value: never) => void, reject })
       if (this.#scheduled) return
@@ -79,12 +84,30 @@ export class Database {
 
   /** The same, at once and alone: for start-up and for callers that cannot wait. */
   writeNow<T>(work: () => T): T {
+    const withOwed = () => {
+      for (const owed of this.#owed) owed()
+      return work()
+    }
     try {
-      const result = this.#sqlite.transaction(work).immediate()
+      const result = this.#sqlite.transaction(withOwed).immediate()
+      this.#owed = []
       this.#checkpointer.wrote()
       return result
     } catch (error) {
-      throw unwritable(error)
+      throw this.#unwritable(error)
+    }
+  }
+
+  /**
+   * Runs what recovers the rows at the start. Where the disk has no room for it, it runs before the next write, in the
+   * same transaction: nobody writes to rows that were not recovered.
+   */
+  recover(work: () => void): void {
+    try {
+      this.writeNow(work)
+    } catch (error) {
+      if (!(error instanceof KsError) || error.code !== 'storage-full') throw error
+      this.#owed.push(work)
     }
   }
 
@@ -105,6 +128,7 @@ export class Database {
     const started = performance.now()
     try {
       this.#sqlite.exec('BEGIN IMMEDIATE')
+      for (const owed of this.#owed) owed()
       let index = 0
       for (; index < batch.length; index++) {
         const waiting = batch[index]
@@ -114,6 +138,7 @@ export class Database {
         if (outcome !== undefined) done.push({ waiting, value: outcome.value })
       }
       this.#sqlite.exec('COMMIT')
+      this.#owed = []
       this.#checkpointer.wrote()
       this.#waiting = [...batch.slice(index), ...this.#waiting]
     } catch (error) {
@@ -138,7 +163,7 @@ export class Database {
       if (!this.#sqlite.inTransaction) throw error
       this.#sqlite.exec('ROLLBACK TO one')
       this.#sqlite.exec('RELEASE one')
-      waiting.reject(unwritable(error))
+      waiting.reject(this.#unwritable(error))
       return undefined
     }
   }
@@ -147,7 +172,14 @@ export class Database {
     if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK')
     // After an I/O error the outcome of the commit is unknown: no later write may build on it.
     if (isIoError(error)) this.#broken = error
-    for (const waiting of batch) waiting.reject(unwritable(error))
+    for (const waiting of batch) waiting.reject(this.#unwritable(error))
+  }
+
+  #unwritable(error: unknown): unknown {
+    const refused = diskError(error)
+    if (refused === undefined) return error
+    this.#refused(refused)
+    return refused
   }
 
   #statement(sql: string): Sqlite.Statement {
@@ -197,8 +229,4 @@ export class Database {
 
 function isIoError(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_IOERR')
-}
-
-function unwritable(error: unknown): unknown {
-  return diskError(error) ?? error
 }

@@ -26,12 +26,12 @@ export class AnnotationJobs {
     this.#context = context
     this.#matcher = matcher
     const { db } = context
-    db.writeNow(() =>
+    db.recover(() => {
       db.run(
         `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
          WHERE status IN ('waiting', 'processing')`,
-      ),
-    )
+      )
+    })
   }
 
   /** Begins a switch, or names the one of the same kind that is under way. @throws ChatError `invalid_param` */
