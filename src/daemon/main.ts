@@ -4,9 +4,12 @@ import { openEngine } from '../engine/index.js'
 import type { DaemonMode } from '../local/daemon-file.js'
 import { localDirs } from '../local/dirs.js'
 import { diskError } from '../local/disk-error.js'
+import { StoreRefused } from '../local/store-refused.js'
 import { DataDirOwned, type RunningDaemon, startDaemon } from './run.js'
 import { programVersion } from './version.js'
 
+/** EX_DATAERR of sysexits.h: what lies in the data directory is damaged or not whole */
+const EXIT_DATA = 65
 /** EX_TEMPFAIL of sysexits.h: another process owns the data directory, try again later */
 const EXIT_OWNED = 75
 /** EX_SOFTWARE of sysexits.h: a defect of this program */
@@ -110,6 +113,10 @@ function explain(error: unknown, mode: DaemonMode): number {
     if (mode === 'auto') return 0 // of several daemons started at once, one serves all callers
     process.stderr.write(`ksd: ${error.message}\n`)
     return EXIT_OWNED
+  }
+  if (error instanceof StoreRefused) {
+    process.stderr.write(`ksd: ${error.message}\n`)
+    return EXIT_DATA
   }
   if (error instanceof KsError) {
     process.stderr.write(`ksd: ${error.message}\n`)

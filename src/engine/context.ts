@@ -8,6 +8,7 @@ import type { ModelRegistry } from './models/registry.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
 import type { ObjectStore } from './storage/objects.js'
+import type { StoreIdentity } from './storage/store-identity.js'
 
 /** What the slices of the engine share; wired by hand in `engine.ts`. */
 export interface EngineContext {
@@ -15,6 +16,8 @@ export interface EngineContext {
   instance: string
   db: Database
   objects: ObjectStore
+  /** whether the database can know all objects */
+  identity: StoreIdentity
   indexes: SearchIndexes
   compiler: Compiler
   lsa: LsaEmbedding

@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { newId } from '../lib/ids.js'
+import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine, EngineOptions } from './api.js'
 import { createChat } from './chat/operations.js'
 import { createCompiler } from './compile/compiler.js'
@@ -54,8 +53,8 @@ import {
 } from './spaces/spaces.js'
 import { spaceStats, spaceStatus } from './spaces/status.js'
 import { findSpace, toSpace } from './spaces/store.js'
-import { Database } from './storage/database.js'
-import { ObjectStore } from './storage/objects.js'
+import type { Database } from './storage/database.js'
+import { explainDamage, openStore } from './storage/open-store.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createFileSystem } from './vfs/vfs.js'
 import { SemanticViews } from './views/views.js'
@@ -65,19 +64,27 @@ import { createSnapshots } from './workspaces/operations.js'
 /**
  * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
  * and the job runner. Everything that the parts share is wired here, by hand.
+ *
+ * @throws StoreRefused where database and objects do not make a whole store
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { dataDir, log } = options
-  await mkdir(join(dataDir, 'db'), { recursive: true, mode: 0o700 })
-  const { room } = options
-  const db = new Database(join(dataDir, 'db', 'main.sqlite'), (error) => room?.note(error))
-  const objects = await ObjectStore.open(join(dataDir, 'objects'))
+  const layout = dataLayout(options.dataDir)
+  try {
+    return await openOn(layout, options)
+  } catch (error) {
+    throw explainDamage(error, layout)
+  }
+}
+
+async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
+  const { log, room } = options
+  const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error))
   db.recover(() => {
     const abandoned = abandonUnacknowledged(db)
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
   })
   const indexes = createSearchIndexes({
-    dir: join(dataDir, 'indexes'),
+    dir: layout.indexes,
     source: createReplaySource(db),
     log: (message) => log.info({}, message),
   })
@@ -86,6 +93,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     instance: newId(),
     db,
     objects,
+    identity,
     indexes,
     compiler: createCompiler(),
     lsa: new LsaEmbedding(),
@@ -255,6 +263,7 @@ function wire(
       await Promise.all([context.vectors.close(), context.migrations.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
+      context.identity.closed()
       await db.close()
     },
   }

@@ -24,6 +24,10 @@ export interface DataLayout {
   databaseDir: string
   database: string
   objects: string
+  /** says which store the objects are of, and how often it was opened */
+  storeFile: string
+  /** while it is there, no object goes that the database does not know; a person removes it */
+  keepUnknown: string
   indexes: string
 }
 
@@ -45,6 +49,8 @@ export function dataLayout(root: string): DataLayout {
     databaseDir: join(root, 'db'),
     database: join(root, 'db', 'main.sqlite'),
     objects: join(root, 'objects'),
+    storeFile: join(root, 'objects', 'store.json'),
+    keepUnknown: join(root, 'objects', 'keep-unknown'),
     indexes: join(root, 'indexes'),
   }
 }

@@ -127,6 +127,10 @@ function dataDirectory(dataDir: string): Finding {
   if (existsSync(key) && process.platform !== 'win32' && (statSync(key).mode & 0o077) !== 0) {
     return { check, state: 'failed', found: `${key} is readable by others`, fix: `\`chmod 600 ${key}\`` }
   }
+  if (existsSync(layout.keepUnknown)) {
+    const [why = ''] = readFileSync(layout.keepUnknown, 'utf8').split('\n')
+    return { check, state: 'warning', found: why.slice(0, 400), fix: `${layout.keepUnknown} says what can be done` }
+  }
   return { check, state: 'ok', found: dataDir }
 }
 

@@ -4,7 +4,7 @@ import { retentionOf } from '../retention/policy.js'
 import type { Database } from '../storage/database.js'
 import type { Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
-import { expiredCommitRows, isLeftover, isOrphan, isShownBy } from './raw-objects.js'
+import { expiredCommitRows, isCollectable, isLeftover, isShownBy } from './raw-objects.js'
 
 const SLICE = 200
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -45,7 +45,7 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE)
   const found = files
-    .filter((file) => file.isObject && isOrphan(context.db, file, scan.now) && isShownBy(context.db, space, file.key))
+    .filter((file) => file.isObject && isCollectable(context, file, scan.now) && isShownBy(context.db, space, file.key))
     .map((file) =>
       candidate(scan, {
         type: 'staged-object',

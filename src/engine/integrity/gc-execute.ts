@@ -9,7 +9,7 @@ import { ObjectStore } from '../storage/objects.js'
 import { isKnown } from './audience.js'
 import type { Scan } from './findings.js'
 import { abandonedVersions, supersededVectorSpaces, targetName, traceCutoff } from './gc-candidates.js'
-import { type ExpiredCommit, expiredCommitRows, isLeftover, isNamed, isOrphan } from './raw-objects.js'
+import { type ExpiredCommit, expiredCommitRows, isCollectable, isLeftover, isNamed } from './raw-objects.js'
 
 const VECTORS_A_TRANSACTION = 2000
 /** Ids that differ in their last digit only. */
@@ -105,7 +105,7 @@ export async function removeObject(
   const file = await objects.describe(objectKey)
   if (file === undefined) return begun && finish(db, ticket)
   const ours = await db.write(() => {
-    if (!isOrphan(db, { key: objectKey, ...file }, now)) return false
+    if (!isCollectable(context, { key: objectKey, ...file }, now)) return false
     ticket.begin()
     return true
   })

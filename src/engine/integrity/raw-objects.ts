@@ -1,8 +1,9 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
+import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import type { ObjectStore } from '../storage/objects.js'
+import type { ObjectStore, StoredFile } from '../storage/objects.js'
 import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
 import { type Finding, finding, type Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
@@ -102,25 +103,43 @@ const strangers: Phase = async (scan, after) => {
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
   const findings: Finding[] = []
   for (const file of files) {
-    const target = { type: 'raw-object', objectKey: file.key } as const
-    const stray = !file.isObject || isOrphan(context.db, file, scan.now)
-    if (!stray || !isShownBy(context.db, space, file.key)) continue
-    if (!file.isObject) {
-      const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
-      findings.push(finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' }))
-    } else {
-      const remedy = { by: 'removing-object', objectKey: file.key } as const
-      const message = `object ${file.key.slice(-8)} of ${file.size} bytes belongs to no document`
-      findings.push(finding('orphaned-staged-object', 'orphaned-object', message, target, remedy))
-    }
+    const found = strayAt(scan, file)
+    if (found !== undefined && isShownBy(context.db, space, file.key)) findings.push(found)
   }
   return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
 }
 
+/** What is to be said of a file, unless a row names it or it is too young to tell. */
+function strayAt({ context, now }: Scan, file: StoredFile): Finding | undefined {
+  const target = { type: 'raw-object', objectKey: file.key } as const
+  if (!file.isObject) {
+    const message = `${JSON.stringify(file.key)} is not a file of this store; it is left alone`
+    return finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
+  }
+  if (isNamed(context.db, file.key, now)) return undefined
+  const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
+  const doubt = context.identity.doubt()
+  if (doubt !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
+    const message = `${name} belongs to no document that the database knows; it stays, because ${doubt}`
+    return finding('orphaned-staged-object', 'unknown-object', message, target, { by: 'nobody' }, 'warning')
+  }
+  if (!isOld(file, now)) return undefined
+  const remedy = { by: 'removing-object', objectKey: file.key } as const
+  return finding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, target, remedy)
+}
+
+function isOld(file: { modifiedAt: number }, now: number): boolean {
+  return now - file.modifiedAt >= GRACE_MS
+}
+
+/** Whether an object may be collected: an orphan, and the database knows all objects. */
+export function isCollectable(context: EngineContext, file: { key: string; modifiedAt: number }, now: number): boolean {
+  return isOrphan(context.db, file, now) && context.identity.doubt() === undefined
+}
+
 /** Whether an object is older than the grace and named by no document, live or being purged, no open commit, no chat. */
-export function isOrphan(db: Database, file: { key: string; modifiedAt: number }, now: number): boolean {
-  if (now - file.modifiedAt < GRACE_MS) return false
-  return !isNamed(db, file.key, now)
+function isOrphan(db: Database, file: { key: string; modifiedAt: number }, now: number): boolean {
+  return isOld(file, now) && !isNamed(db, file.key, now)
 }
 
 /**

@@ -47,9 +47,12 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
   return { removed: collecting.length, more: rows.length === batchRows }
 }
 
-/** Bytes that nothing else names: those of an upload that ended, and those it would have become. */
+/**
+ * Bytes that nothing else names: those of an upload that ended, and those it would have become unless documents that the
+ * database does not know may need them.
+ */
 async function removeObjects({ context }: Scope, row: ExpiredCommit): Promise<void> {
   if (row.raw_object_key !== null) await context.objects.discard(row.id)
   const key = row.published_object_key
-  if (key !== null) await removeUnreferenced(context, key)
+  if (key !== null && context.identity.doubt() === undefined) await removeUnreferenced(context, key)
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
@@ -36,14 +36,18 @@ export class Database {
   #owed: (() => void)[] = []
   #broken: unknown
 
-  /** @param refused is told every failure that came from the disk */
-  constructor(path: string, refused: (error: unknown) => void = () => {}) {
+  /**
+   * @param refused is told every failure that came from the disk
+   * @param accept looks at what is there before anything is changed, and throws where it must not be opened
+   */
+  constructor(path: string, refused: (error: unknown) => void = () => {}, accept: (db: Database) => void = () => {}) {
     this.#refused = refused
-    const fresh = !existsSync(path)
+    const fresh = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
     this.#sqlite = new Sqlite(path)
     if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
     this.#checkpointer = new Checkpointer(path)
     this.#setPragmas()
+    accept(this)
     this.#migrate()
   }
 
@@ -109,6 +113,12 @@ export class Database {
       if (!(error instanceof KsError) || error.code !== 'storage-full') throw error
       this.#owed.push(work)
     }
+  }
+
+  /** Moves the log into the database file, as far as nobody reads it. @returns whether all of it was moved */
+  checkpoint(): boolean {
+    const rows = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as { busy: number; log: number; checkpointed: number }[]
+    return rows.every((row) => row.busy === 0 && row.log === row.checkpointed)
   }
 
   async close(): Promise<void> {

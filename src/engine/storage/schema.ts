@@ -18,6 +18,7 @@ import { RESEARCH_SCHEMA } from './schema-research.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
 import { SOURCE_READERS_SCHEMA } from './schema-source-readers.js'
 import { SOURCES_SCHEMA } from './schema-sources.js'
+import { STORE_SCHEMA } from './schema-store.js'
 import { VALIDATORS_SCHEMA } from './schema-validators.js'
 import { VECTOR_COUNTS_SCHEMA } from './schema-vector-counts.js'
 import { VECTORS_SCHEMA } from './schema-vectors.js'
@@ -72,4 +73,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   EMBEDDING_MIGRATIONS_SCHEMA,
   VALIDATORS_SCHEMA,
   VIEW_COVERAGE_SCHEMA,
+  STORE_SCHEMA,
 ]

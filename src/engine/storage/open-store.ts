@@ -1,0 +1,42 @@
+import { mkdir } from 'node:fs/promises'
+import type { DataLayout } from '../../local/layout.js'
+import { StoreRefused } from '../../local/store-refused.js'
+import type { EngineLog } from '../api.js'
+import { Database } from './database.js'
+import { ObjectStore } from './objects.js'
+import { checkStore, openIdentity, refuseOther, type StoreIdentity, whatToDo } from './store-identity.js'
+
+export interface OpenStore {
+  db: Database
+  objects: ObjectStore
+  identity: StoreIdentity
+}
+
+/**
+ * Opens database and objects of a data directory that the caller has locked.
+ *
+ * @param refused is told every failure that came from the disk
+ * @throws StoreRefused where the database is missing, damaged or of another store, and then leaves every byte as it was
+ */
+export async function openStore(
+  layout: DataLayout,
+  log: EngineLog,
+  refused: (error: unknown) => void,
+): Promise<OpenStore> {
+  const { logLost } = checkStore(layout)
+  await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
+  // One that is refused is not closed: closing would move its log into it. The process ends, or forgets it.
+  const db = new Database(layout.database, refused, (opened) => refuseOther(opened, layout))
+  const objects = await ObjectStore.open(layout.objects)
+  return { db, objects, identity: openIdentity({ db, layout, log, logLost }) }
+}
+
+/** What SQLite found to be damaged while a store was opened, in words for a person; other errors as they are. */
+export function explainDamage(error: unknown, layout: DataLayout): unknown {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (!(cause instanceof Error) || !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
+  return new StoreRefused(`the database ${layout.database} is damaged: ${cause.message}. ${whatToDo(layout)}`, {
+    cause,
+  })
+}

@@ -1,0 +1,216 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { KsError } from '../../contract/errors.js'
+import { newId } from '../../lib/ids.js'
+import { diskError } from '../../local/disk-error.js'
+import type { DataLayout } from '../../local/layout.js'
+import { createPrivateFile, isCode, readIfExists, writePrivateFile } from '../../local/private-file.js'
+import { StoreRefused } from '../../local/store-refused.js'
+import type { EngineLog } from '../api.js'
+import type { Database } from './database.js'
+import { databaseState } from './database-file.js'
+
+/**
+ * Which store the database and the objects belong to. The id stands in the database and in a file beside the objects,
+ * with a count of the starts, so that objects are never judged by a database that cannot know them: one that is new, of
+ * another store, or from before some of them came.
+ */
+export interface StoreIdentity {
+  /** why objects that the database does not know must stay; nothing when the database knows all */
+  doubt(): string | undefined
+  /** when it was opened, milliseconds since the epoch: what is older came with an earlier start */
+  readonly openedAt: number
+  /** Notes an orderly end: everything that was logged stands in the database. */
+  closed(): void
+}
+
+/** What stands beside the objects. */
+interface Beside {
+  store: string
+  /** starts so far */
+  opened: number
+  /** whether the last run ended in order, after which there need be no log */
+  closed: boolean
+}
+
+const STATES = { missing: 'is missing', empty: 'is empty', blank: 'holds no tables' } as const
+const TENANT_FOLDER = /^[0-9a-f]{24}$/
+
+/**
+ * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
+ *
+ * @returns whether the log of a run that ended without order is gone, and with it what was written last
+ * @throws StoreRefused where files of a store lie and its database is missing, empty or damaged
+ */
+export function checkStore(layout: DataLayout): { logLost: boolean } {
+  const state = databaseState(layout.database)
+  if (state.is === 'damaged')
+    throw new StoreRefused(`the database ${layout.database} is damaged: ${state.what}. ${whatToDo(layout)}`)
+  if (state.is !== 'whole') {
+    const left = remains(layout)
+    if (left !== undefined)
+      throw new StoreRefused(
+        `the database ${layout.database} ${STATES[state.is]}, and ${left} shows that there was one. ${whatToDo(layout)}`,
+      )
+    return { logLost: false }
+  }
+  const beside = readBeside(layout)
+  return { logLost: beside?.closed === false && sizeOf(`${layout.database}-wal`) === 0 }
+}
+
+/** How a person goes on from a database that cannot be used. */
+export function whatToDo({ root, databaseDir, objects, indexes }: DataLayout): string {
+  return `Nothing was changed: put a backup of ${root} in its place, or, to start anew without what it held, move ${databaseDir}, ${objects} and ${indexes} away`
+}
+
+/** What of an earlier store lies in the directory, if anything does. */
+function remains({ database, objects, indexes, storeFile }: DataLayout): string | undefined {
+  if (existsSync(storeFile)) return storeFile
+  const [tenant] = tenantsIn(objects)
+  if (tenant !== undefined) return join(objects, tenant)
+  if (sizeOf(database) === 0 && sizeOf(`${database}-wal`) > 0) return `${database}-wal`
+  const index = namesIn(indexes)[0]
+  return index === undefined ? undefined : join(indexes, index)
+}
+
+/** Names of tenants' folders that hold objects. */
+function tenantsIn(objects: string): string[] {
+  return namesIn(objects).filter(
+    (name) => TENANT_FOLDER.test(name) && namesIn(join(objects, name, 'sha256')).length > 0,
+  )
+}
+
+/** @throws StoreRefused for a database of another store than the objects beside it */
+export function refuseOther(db: Database, layout: DataLayout): void {
+  const beside = readBeside(layout)
+  if (beside === undefined || db.get("SELECT 1 FROM sqlite_schema WHERE name = 'store'") === undefined) return
+  const known = readKnown(db)
+  if (known === undefined || known.id === beside.store) return
+  throw new StoreRefused(
+    `the database ${layout.database} is of store ${known.id}, and ${layout.objects} holds the objects of store ${beside.store}. ${whatToDo(layout)}`,
+  )
+}
+
+function readKnown(db: Database): Known | undefined {
+  return db.get<Known>('SELECT id, opened FROM store')
+}
+
+interface Opening {
+  db: Database
+  layout: DataLayout
+  log: EngineLog
+  /** what `checkStore` found */
+  logLost: boolean
+}
+
+interface Known {
+  id: string
+  opened: number
+}
+
+/**
+ * Compares the database with what stands beside the objects, and writes down this start in both: first in the database,
+ * so that a crash in between never looks like a database that is too old.
+ */
+export function openIdentity(opening: Opening): StoreIdentity {
+  const { db, layout, log } = opening
+  const { storeFile, keepUnknown } = layout
+  const known = readKnown(db)
+  const beside = readBeside(layout)
+  const why = reasonToDoubt(opening, known, beside)
+  if (why !== undefined) createPrivateFile(keepUnknown, `${why}.\n${ABOUT_DOUBT}\n`)
+  if (existsSync(keepUnknown))
+    log.warn({ file: keepUnknown }, why ?? 'objects that the database does not know are kept')
+  const id = known?.id ?? beside?.store ?? newId()
+  const opened = Math.max(known?.opened ?? 0, beside?.opened ?? 0) + 1
+  const note = (closed: boolean) =>
+    writePrivateFile(storeFile, `${JSON.stringify({ store: id, opened, closed } satisfies Beside)}\n`)
+  try {
+    db.writeNow(() => {
+      db.run('DELETE FROM store')
+      db.run('INSERT INTO store (id, opened) VALUES (?, ?)', id, opened)
+    })
+    note(false)
+  } catch (error) {
+    if (!isFull(error)) throw error // reading goes on without room
+    log.warn({ error: String(error) }, 'this start was not written down')
+  }
+  return {
+    openedAt: Date.now(),
+    doubt() {
+      if (existsSync(keepUnknown)) return `${keepUnknown} tells why it may not know all`
+      const found = readFound(layout)
+      return found === id ? undefined : `${storeFile} ${found === undefined ? 'is not there' : 'is of another store'}`
+    },
+    closed() {
+      try {
+        if (db.checkpoint()) note(true)
+      } catch (error) {
+        log.warn({ error: String(error) }, 'an orderly end was not written down')
+      }
+    },
+  }
+}
+
+const ABOUT_DOUBT =
+  'Files below this folder that the database does not know are therefore left alone: `ks fsck SPACE` names them, `ks gc` does not remove them. Put the missing part of the database back from a backup, or send the documents again (`ks ingest`); then remove this file.'
+
+/** Why objects may lie here that the database does not know, as far as it can be told. */
+function reasonToDoubt(
+  { db, layout, logLost }: Opening,
+  known: Known | undefined,
+  beside: Beside | undefined,
+): string | undefined {
+  const { database, objects, storeFile } = layout
+  if (logLost)
+    return `${database}-wal is missing although the last run did not end in order: what was written last may be lost`
+  if (beside !== undefined && (known?.opened ?? 0) < beside.opened)
+    return `the database ${database} is older than the objects in ${objects}: it was opened ${known?.opened ?? 0} times, they were ${beside.opened} times`
+  if (beside !== undefined || tenantsIn(objects).length === 0) return undefined
+  if (known !== undefined) return `${storeFile} is missing: the objects may be of another store`
+  return db.get<{ one: number }>('SELECT 1 one FROM spaces LIMIT 1') === undefined
+    ? `the database ${database} holds no space, and ${objects} holds objects`
+    : undefined
+}
+
+/** @throws StoreRefused for a file that cannot be understood: whose objects these are is not guessed */
+function readBeside({ storeFile: path }: DataLayout): Beside | undefined {
+  try {
+    const text = readIfExists(path)
+    if (text === undefined) return undefined
+    const { store, opened, closed }: Partial<Beside> = JSON.parse(text)
+    if (typeof store === 'string' && typeof opened === 'number' && typeof closed === 'boolean')
+      return { store, opened, closed }
+  } catch {
+    // Told below, as any other text that is not ours.
+  }
+  throw new StoreRefused(
+    `${path} must say which store the objects are of, and cannot be read: put it back from a backup, or remove it`,
+  )
+}
+
+/** The store that the objects are of now; nothing where that cannot be read. */
+function readFound(layout: DataLayout): string | undefined {
+  try {
+    return readBeside(layout)?.store
+  } catch {
+    return undefined
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return (error instanceof KsError ? error : diskError(error))?.code === 'storage-full'
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return []
+    throw error
+  }
+}

@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { type Engine, type EngineOptions, openEngine } from '../../../src/engine/index.js'
+import { dataLayout } from '../../../src/local/layout.js'
+import { StoreRefused } from '../../../src/local/store-refused.js'
+import { ADA, engineOptions } from '../../helpers/engine.js'
+import { allCandidates, allIssues, spaceWith, sql } from '../integrity/space.js'
+
+const folders: string[] = []
+const engines: Engine[] = []
+const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
+
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.close()
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'ks-store-'))
+  folders.push(made)
+  return made
+}
+
+async function open(dataDir: string, changes: Partial<EngineOptions> = {}): Promise<Engine> {
+  const engine = await openEngine(engineOptions(dataDir, changes))
+  engines.push(engine)
+  return engine
+}
+
+async function close(engine: Engine): Promise<void> {
+  engines.splice(engines.indexOf(engine), 1)
+  await engine.close()
+}
+
+/** A data directory with a space of two documents, closed in order. */
+async function filled(slug = 'kept'): Promise<{ dataDir: string; id: string }> {
+  const dataDir = folder()
+  const engine = await open(dataDir)
+  const { id } = await spaceWith(engine, slug, 2)
+  await close(engine)
+  return { dataDir, id }
+}
+
+const database = (dataDir: string) => join(dataDir, 'db', 'main.sqlite')
+
+/** Every file below a directory with the hash of its bytes; the owner's lock and the log are no part of the store. */
+function bytesBelow(dataDir: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const part of ['db', 'objects', 'indexes'])
+    for (const entry of readdirSync(join(dataDir, part), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue
+      const path = join(entry.parentPath, entry.name)
+      found[path] = createHash('sha256').update(readFileSync(path)).digest('hex')
+    }
+  return found
+}
+
+/** The sentence with which a start is refused; every byte stays as it was. */
+async function refusal(dataDir: string): Promise<string> {
+  const before = bytesBelow(dataDir)
+  const error: unknown = await open(dataDir).then(
+    () => undefined,
+    (refused: unknown) => refused,
+  )
+  expect(error).toBeInstanceOf(StoreRefused)
+  expect(bytesBelow(dataDir)).toMatchObject(before)
+  const { message } = error as StoreRefused
+  expect(message).toContain(database(dataDir))
+  expect(message).toContain('backup')
+  expect(message).toContain('start anew')
+  return message
+}
+
+test('a lost database is not replaced by an empty one while files of a store lie there', async () => {
+  const { dataDir } = await filled()
+  rmSync(database(dataDir))
+  expect(await refusal(dataDir)).toContain('is missing')
+  rmSync(dataLayout(dataDir).storeFile)
+  expect(await refusal(dataDir), 'the objects alone show it').toContain('is missing')
+  for (const name of readdirSync(join(dataDir, 'objects'))) rmSync(join(dataDir, 'objects', name), { recursive: true })
+  expect(await refusal(dataDir), 'the indexes alone show it').toContain('is missing')
+  rmSync(join(dataDir, 'indexes'), { recursive: true })
+  await open(dataDir)
+})
+
+test('a database cut at any length, or without its head, is refused by name and keeps its bytes', async () => {
+  const { dataDir } = await filled()
+  const whole = readFileSync(database(dataDir))
+  const page = whole.readUInt16BE(16)
+  const pages = whole.length / page
+  expect(Number.isInteger(pages)).toBe(true)
+  const cuts = new Set([0, 1, 15, 16, 99, 100, 511, 512, page - 1, whole.length - 1, whole.length - page / 2])
+  for (const at of [1, 2, Math.floor(pages / 2), pages - 1]) for (const near of [0, -1, 100]) cuts.add(at * page + near)
+  for (const cut of cuts) {
+    writeFileSync(database(dataDir), whole)
+    truncateSync(database(dataDir), cut)
+    expect(await refusal(dataDir), `cut at ${cut}`).toMatch(
+      cut === 0 ? /is empty/ : /is damaged: it (is cut short|has)/,
+    )
+  }
+  const headless = Buffer.from(whole)
+  headless.fill(0, 0, 100)
+  writeFileSync(database(dataDir), headless)
+  expect(await refusal(dataDir)).toContain('does not begin as a database does')
+  const pageless = Buffer.from(whole)
+  pageless.fill(0, 0, page)
+  writeFileSync(database(dataDir), pageless)
+  await refusal(dataDir)
+  const schemaless = Buffer.from(whole)
+  schemaless.fill(0xee, 100, page)
+  writeFileSync(database(dataDir), schemaless)
+  expect(await refusal(dataDir), 'what SQLite finds is told the same way').toContain('is damaged')
+  writeFileSync(database(dataDir), whole)
+  await open(dataDir)
+})
+
+test('an empty database made by another program is refused where objects lie', async () => {
+  const { dataDir } = await filled()
+  rmSync(database(dataDir))
+  sql(dataDir, (db) => db.exec('VACUUM'))
+  expect(statSync(database(dataDir)).size).toBeGreaterThanOrEqual(0)
+  await refusal(dataDir)
+  rmSync(database(dataDir))
+  sql(dataDir, (db) => db.exec('CREATE TABLE notes (text); DROP TABLE notes'))
+  expect(await refusal(dataDir)).toContain('holds no tables')
+})
+
+test('a database of another store is refused', async () => {
+  const [mine, other] = [await filled('mine'), await filled('other')]
+  cpSync(database(other.dataDir), database(mine.dataDir))
+  expect(await refusal(mine.dataDir)).toContain('of store')
+})
+
+test('what a first start left when it was cut off is no store', async () => {
+  const dataDir = folder()
+  mkdirSync(join(dataDir, 'db'))
+  mkdirSync(join(dataDir, 'objects'))
+  writeFileSync(database(dataDir), '')
+  await open(dataDir)
+})
+
+test('objects that an older copy of the database does not know are named and never collected', async () => {
+  const { dataDir, id } = await filled()
+  const copy = readFileSync(database(dataDir))
+  const later = await open(dataDir)
+  const { id: lost } = await spaceWith(later, 'later', 3)
+  await close(later)
+  writeFileSync(database(dataDir), copy)
+
+  const warnings: string[] = []
+  const log = { debug() {}, info() {}, warn: (_: unknown, message: string) => warnings.push(message), error() {} }
+  const engine = await open(dataDir, { log, now: () => Date.now() + 24 * 60 * 60 * 1000 })
+  expect(warnings.join()).toContain('older than the objects')
+  const unknown = (await allIssues(engine, id)).filter(({ code }) => code === 'unknown-object')
+  expect(unknown).toHaveLength(3)
+  expect(unknown[0]).toMatchObject({ severity: 'warning', repairability: 'not-repairable' })
+  expect(unknown[0]?.message).toContain(dataLayout(dataDir).keepUnknown)
+  expect(await allCandidates(engine, id)).toEqual([])
+  const forged = unknown.map(({ target }) => ({
+    candidateType: 'staged-object' as const,
+    count: 1,
+    estimatedBytes: 1,
+    idempotencyKey: `gc-${target.objectKey}`.slice(0, 64),
+    reason: 'asked for all the same',
+    target,
+  }))
+  expect(await engine.integrity.gcExecute(ADA, id, forged)).toMatchObject({ deleted: 0 })
+  expect((await allIssues(engine, id)).filter(({ code }) => code === 'unknown-object')).toHaveLength(3)
+
+  // a person who does not want them back says so by removing the file
+  rmSync(dataLayout(dataDir).keepUnknown)
+  expect(await allCandidates(engine, id)).toHaveLength(3)
+  expect(lost).not.toBe(id)
+})
+
+test('nothing is collected from objects whose store file was taken away or exchanged', async () => {
+  const { dataDir, id } = await filled()
+  const { objects, storeFile } = dataLayout(dataDir)
+  const [tenant] = readdirSync(objects).filter((name) => /^[0-9a-f]{24}$/.test(name))
+  const orphan = join(objects, tenant ?? '', 'sha256', 'ab', `ab${'0'.repeat(62)}`)
+  mkdirSync(join(orphan, '..'), { recursive: true })
+  writeFileSync(orphan, 'left behind')
+  utimesSync(orphan, HOURS_AGO, HOURS_AGO)
+  const engine = await open(dataDir)
+  const candidates = await allCandidates(engine, id)
+  expect(candidates).toHaveLength(1)
+  const told = readFileSync(storeFile, 'utf8')
+  for (const text of [undefined, told.replace(/"store":"[^"]+"/, '"store":"another"')]) {
+    rmSync(storeFile, { force: true })
+    if (text !== undefined) writeFileSync(storeFile, text)
+    expect(await allCandidates(engine, id)).toEqual([])
+    expect(await engine.integrity.gcExecute(ADA, id, candidates)).toMatchObject({ deleted: 0 })
+  }
+  writeFileSync(storeFile, told)
+  chmodSync(storeFile, 0o600)
+  expect(await engine.integrity.gcExecute(ADA, id, candidates)).toMatchObject({ deleted: 1 })
+})
