@@ -91,7 +91,45 @@ export interface CompileFailure {
   message: string
 }
 
-export type CompileResult = { ok: true; document: CompiledDocument } | { ok: false; failure: CompileFailure }
+/** A passage as its row holds it. */
+export interface PreparedNode extends Omit<CompiledNode, 'sectionPath' | 'sourceElementIds'> {
+  /** JSON of the section path */
+  section: string
+  /** JSON of the ids of the elements */
+  elements: string
+  /** see `nodeHash` */
+  hash: Uint8Array
+}
+
+/** Bytes of a picture inside a document. */
+export interface PreparedAsset {
+  /** name of the item that shows it */
+  itemId: string
+  contentType: string
+  sha256: string
+  bytes: Uint8Array
+}
+
+/**
+ * A compiled document as it leaves the reading process: serialised, packed and hashed there, so that nobody else works on
+ * anything of the size of a document.
+ */
+export interface PreparedDocument
+  extends Pick<CompiledDocument, 'contentType' | 'parser' | 'title' | 'mediaType' | 'language' | 'metadata'> {
+  /** packed text and elements; see `StoredArtifact` */
+  artifact: Uint8Array
+  artifactHash: string
+  /** packed outline */
+  outline: Uint8Array
+  /** packed items, without the bytes of their pictures */
+  items: Uint8Array
+  assets: PreparedAsset[]
+  /** how many elements the artifact holds */
+  segments: number
+  nodes: PreparedNode[]
+}
+
+export type CompileResult = { ok: true; document: PreparedDocument } | { ok: false; failure: CompileFailure }
 
 /** One file to read. The parser opens `path` itself, read-only. */
 export interface CompileRequest {

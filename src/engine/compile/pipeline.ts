@@ -1,19 +1,18 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
-import { advance, endCommit } from '../documents/staged-commits.js'
+import { endCommit } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
 import { type JobRow, moveJob } from '../jobs/store.js'
 import type { Lease } from '../leases.js'
 import type { IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
-import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { CompileFailure } from './compiled.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
-import { dropUnpublished, insertVersion, type PreparedVersion, prepareVersion } from './store.js'
+import { dropUnpublished } from './store.js'
+import { type ReadWork, storeVersions } from './store-versions.js'
 import { isTrained } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
 
@@ -30,12 +29,6 @@ export interface Built extends Work {
   versionKey: number
   nodes: { key: number; title: string; text: string }[]
 }
-
-/** text and documents that one transaction of nodes writes, so that the event loop is held for some milliseconds */
-const SLICE_BYTES = 512 * 1024
-const SLICE_DOCUMENTS = 32
-/** documents that are serialised before others get a turn */
-const PREPARED_A_TURN = 8
 
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
@@ -103,88 +96,15 @@ async function buildNodes(
     space,
     results.flatMap((result) => (result.ok ? [result.document.metadata] : [])),
   )
-  const built: Built[] = []
-  let slice: { work: Work; prepared: PreparedVersion }[] = []
-  let bytes = 0
-  const flush = async () => {
-    if (slice.length > 0) built.push(...(await storeVersions(context, space, slice)))
-    slice = []
-    bytes = 0
-    await turn()
-  }
+  const read: ReadWork[] = []
   for (const [index, work] of batch.entries()) {
     const result = results[index]
-    if (result === undefined) continue
-    if (!result.ok) {
-      await failJob(context, space, work, result.failure)
-      continue
-    }
-    slice.push({ work, prepared: await prepareVersion(result.document) })
-    bytes += result.document.text.length
-    if (bytes > SLICE_BYTES || slice.length >= SLICE_DOCUMENTS) await flush()
-    else if (slice.length % PREPARED_A_TURN === 0) await turn()
+    if (result?.ok === true) read.push({ work, document: result.document })
+    else if (result !== undefined) await failJob(context, space, work, result.failure)
   }
-  await flush()
+  const { built, refused } = await storeVersions(context, space, read, signal)
+  for (const { work, failure } of refused) await failJob(context, space, work, failure)
   return built
-}
-
-async function storeVersions(
-  context: EngineContext,
-  space: SpaceRow,
-  slice: { work: Work; prepared: PreparedVersion }[],
-): Promise<Built[]> {
-  const { db, indexes } = context
-  const { built, seq, stale, refused } = await db.write(() => {
-    const stored: Built[] = []
-    const refused: { work: Work; failure: { code: string; message: string } }[] = []
-    const stale: number[] = []
-    let last = 0
-    for (const { work, prepared } of slice) {
-      const { job, document, lease } = work
-      // a job that was canceled meanwhile is not at `queued` any more, and nothing is written for it
-      if (!moveJob(db, job.id, 'queued', 'parsed')) continue
-      const left = dropUnpublished(db, document.key, job.version)
-      if (left !== undefined) stale.push(...left.remove)
-      const failure = versionOverQuota(context, space, sizeOf(prepared))
-      if (failure !== undefined) {
-        refused.push({ work, failure })
-        continue
-      }
-      const owner = { spaceKey: space.key, docKey: document.key, version: job.version }
-      const written = insertVersion(db, owner, prepared)
-      moveJob(db, job.id, 'parsed', 'outline_built')
-      moveJob(db, job.id, 'outline_built', 'nodes_generated')
-      advance(db, [job.id], ['metadata-prepared', 'artifacts-built', 'nodes-built'])
-      last = written.seq ?? last
-      const { firstNode } = written
-      const nodes =
-        firstNode === undefined
-          ? []
-          : prepared.document.nodes.map((node, place) => ({
-              key: firstNode + place,
-              title: node.title,
-              text: node.text,
-            }))
-      stored.push({
-        ...{ job: { ...job, stage: 'nodes_generated' }, document, versionKey: written.versionKey, nodes },
-        ...(lease === undefined ? {} : { lease }),
-      })
-    }
-    return { built: stored, seq: last, stale, refused }
-  })
-  // Called in the order of the commits, before anything else is waited for: a removal that is logged later comes later.
-  const applied = seq === 0 ? undefined : indexes.apply(space.id, { seq, add: built.flatMap(toIndexed), remove: stale })
-  await Promise.all([applied, ...refused.map(({ work, failure }) => failJob(context, space, work, failure))])
-  return built
-}
-
-function sizeOf({ document, artifact, outline, items }: PreparedVersion): VersionSize {
-  const pictures = document.items.reduce((sum, { asset }) => sum + (asset?.bytes.length ?? 0), 0)
-  return {
-    artifactBytes: artifact.length + outline.length + items.length + pictures,
-    segments: document.elements.length,
-    nodes: document.nodes.length,
-  }
 }
 
 function toIndexed({ document, nodes }: Built): IndexedNode[] {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced, retireDocument } from '../documents/delete.js'
@@ -14,8 +15,12 @@ import { addToIndex, type FilledVector } from './vector-rows.js'
 import { activeVectorSpace, insertVectors, isTrained } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
 
+/** Vectors that one transaction stores at most; those of more passages are stored before the publication. */
+const VECTORS_AT_ONCE = 256
+
 /**
- * Stores the vectors of a batch and makes its versions visible, in one transaction; then tells the index.
+ * Stores the vectors of a batch and makes its versions visible, in one transaction; then tells the index. The vectors of
+ * large versions are stored and told before, in slices.
  *
  * @returns false, with nothing done, where the vectors are of a model that the space does not use any more
  */
@@ -26,7 +31,10 @@ export async function publishBatch(
   embedded: EmbeddedNodes | undefined,
 ): Promise<boolean> {
   const { db, indexes } = context
-  const rows = vectorRows(built, embedded)
+  const all = vectorRows(built, embedded)
+  const isLarge = all.length > VECTORS_AT_ONCE
+  if (isLarge && embedded !== undefined && !(await storeVectors(context, space, built, embedded, all))) return false
+  const rows = isLarge ? [] : all
   const published = await db.write(() => {
     for (const item of built) assertHeld(context, item)
     const live = spaceByKey(db, space.key)
@@ -65,6 +73,45 @@ export async function publishBatch(
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)
   for (const row of retired) await removeUnreferenced(context, row.object_key)
+  return true
+}
+
+/**
+ * Stores vectors of versions that are not published yet, and tells the index, slice by slice. A version that was given up
+ * meanwhile gets none.
+ *
+ * @returns false where the vectors are of a model that the space does not use any more
+ */
+async function storeVectors(
+  context: EngineContext,
+  space: SpaceRow,
+  built: readonly Built[],
+  { vectorSpace }: EmbeddedNodes,
+  rows: readonly FilledVector[],
+): Promise<boolean> {
+  const { db } = context
+  const versions = new Map(built.map(({ document, versionKey }) => [document.key, versionKey]))
+  for (let from = 0; from < rows.length; from += VECTORS_AT_ONCE) {
+    const slice = rows.slice(from, from + VECTORS_AT_ONCE)
+    const stored = await db.write(() => {
+      const live = spaceByKey(db, space.key)
+      if (live === undefined) return []
+      if (activeVectorSpace(db, live)?.key !== vectorSpace.key) return undefined
+      const there = new Set(
+        [...new Set(slice.map(({ doc }) => doc))].filter(
+          (doc) =>
+            db.get('SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL', versions.get(doc) ?? null) !==
+            undefined,
+        ),
+      )
+      const wanted = slice.filter(({ doc }) => there.has(doc))
+      insertVectors(db, vectorSpace.key, wanted)
+      return wanted
+    })
+    if (stored === undefined) return false
+    if (stored.length > 0) await addToIndex(context, space, vectorSpace, stored)
+    await turn()
+  }
   return true
 }
 

@@ -1,51 +1,14 @@
-import { createHash } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
-import type { StoredArtifact, StoredItem } from '../documents/derived.js'
-import { itemName } from '../documents/derived.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import { pack } from '../storage/packed.js'
-import type { CompiledDocument, CompiledNode } from './compiled.js'
+import type { PreparedAsset, PreparedDocument, PreparedNode } from './compiled.js'
+import { cutParts, insertPart, type VersionPart } from './version-parts.js'
 
-/** A compiled document, serialised and hashed: everything the writing transaction needs, computed before it. */
-export interface PreparedVersion {
-  document: CompiledDocument
-  artifact: Uint8Array
-  artifactHash: string
-  outline: Uint8Array
-  items: Uint8Array
-  nodeHashes: Uint8Array[]
-}
-
-/** Serialises documents, giving the event loop a turn now and then. */
-export async function prepareVersion(document: CompiledDocument): Promise<PreparedVersion> {
-  const stored: StoredArtifact = { text: document.text, elements: document.elements }
-  const items: StoredItem[] = document.items.map(({ asset, ...item }) =>
-    asset === undefined
-      ? item
-      : { ...item, asset: { contentType: asset.contentType, sha256: sha256(asset.bytes), size: asset.bytes.length } },
-  )
-  const artifact = await pack(stored)
-  const prepared = {
-    document,
-    artifact,
-    artifactHash: createHash('sha256').update(document.text).update(JSON.stringify(document.outline)).digest('hex'),
-    outline: await pack(document.outline),
-    items: await pack(items),
-    nodeHashes: document.nodes.map(nodeHash),
-  }
-  if (document.nodes.length > 50) await turn()
-  return prepared
-}
-
-/** Hash of what a node says and where it stands; a row whose hash does not match was damaged. */
-export function nodeHash(node: Pick<CompiledNode, 'title' | 'text' | 'startOffset' | 'endOffset'>): Uint8Array {
-  return createHash('sha256')
-    .update(`${node.title}\n${node.startOffset}\n${node.endOffset}\n`)
-    .update(node.text)
-    .digest()
-    .subarray(0, 16)
+/** Row keys of what a version belongs to. */
+export interface VersionOwner {
+  spaceKey: number
+  docKey: number
+  version: number
 }
 
 export interface WrittenVersion {
@@ -56,85 +19,132 @@ export interface WrittenVersion {
   seq: number | undefined
 }
 
+/** Passages that one transaction removes at most: those of a larger version are left to the purge. */
+const DROPPED_AT_ONCE = 500
+
 /** Writes one version with its nodes, inside the caller's transaction. Nothing is visible before it is published. */
-export function insertVersion(
+export function insertVersion(db: Database, owner: VersionOwner, document: PreparedDocument): WrittenVersion {
+  const { versionKey, parts } = insertVersionRow(db, owner, document)
+  for (const part of parts) insertPart(db, owner.spaceKey, versionKey, part)
+  for (const asset of document.assets) insertAsset(db, versionKey, asset)
+  if (document.nodes.length === 0) return { versionKey, firstNode: undefined, lastNode: undefined, seq: undefined }
+  const firstNode = reserveNodeKeys(db, document.nodes.length)
+  const seq = insertNodes(db, { ...owner, versionKey, firstNode }, document.nodes)
+  return { versionKey, firstNode, lastNode: firstNode + document.nodes.length - 1, seq }
+}
+
+/**
+ * Writes the row of a version that has no nodes yet, inside the caller's transaction.
+ *
+ * @returns with what does not fit into the row
+ */
+export function insertVersionRow(
   db: Database,
-  owner: { spaceKey: number; docKey: number; version: number },
-  prepared: PreparedVersion,
-): WrittenVersion {
-  const { document } = prepared
-  const now = Date.now()
+  owner: VersionOwner,
+  document: PreparedDocument,
+): { versionKey: number; parts: VersionPart[] } {
+  const { row, parts } = cutParts(document)
   const versionKey = db.run(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
        artifact, outline_id, outline, items_id, items, node_count, segment_count, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[owner.docKey, owner.spaceKey, owner.version, document.title, newId(), prepared.artifactHash],
-    ...[document.contentType, document.parser, JSON.stringify(versionMetadata(document)), prepared.artifact],
-    ...[newId(), prepared.outline, newId(), prepared.items, document.nodes.length, document.elements.length, now],
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+    ...[owner.docKey, owner.spaceKey, owner.version, document.title, newId(), document.artifactHash],
+    ...[document.contentType, document.parser, JSON.stringify(versionMetadata(document)), row.artifact],
+    ...[newId(), row.outline, newId(), row.items, document.segments, Date.now()],
   ).key
-  let firstNode: number | undefined
-  let lastNode: number | undefined
-  document.nodes.forEach((node, index) => {
-    lastNode = insertNode(db, owner, versionKey, node, prepared.nodeHashes[index] ?? nodeHash(node))
-    firstNode ??= lastNode
-  })
-  document.items.forEach((item, index) => {
-    if (item.asset === undefined) return
-    db.run(
-      'INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)',
-      ...[versionKey, itemName(item, index), item.asset.contentType, sha256(item.asset.bytes), item.asset.bytes],
-    )
-  })
-  if (firstNode === undefined || lastNode === undefined)
-    return { versionKey, firstNode: undefined, lastNode: undefined, seq: undefined }
-  db.run('UPDATE versions SET first_node = ?, last_node = ? WHERE key = ?', firstNode, lastNode, versionKey)
-  const seq = db.run(
-    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)',
-    owner.spaceKey,
-    firstNode,
-    lastNode,
-  ).key
-  return { versionKey, firstNode, lastNode, seq }
+  return { versionKey, parts }
 }
 
-function insertNode(
+export function insertAsset(db: Database, versionKey: number, asset: PreparedAsset): void {
+  db.run(
+    'INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)',
+    ...[versionKey, asset.itemId, asset.contentType, asset.sha256, asset.bytes],
+  )
+}
+
+/**
+ * Sets row keys aside, inside the caller's transaction: the nodes of a version have consecutive keys, whoever else stores
+ * nodes while they are written.
+ *
+ * @returns the first of them
+ */
+export function reserveNodeKeys(db: Database, count: number): number {
+  const { changes } = db.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", count)
+  if (changes === 0) db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", count)
+  const last = db.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'")?.seq ?? count
+  return last - count + 1
+}
+
+/**
+ * Writes nodes that follow those a version has, under the keys that were set aside for it from `firstNode` on, inside the
+ * caller's transaction.
+ *
+ * @returns sequence of the projection log
+ */
+export function insertNodes(
   db: Database,
-  owner: { spaceKey: number; docKey: number },
-  versionKey: number,
-  node: CompiledNode,
-  hash: Uint8Array,
+  owner: VersionOwner & { versionKey: number; firstNode: number },
+  nodes: readonly PreparedNode[],
 ): number {
+  const { spaceKey, docKey, versionKey, firstNode } = owner
+  const keys = nodes.map(({ ordinal }) => firstNode + ordinal)
+  nodes.forEach((node, place) => {
+    db.run(
+      `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
+         start_offset, end_offset, page, kind, row_hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[keys[place] ?? null, newId(), spaceKey, docKey, versionKey, node.ordinal, node.title, node.text],
+      ...[node.section, node.outlineNodeId, node.elements, node.startOffset, node.endOffset],
+      ...[node.pageNumber ?? null, node.kind, node.hash],
+    )
+  })
+  const [first = firstNode] = keys
+  const last = keys.at(-1) ?? first
+  db.run(
+    'UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?',
+    ...[firstNode, last, nodes.length, versionKey],
+  )
   return db.run(
-    `INSERT INTO nodes (id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-       start_offset, end_offset, page, kind, row_hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[newId(), owner.spaceKey, owner.docKey, versionKey, node.ordinal, node.title, node.text],
-    ...[JSON.stringify(node.sectionPath), node.outlineNodeId, JSON.stringify(node.sourceElementIds)],
-    ...[node.startOffset, node.endOffset, node.pageNumber ?? null, node.kind, hash],
+    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)',
+    ...[spaceKey, first, last],
   ).key
 }
 
 /**
  * Removes a version that was never published, inside the caller's transaction: its compilation starts over, failed or was
- * canceled. @returns what the index has to forget, where it may know the version's nodes
+ * canceled. The rows of a large one are only taken out of everybody's sight; the purge removes them in slices.
+ *
+ * @returns what the index has to forget, where it may know the version's nodes
  */
 export function dropUnpublished(db: Database, docKey: number, version: number): IndexBatch | undefined {
-  const row = db.get<{ key: number; space_key: number; first_node: number | null; last_node: number | null }>(
-    'SELECT key, space_key, first_node, last_node FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL',
+  const row = db.get<{
+    key: number
+    space_key: number
+    first_node: number | null
+    last_node: number | null
+    node_count: number
+    has_parts: number
+  }>(
+    `SELECT key, space_key, first_node, last_node, node_count,
+       EXISTS (SELECT 1 FROM version_parts WHERE version_key = versions.key) has_parts
+     FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL`,
     docKey,
     version,
   )
   if (row === undefined) return undefined
-  db.run('DELETE FROM nodes WHERE version_key = ?', row.key)
-  db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
-  db.run('DELETE FROM versions WHERE key = ?', row.key)
   const { first_node: first, last_node: last } = row
+  if (row.node_count > DROPPED_AT_ONCE || row.has_parts === 1) leaveToPurge(db, row.key)
+  else {
+    db.run(
+      `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
+         AND node_key BETWEEN ? AND ?`,
+      ...[row.space_key, first, last],
+    )
+    db.run('DELETE FROM nodes WHERE version_key = ?', row.key)
+    db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
+    db.run('DELETE FROM versions WHERE key = ?', row.key)
+  }
   if (first === null || last === null) return undefined
-  db.run(
-    `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
-       AND node_key BETWEEN ? AND ?`,
-    ...[row.space_key, first, last],
-  )
   const seq = db.run(
     'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
     ...[row.space_key, first, last],
@@ -142,14 +152,15 @@ export function dropUnpublished(db: Database, docKey: number, version: number): 
   return { seq, add: [], remove: Array.from({ length: last - first + 1 }, (_, place) => first + place) }
 }
 
-function versionMetadata(document: CompiledDocument): Record<string, unknown> {
+/** Ends a version before the first revision: no revision shows it, its number is free, and the purge takes it next. */
+function leaveToPurge(db: Database, versionKey: number): void {
+  db.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', versionKey)
+}
+
+function versionMetadata(document: PreparedDocument): Record<string, unknown> {
   return {
     ...document.metadata,
     mediaType: document.mediaType,
     ...(document.language === undefined ? {} : { language: document.language }),
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -103,7 +103,7 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
 export function retireDocument(db: Database, row: DocumentRow, revision: number): Removed {
   const now = Date.now()
   const versions = db.all<{ key: number; node_count: number; first_node: number | null; last_node: number | null }>(
-    'SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ?',
+    'SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0',
     row.key,
   )
   for (const version of versions) {
@@ -138,7 +138,7 @@ function cancelOpenJobs(db: Database, row: DocumentRow, now: number): void {
 
 function nodeRanges(db: Database, docKey: number): NodeRange[] {
   return db.all<NodeRange>(
-    'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL',
+    'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL AND version > 0',
     docKey,
   )
 }

@@ -8,11 +8,13 @@ import type {
 } from '../../contract/gateway/document-parts.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, ItemAsset } from '../api.js'
-import type { CompiledElement, CompiledItem, CompiledOutlineNode } from '../compile/compiled.js'
+import type { CompiledOutlineNode } from '../compile/compiled.js'
+import { packedOf } from '../compile/version-parts.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { unpack } from '../storage/packed.js'
 import { type DocumentRow, findDocument } from './store.js'
+import { itemName, type StoredArtifact, type StoredItem } from './stored.js'
 
 /** A row of `versions`. */
 export interface VersionRow {
@@ -39,15 +41,6 @@ export interface VersionRow {
   created_at: number
 }
 
-/** What `versions.artifact` holds. */
-export interface StoredArtifact {
-  text: string
-  elements: CompiledElement[]
-}
-
-/** What `versions.items` holds: items without their bytes. */
-export type StoredItem = Omit<CompiledItem, 'asset'> & { asset?: { contentType: string; sha256: string; size: number } }
-
 const OUTLINE_VERSION = 'outline-1'
 
 export async function getParseArtifact(
@@ -64,7 +57,7 @@ export async function getParseArtifact(
     version,
   )
   if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
-  const { elements } = await unpack<StoredArtifact>(row.artifact)
+  const { elements } = await unpack<StoredArtifact>(packedOf(db, row.key, 'artifact', row.artifact))
   return {
     id: row.artifact_id,
     documentAssetId: document.id,
@@ -96,7 +89,7 @@ export async function getOutline(
     if (ids === undefined) bySection.set(node.outline_node, [node.id])
     else ids.push(node.id)
   }
-  const tree = await unpack<CompiledOutlineNode[]>(row.outline)
+  const tree = await unpack<CompiledOutlineNode[]>(packedOf(db, row.key, 'outline', row.outline))
   return {
     id: row.outline_id,
     knowledgeSpaceId: space.id,
@@ -119,7 +112,7 @@ export async function getMultimodal(
 ): Promise<DocumentMultimodalManifest> {
   const { space, document } = locate(db, caller, spaceId, documentId)
   const row = publishedVersion(db, document)
-  const items = await unpack<StoredItem[]>(row.items)
+  const items = await unpack<StoredItem[]>(packedOf(db, row.key, 'items', row.items))
   return {
     id: row.items_id,
     knowledgeSpaceId: space.id,
@@ -145,7 +138,8 @@ export async function getItemAsset(
 ): Promise<ItemAsset> {
   const { document } = locate(db, caller, spaceId, documentId)
   const row = publishedVersion(db, document)
-  const item = (await unpack<StoredItem[]>(row.items)).find((candidate, index) => itemName(candidate, index) === itemId)
+  const items = await unpack<StoredItem[]>(packedOf(db, row.key, 'items', row.items))
+  const item = items.find((candidate, index) => itemName(candidate, index) === itemId)
   if (item === undefined) throw notFound('item', itemId)
   if (variant !== undefined && variant !== 'original') throw notFound('variant', variant)
   if (item.externalUri !== undefined)
@@ -163,11 +157,6 @@ export async function getItemAsset(
   )
   if (stored === undefined) throw notFound('asset of item', itemId)
   return { bytes: stored.bytes, contentType: stored.content_type }
-}
-
-/** Items are named by their place and kind, so a recompilation of the same bytes names them alike. */
-export function itemName(item: Pick<StoredItem, 'modality'>, index: number): string {
-  return `${item.modality}-${index + 1}`
 }
 
 function locate(

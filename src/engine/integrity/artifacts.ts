@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
-import { nodeHash } from '../compile/store.js'
+import { nodeHash } from '../compile/prepare.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import { itemName, type StoredArtifact, type StoredItem, type VersionRow } from '../documents/derived.js'
+import { withParts } from '../compile/version-parts.js'
+import type { VersionRow } from '../documents/derived.js'
+import { itemName, type StoredArtifact, type StoredItem } from '../documents/stored.js'
 import { latestJob } from '../jobs/store.js'
 import { unpack } from '../storage/packed.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
@@ -22,12 +24,17 @@ export interface ReadVersion {
 /** A version with the document it belongs to. */
 export type ScannedVersion = VersionRow & { document_id: string; filename: string }
 
+/** SQL: a job is about to store the rest of a version, or to publish it. */
+const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key
+  AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
+
 /** Versions of live documents that nothing is about to remove, in the order of their keys. */
 export function versionsAfter(scan: Scan, after: number, limit: number): ScannedVersion[] {
   return scan.context.db.all<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
      JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
+       AND NOT ${BEING_STORED}
      ORDER BY versions.key LIMIT ?`,
     ...[after, scan.space.key, limit],
   )
@@ -88,7 +95,7 @@ export function versionPhase(check: (scan: Scan, row: ScannedVersion) => Promise
     let last: ScannedVersion | undefined
     for (const row of rows) {
       if (findings.length > SLICE_FINDINGS / 2) break
-      const found = await check(scan, row)
+      const found = await check(scan, withParts(scan.context.db, row))
       if (found.length > 0 && isKept(scan, row.key)) findings.push(...found)
       last = row
       scanned++

@@ -1,5 +1,5 @@
 import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
-import type { StoredArtifact } from '../documents/derived.js'
+import type { StoredArtifact } from '../documents/stored.js'
 import { pack } from '../storage/packed.js'
 import type { ReadVersion } from './artifacts.js'
 import type { StoredNode } from './repair-version.js'

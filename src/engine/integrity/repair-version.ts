@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { newId } from '../../lib/ids.js'
-import type { CompiledDocument, CompiledNode } from '../compile/compiled.js'
-import { nodeHash, type PreparedVersion, prepareVersion } from '../compile/store.js'
+import type { PreparedAsset, PreparedDocument, PreparedNode } from '../compile/compiled.js'
+import { nodeHash } from '../compile/prepare.js'
+import { insertAsset } from '../compile/store.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import { itemName } from '../documents/derived.js'
+import { replacePacked, withParts } from '../compile/version-parts.js'
 import { queueAgain } from '../documents/reindex.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { IndexBatch } from '../search/ports.js'
@@ -25,7 +25,7 @@ export interface StoredNode {
   start_offset: number
   end_offset: number
   page: number | null
-  kind: CompiledNode['kind']
+  kind: PreparedNode['kind']
   row_hash: Uint8Array
 }
 
@@ -61,11 +61,11 @@ function load(scan: Scan, versionKey: number): Damaged | undefined {
   const document = row && db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', row.doc_key)
   if (row === undefined || document === undefined) return undefined
   const nodes = db.all<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', versionKey)
-  return { scan, row, document, nodes }
+  return { scan, row: withParts(db, row), document, nodes }
 }
 
 /** What the parser makes of the document's bytes now. @returns nothing when the bytes are not those received */
-async function readAgain({ scan, document }: Damaged): Promise<PreparedVersion | undefined> {
+async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument | undefined> {
   const { compiler, objects } = scan.context
   const file = await objects.measure(document.object_key).catch(() => undefined)
   if (file?.sha256 !== document.sha256) return undefined
@@ -75,16 +75,16 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedVersion |
       ...{ filename: document.filename, declaredType: document.mime_type },
     },
   ])
-  return result?.ok === true ? prepareVersion(result.document) : undefined
+  return result?.ok === true ? result.document : undefined
 }
 
 /** Whether a reading is the one that was stored: its hash says so, or most of the passages that are whole do. */
-function isSameReading({ row, nodes }: Damaged, read: PreparedVersion): boolean {
-  if (read.document.nodes.length !== row.node_count) return false
+function isSameReading({ row, nodes }: Damaged, read: PreparedDocument): boolean {
+  if (read.nodes.length !== row.node_count) return false
   if (read.artifactHash === row.artifact_hash) return true
   const whole = nodes.filter((node) => Buffer.compare(hashOf(node), node.row_hash) === 0)
   const same = (node: StoredNode) =>
-    Buffer.compare(read.nodeHashes[node.ordinal] ?? new Uint8Array(), node.row_hash) === 0
+    Buffer.compare(read.nodes[node.ordinal]?.hash ?? new Uint8Array(), node.row_hash) === 0
   return whole.length > 0 && whole.every(same)
 }
 
@@ -93,7 +93,7 @@ function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset 
 }
 
 /** Writes a reading over the rows of its version, in one transaction; passages keep their keys and ids. */
-async function rewrite({ scan, row, nodes }: Damaged, read: PreparedVersion): Promise<string | undefined> {
+async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
   const { db, indexes } = scan.context
   const applied = await db.write(() => {
     const there = db.get<{ until_revision: number | null }>(
@@ -101,12 +101,10 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedVersion): Pr
       row.key,
     )
     if (there === undefined) return undefined
-    db.run(
-      'UPDATE versions SET artifact = ?, outline = ?, items = ?, artifact_hash = ? WHERE key = ?',
-      ...[read.artifact, read.outline, read.items, read.artifactHash, row.key],
-    )
-    writeAssets(db, row.key, read.document)
-    const changed = read.document.nodes.filter((node, place) => writeNode(db, row, nodes, node, read.nodeHashes[place]))
+    replacePacked(db, row.space_key, row.key, read)
+    db.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', read.artifactHash, row.key)
+    writeAssets(db, row.key, read.assets)
+    const changed = read.nodes.filter((node) => writeNode(db, row, nodes, node))
     if (there.until_revision !== null || changed.length === 0) return undefined
     return toBatch(db, scan, row, changed)
   })
@@ -114,30 +112,18 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedVersion): Pr
   return undefined
 }
 
-function writeAssets(db: Database, versionKey: number, document: CompiledDocument): void {
+function writeAssets(db: Database, versionKey: number, assets: readonly PreparedAsset[]): void {
   db.run('DELETE FROM item_assets WHERE version_key = ?', versionKey)
-  document.items.forEach((item, index) => {
-    if (item.asset === undefined) return
-    db.run(
-      `INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes)
-       VALUES (?, ?, ?, ?, ?)`,
-      ...[versionKey, itemName(item, index), item.asset.contentType, sha256(item.asset.bytes), item.asset.bytes],
-    )
-  })
+  for (const asset of assets) insertAsset(db, versionKey, asset)
 }
 
 /** @returns whether the passage's row was missing or other than it is now */
-function writeNode(
-  db: Database,
-  row: ScannedVersion,
-  stored: StoredNode[],
-  node: CompiledNode,
-  hash: Uint8Array = nodeHash(node),
-): boolean {
+function writeNode(db: Database, row: ScannedVersion, stored: StoredNode[], node: PreparedNode): boolean {
+  const { hash } = node
   const old = stored.find((each) => each.ordinal === node.ordinal)
   const values = [
-    ...[node.title, node.text, JSON.stringify(node.sectionPath), node.outlineNodeId],
-    ...[JSON.stringify(node.sourceElementIds), node.startOffset, node.endOffset, node.pageNumber ?? null, node.kind],
+    ...[node.title, node.text, node.section, node.outlineNodeId],
+    ...[node.elements, node.startOffset, node.endOffset, node.pageNumber ?? null, node.kind],
   ]
   if (old !== undefined) {
     const before = [old.title, old.text, old.section, old.outline_node, old.elements]
@@ -161,7 +147,7 @@ function writeNode(
 }
 
 /** Changed passages for the indexes, with their entries in the projection log. */
-function toBatch(db: Database, scan: Scan, row: ScannedVersion, changed: CompiledNode[]): IndexBatch | undefined {
+function toBatch(db: Database, scan: Scan, row: ScannedVersion, changed: PreparedNode[]): IndexBatch | undefined {
   const { first_node: first } = row
   if (first === null) return undefined
   let seq = 0
@@ -195,17 +181,14 @@ async function restoreFromPassages({ scan, row, nodes }: Damaged): Promise<strin
   const read = await readVersion(row)
   const { artifact, outline } = await fromPassages(row.title, nodes, read)
   const hash = artifactHash(artifact.value.text, outline.value)
-  await db.write(() =>
+  await db.write(() => {
+    replacePacked(db, row.space_key, row.key, { artifact: artifact.packed, outline: outline.packed, items: row.items })
     db.run(
-      `UPDATE versions SET artifact = ?, outline = ?, artifact_hash = ?, metadata = json_set(metadata, '$.restoredFromPassages', json('true'))
+      `UPDATE versions SET artifact_hash = ?, metadata = json_set(metadata, '$.restoredFromPassages', json('true'))
        WHERE key = ?`,
-      ...[artifact.packed, outline.packed, hash, row.key],
-    ),
-  )
+      ...[hash, row.key],
+    )
+  })
   if (read.items !== undefined) return undefined
   return 'the pictures of the document cannot be restored: upload the document again'
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -10,6 +10,8 @@ import type { Database } from './database.js'
 const TASKS = 5
 /** a trace and its bundle are some thirty kilobytes */
 const TRACES = 50
+/** parts of documents, and pictures in them, have hundreds of kilobytes each */
+const LARGE_ROWS = 8
 const ROWS = 500 // rows a slice removes, so that the event loop is held for milliseconds
 
 /**
@@ -64,8 +66,8 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   if (row === undefined) return false
   const more = await db.write(() => {
     if (deleteNodes(db, row.space_key, 'doc_key', row.key)) return true
-    db.run('DELETE FROM item_assets WHERE version_key IN (SELECT key FROM versions WHERE doc_key = ?)', row.key)
-    db.run('DELETE FROM versions WHERE doc_key = ?', row.key)
+    for (const { key } of db.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', row.key))
+      if (deleteVersion(db, key)) return true
     db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', row.key)
     return false
   })
@@ -86,8 +88,7 @@ async function purgeVersion(context: EngineContext): Promise<boolean> {
   if (row.obsolete_at + snapshotTime(db, row.space_key) > context.now()) return false
   await db.write(() => {
     if (deleteNodes(db, row.space_key, 'key', row.key)) return
-    db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
-    db.run('DELETE FROM versions WHERE key = ?', row.key)
+    deleteVersion(db, row.key)
   })
   return true
 }
@@ -117,6 +118,24 @@ function deleteNodes(db: Database, spaceKey: number, of: 'doc_key' | 'key', owne
     db.run('DELETE FROM nodes WHERE key = ?', node.key)
   }
   return nodes.length === ROWS
+}
+
+/**
+ * Deletes a version whose nodes are gone: first a slice of what was stored with it and made of it, which a large version
+ * has much of; what is left goes with its row.
+ *
+ * @returns whether there may be more
+ */
+function deleteVersion(db: Database, versionKey: number): boolean {
+  for (const [table, key, rows] of OF_A_VERSION) {
+    const { changes } = db.run(
+      `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,
+      ...[versionKey, versionKey, rows],
+    )
+    if (changes === rows) return true
+  }
+  db.run('DELETE FROM versions WHERE key = ?', versionKey)
+  return false
 }
 
 /** A deleted space: its documents first, then its other rows, its indexes, and last the row that names it. */
@@ -162,6 +181,14 @@ async function purgeLong(db: Database, spaceKey: number): Promise<boolean> {
     return false
   })
 }
+
+/** Tables with rows of one version, their keys, and how many rows a slice takes. */
+const OF_A_VERSION = [
+  ['version_parts', 'part, place', LARGE_ROWS],
+  ['item_assets', 'item_id', LARGE_ROWS],
+  ['graph_relation_nodes', 'relation_key, node_key', ROWS],
+  ['graph_mentions', 'entity_key, node_key', ROWS],
+] as const
 
 /** Tables with a row for every upload, publication or task, their keys, and how many rows a slice takes. */
 const LONG = [

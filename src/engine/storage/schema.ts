@@ -22,6 +22,7 @@ import { STORE_SCHEMA } from './schema-store.js'
 import { VALIDATORS_SCHEMA } from './schema-validators.js'
 import { VECTOR_COUNTS_SCHEMA } from './schema-vector-counts.js'
 import { VECTORS_SCHEMA } from './schema-vectors.js'
+import { VERSION_PARTS_SCHEMA } from './schema-version-parts.js'
 import { VIEW_COVERAGE_SCHEMA } from './schema-view-coverage.js'
 import { VIEWS_SCHEMA } from './schema-views.js'
 import { WORKSPACES_SCHEMA } from './schema-workspaces.js'
@@ -74,4 +75,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   VALIDATORS_SCHEMA,
   VIEW_COVERAGE_SCHEMA,
   STORE_SCHEMA,
+  VERSION_PARTS_SCHEMA,
 ]

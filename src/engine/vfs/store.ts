@@ -1,3 +1,4 @@
+import { packedOf } from '../compile/version-parts.js'
 import type { Database } from '../storage/database.js'
 import { brokenCursor } from './namespace.js'
 import type { View } from './view.js'
@@ -236,11 +237,13 @@ export function nodeTextsAfter(db: Database, versionKey: number, ordinal: number
 }
 
 export function storedOutline(db: Database, versionKey: number): Uint8Array | undefined {
-  return db.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', versionKey)?.outline
+  const row = db.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', versionKey)
+  return row === undefined ? undefined : packedOf(db, versionKey, 'outline', row.outline)
 }
 
 export function storedArtifact(db: Database, versionKey: number): Uint8Array | undefined {
-  return db.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', versionKey)?.artifact
+  const row = db.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', versionKey)
+  return row === undefined ? undefined : packedOf(db, versionKey, 'artifact', row.artifact)
 }
 
 /** A query of the caller. */

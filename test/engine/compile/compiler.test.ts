@@ -60,8 +60,9 @@ describe('The compiler', () => {
 
   it('carries picture bytes and plain data over the process border', async () => {
     const [result] = await compiler().compile([{ path: fixturePath('contains-pictures.docx'), filename: 'p.docx' }])
-    const picture = result?.ok === true ? result.document.items.find((item) => item.modality === 'image') : undefined
-    expect(picture?.asset?.bytes).toBeInstanceOf(Uint8Array)
+    const picture =
+      result?.ok === true ? result.document.assets.find(({ itemId }) => itemId.startsWith('image')) : undefined
+    expect(picture?.bytes).toBeInstanceOf(Uint8Array)
   })
 
   it('F07: lets a file that kills the process fail alone, within a batch and by itself', async () => {

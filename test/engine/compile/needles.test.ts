@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../src/engine/compile/compiler.js'
+import { textOf } from './read.js'
 
 const shared = process.env.KS_SHARED_DATA ?? resolve(import.meta.dirname, '../../../../shared/data')
 const list = join(shared, 'mixed-docs-needles.jsonl')
@@ -54,9 +55,11 @@ describe('Needles in real documents', () => {
       })),
     )
     await compiler.close()
-    const texts = new Map(
-      files.map((file, index) => [file, results[index]?.ok === true ? bare(results[index].document.text) : '']),
-    )
+    const texts = new Map<string, string>()
+    for (const [index, file] of files.entries()) {
+      const result = results[index]
+      texts.set(file, result?.ok === true ? bare(await textOf(result.document)) : '')
+    }
     const byFormat: Record<string, { found: number; of: number }> = {}
     const missing: string[] = []
     for (const { file, format, needle } of wanted) {

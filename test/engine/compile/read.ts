@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { crc32, deflateRawSync } from 'node:zlib'
-import type { CompiledDocument, CompileFailure } from '../../../src/engine/compile/compiled.js'
+import type { CompiledDocument, CompileFailure, PreparedDocument } from '../../../src/engine/compile/compiled.js'
 import { DEFAULT_LIMITS, ReadError, type ReadLimits } from '../../../src/engine/compile/parse/limits.js'
 import { compileBytes } from '../../../src/engine/compile/parse/read-document.js'
+import type { StoredArtifact } from '../../../src/engine/documents/stored.js'
+import { unpack } from '../../../src/engine/storage/packed.js'
 
 const FIXTURES = new URL('../../fixtures/docs/', import.meta.url)
 
@@ -24,6 +26,11 @@ export async function read(
 
 export async function readFixture(name: string): Promise<CompiledDocument> {
   return read(name, readFileSync(fixturePath(name)))
+}
+
+/** The text of a document as it came from the reading process. */
+export async function textOf({ artifact }: PreparedDocument): Promise<string> {
+  return (await unpack<StoredArtifact>(artifact)).text
 }
 
 /** The failure of a document that must not be readable. */

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { dropUnpublished, insertVersion, prepareVersion } from '../../../src/engine/compile/store.js'
+import { prepareDocument } from '../../../src/engine/compile/prepare.js'
+import { dropUnpublished, insertVersion } from '../../../src/engine/compile/store.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { read, words } from './read.js'
 
@@ -16,11 +17,11 @@ afterAll(async () => {
 const log = () => db.all('SELECT seq, op, first_node, last_node FROM projection_log WHERE space_key = 7 ORDER BY seq')
 
 it('a version that is given up is taken out of the index that may know it', async () => {
-  const prepared = await prepareVersion(await read('a.md', `# Whales\n\n${words(900)}`))
+  const prepared = await prepareDocument(await read('a.md', `# Whales\n\n${words(900)}`))
   const owner = { spaceKey: 7, docKey: 3, version: 1 }
   const written = db.writeNow(() => insertVersion(db, owner, prepared))
   const dropped = db.writeNow(() => dropUnpublished(db, 3, 1))
-  const keys = Array.from({ length: prepared.document.nodes.length }, (_, place) => written.firstNode! + place)
+  const keys = Array.from({ length: prepared.nodes.length }, (_, place) => written.firstNode! + place)
   expect(keys.length).toBeGreaterThan(1)
   expect(dropped).toEqual({ seq: written.seq! + 1, add: [], remove: keys })
   expect(log()).toMatchObject([
@@ -32,7 +33,7 @@ it('a version that is given up is taken out of the index that may know it', asyn
 })
 
 it('a published version is never given up', async () => {
-  const prepared = await prepareVersion(await read('b.md', '# B\n\nText.'))
+  const prepared = await prepareDocument(await read('b.md', '# B\n\nText.'))
   db.writeNow(() => insertVersion(db, { spaceKey: 7, docKey: 4, version: 1 }, prepared))
   db.writeNow(() => db.run('UPDATE versions SET from_revision = 1 WHERE doc_key = 4'))
   expect(db.writeNow(() => dropUnpublished(db, 4, 1))).toBeUndefined()

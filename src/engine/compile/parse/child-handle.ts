@@ -6,7 +6,7 @@ import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
 import type { CompileRequest, CompileResult } from '../compiled.js'
 import type { ReadLimits } from './limits.js'
-import type { Batch, Report } from './messages.js'
+import type { Batch, DocumentPart, Report } from './messages.js'
 
 /** How often the child's memory is looked at while it works. */
 const WATCH_MS = 250
@@ -108,6 +108,7 @@ function runBatch(
   return new Promise((resolve) => {
     let reason: 'timeout' | 'memory' | undefined
     let started = false
+    const parts = new Map<number, DocumentPart[]>()
     const stop = (why: 'timeout' | 'memory'): void => {
       reason ??= why
       end(child)
@@ -126,11 +127,16 @@ function runBatch(
     }
     const onMessage = (report: Report): void => {
       if (report.kind === 'started') started = true
-      if (report.kind === 'results') {
+      if (report.kind === 'part' || report.kind === 'results') {
         clearTimeout(stall)
         stall = setTimeout(() => stop('timeout'), stallMs)
-        onResults(report.start, report.results)
       }
+      if (report.kind === 'part') parts.set(report.index, [...(parts.get(report.index) ?? []), report.part])
+      if (report.kind === 'results')
+        onResults(
+          report.start,
+          report.results.map((result, place) => withParts(result, parts.get(report.start + place))),
+        )
       if (report.kind === 'done') finish({ end: 'done', rss: report.rss })
     }
     const onExit = (code: number | null, signal: NodeJS.Signals | null): void => {
@@ -149,6 +155,20 @@ function runBatch(
     const batch: Batch = { requests, limits }
     child.send(batch, () => undefined)
   })
+}
+
+/** A document with the parts that came before its result. */
+function withParts(result: CompileResult, parts: readonly DocumentPart[] = []): CompileResult {
+  if (!result.ok || parts.length === 0) return result
+  const { nodes, assets, ...rest } = result.document
+  return {
+    ok: true,
+    document: {
+      ...rest,
+      nodes: [...parts.flatMap((part) => part.nodes), ...nodes],
+      assets: [...parts.flatMap((part) => part.assets), ...assets],
+    },
+  }
 }
 
 /** Keeps the end of what the child writes to its error output. */

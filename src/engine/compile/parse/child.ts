@@ -9,6 +9,7 @@
  */
 import '../../../lib/no-debugger.js'
 import type { CompileRequest, CompileResult } from '../compiled.js'
+import { charactersOf, partsOf } from './document-parts.js'
 import type { Batch, Report } from './messages.js'
 import { switchOffNetwork } from './no-network.js'
 
@@ -46,7 +47,10 @@ async function run(batch: Batch): Promise<void> {
     }
     if (faultsOn) fault(request)
     const result = await readDocument(request, batch.limits)
-    if (result.ok) characters += result.document.text.length
+    if (result.ok) {
+      for (const part of partsOf(result.document)) await send({ kind: 'part', index, part })
+      characters += charactersOf(result.document.nodes)
+    }
     waiting.push(result)
   }
   await send({ kind: 'results', start, results: waiting })

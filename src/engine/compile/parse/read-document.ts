@@ -2,6 +2,7 @@ import { readInside } from '../../../local/open-inside.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from '../compiled.js'
 import { listItems } from '../items.js'
 import { cutNodes } from '../nodes.js'
+import { prepareDocument } from '../prepare.js'
 import { declaredCharset, decodeText } from './charset.js'
 import { assemble } from './elements.js'
 import { ReadError, type ReadLimits } from './limits.js'
@@ -14,7 +15,7 @@ import { unsupported } from './unreadable.js'
 export async function readDocument(request: CompileRequest, limits: ReadLimits): Promise<CompileResult> {
   try {
     const bytes = readBytes(request)
-    return { ok: true, document: await compileBytes(bytes, request, limits) }
+    return { ok: true, document: await prepareDocument(await compileBytes(bytes, request, limits)) }
   } catch (error) {
     if (error instanceof ReadError) return { ok: false, failure: { code: error.code, message: error.message } }
     const detail = error instanceof Error ? error.message : String(error)

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { itemName, type StoredArtifact, type StoredItem } from '../documents/stored.js'
+import { pack } from '../storage/packed.js'
+import type { CompiledDocument, CompiledNode, PreparedDocument } from './compiled.js'
+
+/** Serialises, packs and hashes a document: all that costs time in proportion to its size. */
+export async function prepareDocument(document: CompiledDocument): Promise<PreparedDocument> {
+  const { text, elements, outline, nodes, items, ...facts } = document
+  const stored: StoredArtifact = { text, elements }
+  const assets = items.flatMap((item, index) =>
+    item.asset === undefined
+      ? []
+      : [{ itemId: itemName(item, index), ...item.asset, sha256: sha256Of(item.asset.bytes) }],
+  )
+  const hashes = new Map(assets.map(({ itemId, sha256 }) => [itemId, sha256]))
+  const storedItems: StoredItem[] = items.map(({ asset, ...item }, index) =>
+    asset === undefined
+      ? item
+      : {
+          ...item,
+          asset: {
+            contentType: asset.contentType,
+            sha256: hashes.get(itemName(item, index)) ?? '',
+            size: asset.bytes.length,
+          },
+        },
+  )
+  return {
+    ...facts,
+    artifact: await pack(stored),
+    artifactHash: createHash('sha256').update(text).update(JSON.stringify(outline)).digest('hex'),
+    outline: await pack(outline),
+    items: await pack(storedItems),
+    assets,
+    segments: elements.length,
+    nodes: nodes.map(({ sectionPath, sourceElementIds, ...node }) => ({
+      ...node,
+      section: JSON.stringify(sectionPath),
+      elements: JSON.stringify(sourceElementIds),
+      hash: nodeHash(node),
+    })),
+  }
+}
+
+/** Hash of what a node says and where it stands; a row whose hash does not match was damaged. */
+export function nodeHash(node: Pick<CompiledNode, 'title' | 'text' | 'startOffset' | 'endOffset'>): Uint8Array {
+  return createHash('sha256')
+    .update(`${node.title}\n${node.startOffset}\n${node.endOffset}\n`)
+    .update(node.text)
+    .digest()
+    .subarray(0, 16)
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

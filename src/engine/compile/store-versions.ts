@@ -1,0 +1,289 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { advance } from '../documents/staged-commits.js'
+import { moveJob } from '../jobs/store.js'
+import type { IndexBatch, IndexedNode } from '../search/ports.js'
+import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import type { PreparedDocument, PreparedNode } from './compiled.js'
+import type { Built, Work } from './pipeline.js'
+import {
+  dropUnpublished,
+  insertAsset,
+  insertNodes,
+  insertVersionRow,
+  reserveNodeKeys,
+  type VersionOwner,
+} from './store.js'
+import { insertPart, type VersionPart } from './version-parts.js'
+
+/** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
+const SLICE_BYTES = 512 * 1024
+const SLICE_NODES = 500
+const SLICE_DOCUMENTS = 32
+
+/** A document that was read, with the job that wants it stored. */
+export interface ReadWork {
+  work: Work
+  document: PreparedDocument
+}
+
+/** A document that the space has no room for. */
+export interface Refused {
+  work: Work
+  failure: { code: string; message: string }
+}
+
+interface Outcome {
+  built: Built[]
+  refused: Refused[]
+}
+
+/** A version whose row is there, while the rest of it is being stored. */
+interface Begun {
+  versionKey: number
+  /** the keys from here on are set aside for its nodes */
+  firstNode: number
+  /** what does not fit into the row */
+  parts: VersionPart[]
+}
+
+/** What one transaction adds to a version. @returns sequence of the projection log, for nodes */
+interface Slice {
+  nodes: readonly PreparedNode[]
+  store(db: Database): number
+}
+
+/**
+ * Stores versions with their nodes: small ones together, large ones in as many transactions as it takes. Nobody sees a
+ * version before it is published; one that was not stored to its end, for a crash or an error, is dropped by the next run
+ * of its job. A document whose job was ended meanwhile is left out.
+ *
+ * @returns the versions that are whole, and the documents that the space has no room for
+ */
+export async function storeVersions(
+  context: EngineContext,
+  space: SpaceRow,
+  read: readonly ReadWork[],
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const outcome: Outcome = { built: [], refused: [] }
+  const applied: Promise<void>[] = []
+  // Called in the order of the commits, before anything else is waited for: a removal that is logged later comes later.
+  const apply = (batch: IndexBatch | undefined) => {
+    if (batch === undefined || batch.seq === 0) return
+    const done = context.indexes.apply(space.id, batch)
+    // looked at when everything is stored; until then a failure is not an unhandled one
+    done.catch(() => undefined)
+    applied.push(done)
+  }
+  for (const group of groups(read)) {
+    signal.throwIfAborted()
+    const [alone] = group
+    if (alone !== undefined && isLarge(alone.document))
+      await storeInSlices(context, space, alone, outcome, apply, signal)
+    else apply(await storeTogether(context, space, group, outcome))
+    await turn()
+  }
+  await Promise.all(applied)
+  return outcome
+}
+
+function isLarge(document: PreparedDocument): boolean {
+  return bytesOf(document) > SLICE_BYTES || document.nodes.length > SLICE_NODES
+}
+
+/** Neighbours that one transaction can store; large documents alone. */
+function* groups(read: readonly ReadWork[]): Iterable<ReadWork[]> {
+  let group: ReadWork[] = []
+  let bytes = 0
+  let nodes = 0
+  for (const item of read) {
+    const { document } = item
+    bytes += bytesOf(document)
+    nodes += document.nodes.length
+    if (group.length > 0 && (bytes > SLICE_BYTES || nodes > SLICE_NODES || group.length >= SLICE_DOCUMENTS)) {
+      yield group
+      group = []
+      bytes = bytesOf(document)
+      nodes = document.nodes.length
+    }
+    group.push(item)
+  }
+  if (group.length > 0) yield group
+}
+
+/** Small documents, in one transaction. @returns what the index has to take */
+async function storeTogether(
+  context: EngineContext,
+  space: SpaceRow,
+  group: readonly ReadWork[],
+  outcome: Outcome,
+): Promise<IndexBatch> {
+  const { db } = context
+  const { built, refused, batch } = await db.write(() => {
+    const built: Built[] = []
+    const refused: Refused[] = []
+    const batch: IndexBatch = { seq: 0, add: [], remove: [] }
+    for (const item of group) {
+      const begun = begin(context, space, item, batch)
+      if (begun === undefined) continue
+      if ('failure' in begun) {
+        refused.push({ work: item.work, failure: begun.failure })
+        continue
+      }
+      for (const slice of slicesOf(space, item, begun)) batch.seq = Math.max(batch.seq, slice.store(db))
+      batch.add.push(...toIndexed(item, begun, item.document.nodes))
+      built.push(finish(db, item, begun))
+    }
+    return { built, refused, batch }
+  })
+  outcome.built.push(...built)
+  outcome.refused.push(...refused)
+  return batch
+}
+
+/** A large document, slice by slice; others get their turn between them. */
+async function storeInSlices(
+  context: EngineContext,
+  space: SpaceRow,
+  item: ReadWork,
+  outcome: Outcome,
+  apply: (batch: IndexBatch) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db } = context
+  const { work, document } = item
+  const dropped: IndexBatch = { seq: 0, add: [], remove: [] }
+  const begun = await db.write(() => begin(context, space, item, dropped))
+  apply(dropped)
+  if (begun === undefined) return
+  if ('failure' in begun) {
+    outcome.refused.push({ work, failure: begun.failure })
+    return
+  }
+  let left = document.nodes.length
+  for (const slice of slicesOf(space, item, begun)) {
+    signal.throwIfAborted()
+    await turn()
+    const stored = await db.write<{ seq: number } | { failure: Refused['failure'] } | undefined>(() => {
+      if (!goesOn(db, item, begun)) return undefined
+      // others may have filled the space meanwhile
+      const failure = versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: left })
+      return failure === undefined ? { seq: slice.store(db) } : { failure }
+    })
+    if (stored === undefined) return
+    if ('failure' in stored) {
+      outcome.refused.push({ work, failure: stored.failure })
+      return
+    }
+    apply({ seq: stored.seq, add: toIndexed(item, begun, slice.nodes), remove: [] })
+    left -= slice.nodes.length
+  }
+  const built = await db.write(() => (goesOn(db, item, begun) ? finish(db, item, begun) : undefined))
+  if (built !== undefined) outcome.built.push(built)
+}
+
+/**
+ * Makes the row of a version, inside a transaction; what an earlier run of the job left goes, and is added to `dropped`.
+ *
+ * @returns nothing for a job that was ended meanwhile, and why the space has no room
+ */
+function begin(
+  context: EngineContext,
+  space: SpaceRow,
+  { work, document }: ReadWork,
+  dropped: IndexBatch,
+): Begun | { failure: Refused['failure'] } | undefined {
+  const { db } = context
+  if (!isQueued(db, work)) return undefined
+  const left = dropUnpublished(db, work.document.key, work.job.version)
+  if (left !== undefined) {
+    dropped.seq = left.seq
+    for (const key of left.remove) dropped.remove.push(key)
+  }
+  const failure = versionOverQuota(context, space, sizeOf(document))
+  if (failure !== undefined) return { failure }
+  const firstNode = document.nodes.length === 0 ? 0 : reserveNodeKeys(db, document.nodes.length)
+  return { firstNode, ...insertVersionRow(db, ownerOf(space, work), document) }
+}
+
+/** What is to be stored of a version behind its row, in slices of one transaction each. */
+function* slicesOf(space: SpaceRow, { work, document }: ReadWork, begun: Begun): Iterable<Slice> {
+  const { versionKey, firstNode } = begun
+  for (const parts of cut(begun.parts, (part) => part.bytes.length)) {
+    const store = (db: Database) => {
+      for (const part of parts) insertPart(db, space.key, versionKey, part)
+      return 0
+    }
+    yield { nodes: [], store }
+  }
+  for (const assets of cut(document.assets, (asset) => asset.bytes.length)) {
+    const store = (db: Database) => {
+      for (const asset of assets) insertAsset(db, versionKey, asset)
+      return 0
+    }
+    yield { nodes: [], store }
+  }
+  const owner = { ...ownerOf(space, work), versionKey, firstNode }
+  for (const nodes of cut(document.nodes, sizeOfNode)) yield { nodes, store: (db) => insertNodes(db, owner, nodes) }
+}
+
+function* cut<T>(things: readonly T[], size: (thing: T) => number): Iterable<T[]> {
+  let slice: T[] = []
+  let bytes = 0
+  for (const thing of things) {
+    bytes += size(thing)
+    if (slice.length > 0 && (bytes > SLICE_BYTES || slice.length >= SLICE_NODES)) {
+      yield slice
+      slice = []
+      bytes = size(thing)
+    }
+    slice.push(thing)
+  }
+  if (slice.length > 0) yield slice
+}
+
+/** Whether a version that is being stored is still wanted: whoever ends its job takes the version along. */
+function goesOn(db: Database, { work }: ReadWork, { versionKey }: Begun): boolean {
+  const there = db.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', versionKey, work.job.version)
+  return there !== undefined && isQueued(db, work)
+}
+
+function isQueued(db: Database, { job }: Work): boolean {
+  return db.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", job.id) !== undefined
+}
+
+/** All of a version is stored: its job goes on, inside the caller's transaction. */
+function finish(db: Database, { work, document }: ReadWork, { versionKey, firstNode }: Begun): Built {
+  const { job } = work
+  moveJob(db, job.id, 'queued', 'parsed')
+  moveJob(db, job.id, 'parsed', 'outline_built')
+  moveJob(db, job.id, 'outline_built', 'nodes_generated')
+  advance(db, [job.id], ['metadata-prepared', 'artifacts-built', 'nodes-built'])
+  const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
+  return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }
+}
+
+function ownerOf(space: SpaceRow, { job, document }: Work): VersionOwner {
+  return { spaceKey: space.key, docKey: document.key, version: job.version }
+}
+
+function toIndexed({ work }: ReadWork, { firstNode }: Begun, nodes: readonly PreparedNode[]): IndexedNode[] {
+  const doc = work.document.key
+  return nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, doc, title, body: text }))
+}
+
+function sizeOf({ artifact, outline, items, assets, segments, nodes }: PreparedDocument): VersionSize {
+  const pictures = assets.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return { artifactBytes: artifact.length + outline.length + items.length + pictures, segments, nodes: nodes.length }
+}
+
+function bytesOf(document: PreparedDocument): number {
+  return sizeOf(document).artifactBytes + document.nodes.reduce((sum, node) => sum + sizeOfNode(node), 0)
+}
+
+function sizeOfNode({ title, text, section, elements }: PreparedNode): number {
+  return title.length + text.length + section.length + elements.length
+}
