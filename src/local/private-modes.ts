@@ -20,7 +20,8 @@ export function makePrivate(layout: DataLayout): void {
   // the directory itself may be reached by a link: whoever starts the daemon names it
   mend(layout.root, statSync(layout.root), FOLDER_MODE)
   const { runDir, logsDir, databaseDir, objects, indexes } = layout
-  for (const folder of [runDir, logsDir, databaseDir, objects, indexes]) checkPlace(folder, 'folder')
+  for (const folder of [runDir, logsDir, databaseDir, objects, join(objects, 'tmp'), indexes])
+    checkPlace(folder, 'folder')
   const { version, lock, daemonFile, cliToken, config, reserve, signingKey, dataKey } = layout
   for (const file of [version, lock, daemonFile, cliToken, config, reserve]) checkPlace(file, 'file')
   for (const key of [signingKey, dataKey]) refuseForeign(key, lstatIfExists(key), 'file')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GraphPoints } from './vector-rows.js'
 
@@ -182,6 +182,9 @@ export interface VerifiedGraph {
  * @throws Error naming what does not fit: then the directory is worthless
  */
 export async function verifyGraph(dir: string, vectorSpace: string, dimension: number): Promise<VerifiedGraph> {
+  // a pipe would hold whoever opens it for ever
+  for (const name of [MANIFEST_FILE, GRAPH_FILE, POINTS_FILE])
+    if (!(await lstat(join(dir, name))).isFile()) throw new Error(`${join(dir, name)} is no file`)
   const manifest: Partial<GraphManifest> = JSON.parse(await readFile(join(dir, MANIFEST_FILE), 'utf8'))
   if (manifest.format !== FORMAT || manifest.vectorSpace !== vectorSpace || manifest.dimension !== dimension) {
     throw new Error(`${dir} is not a graph of ${vectorSpace} with ${dimension} dimensions`)

@@ -1,7 +1,9 @@
-import { stat } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { diskError } from '../../local/disk-error.js'
 import { openFts5 } from './fts5.js'
-import { putAside } from './quarantine.js'
+import { lstatIfThere, putAside } from './quarantine.js'
 import { openTantivy } from './tantivy.js'
 import { loadTantivy } from './tantivy-binding.js'
 import { DamagedIndexError, type TextEngine, type TextIndex, type TextOptions } from './text-index.js'
@@ -22,15 +24,26 @@ export async function openText(
   options: TextOptions & { dir: string; engine: TextEngine; create: boolean },
 ): Promise<TextIndex | undefined> {
   const dir = join(options.dir, options.engine)
-  if (!options.create && !(await stat(dir).catch(() => undefined))) return undefined
+  const found = await lstatIfThere(dir)
+  if (found === undefined && !options.create) return undefined
   try {
+    await refuseOddEntries(dir, found)
     return await openEngine(options.engine, dir, options)
   } catch (error) {
-    if (!(error instanceof DamagedIndexError)) throw error
-    options.log(`a text index is put aside and built anew: ${error.message}`)
+    // whatever is wrong with a projection, an empty one takes its place; only room has to come first
+    if (diskError(error)?.code === 'storage-full') throw error
+    options.log(`a text index is put aside and built anew: ${error instanceof Error ? error.message : String(error)}`)
     await putAside(dir)
     return openEngine(options.engine, dir, options)
   }
+}
+
+/** Libraries open what has a name: a pipe would hold them for ever, a link lead elsewhere, a folder fail every use. */
+async function refuseOddEntries(dir: string, found: Stats | undefined): Promise<void> {
+  if (found === undefined) return
+  if (!found.isDirectory()) throw new DamagedIndexError(`${dir} is no folder`)
+  const odd = (await readdir(dir, { withFileTypes: true })).find((entry) => !entry.isFile())
+  if (odd !== undefined) throw new DamagedIndexError(`${join(dir, odd.name)} is no file`)
 }
 
 async function openEngine(engine: TextEngine, dir: string, options: TextOptions): Promise<TextIndex> {

@@ -1,5 +1,14 @@
-import { mkdir, rename, rm } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { lstat, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+
+/** What stands at a path, a link not followed. */
+export async function lstatIfThere(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}
 
 /** Moves a directory to the one place for damaged files beside it; an earlier one there goes. */
 export async function putAside(dir: string): Promise<void> {

@@ -15,7 +15,7 @@ import type {
   StatusReply,
   VectorsRequest,
 } from './protocol.js'
-import { putAside } from './quarantine.js'
+import { lstatIfThere, putAside } from './quarantine.js'
 import type { TextEngine, TextHits, TextIndex, TextNode } from './text-index.js'
 import { VectorIndex } from './vector-index.js'
 
@@ -49,6 +49,11 @@ export class SpaceIndex {
   /** Opens what is there. Damaged files are put aside: the space then starts empty. */
   static async open(options: SpaceIndexOptions): Promise<SpaceIndex> {
     const index = new SpaceIndex(options)
+    const found = await lstatIfThere(options.dir)
+    if (found !== undefined && !found.isDirectory()) {
+      options.log(`the indexes of a space are put aside and built anew: ${options.dir} is no folder`)
+      await putAside(options.dir)
+    }
     await removeBuildRemains(options.dir)
     index.#text = await openText({ ...options, create: false })
     return index

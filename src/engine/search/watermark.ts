@@ -1,5 +1,5 @@
 import { open, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { syncPath } from './graph-files.js'
@@ -9,6 +9,11 @@ const LAYOUT_VERSION = 1
 const FORMAT = `${LAYOUT_VERSION}.${ANALYZER_VERSION}`
 const FILE = 'watermark.json'
 
+/** A checksum that holds for this space's folder only: the index of another one says nothing of this one. */
+function checkOf(dir: string, seq: number): number {
+  return crc32(`${FORMAT} ${basename(dirname(dir))} ${seq}`)
+}
+
 /** What a text index's directory says of itself; `undefined` when it says nothing that can be trusted. */
 export async function readWatermark(dir: string): Promise<number | undefined> {
   try {
@@ -16,7 +21,7 @@ export async function readWatermark(dir: string): Promise<number | undefined> {
       await readFile(join(dir, FILE), 'utf8'),
     )
     const { format, seq, check } = found
-    if (format !== FORMAT || typeof seq !== 'number' || check !== crc32(`${FORMAT} ${seq}`)) return undefined
+    if (format !== FORMAT || typeof seq !== 'number' || check !== checkOf(dir, seq)) return undefined
     return seq
   } catch {
     return undefined
@@ -89,7 +94,7 @@ export async function writeWatermark(dir: string, seq: number): Promise<void> {
   const temporary = `${path}.tmp`
   const handle = await open(temporary, 'w')
   try {
-    await handle.writeFile(JSON.stringify({ format: FORMAT, seq, check: crc32(`${FORMAT} ${seq}`) }))
+    await handle.writeFile(JSON.stringify({ format: FORMAT, seq, check: checkOf(dir, seq) }))
     await handle.sync()
   } finally {
     await handle.close()

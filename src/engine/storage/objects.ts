@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 import { diskError, onDisk } from '../../local/disk-error.js'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
+import { isCode } from '../../local/private-file.js'
+import { entriesIn, ignoreMissing, sortedNames, withoutSlash } from './folder-entries.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -21,6 +23,9 @@ const SMALL_BYTES = 32 * 1024
 const FILE_MODE = 0o440
 const STAGED_NAME = /^[0-9a-f-]{36}$/
 const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
+/** What the system says where a file stands in the place of a folder, or a folder in that of a file. */
+const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
+const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 const READ_BYTES = 256 * 1024
 
 /** A temporary file. */
@@ -58,7 +63,9 @@ export class ObjectStore {
   static async open(root: string): Promise<ObjectStore> {
     await mkdir(join(root, 'tmp'), { recursive: true, mode: 0o700 })
     for (const name of await readdir(join(root, 'tmp'))) {
-      if (STAGED_NAME.test(name)) await unlink(join(root, 'tmp', name))
+      if (!STAGED_NAME.test(name)) continue
+      const path = join(root, 'tmp', name)
+      if ((await lstat(path).catch(ignoreMissing))?.isFile() === true) await unlink(path).catch(ignoreMissing)
     }
     return new ObjectStore(root, await realpath(root))
   }
@@ -136,8 +143,14 @@ export class ObjectStore {
   }
 
   /** Gives staged objects their final names and makes the names durable. An object that is there already is kept. */
-  publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
-    return onDisk(() => this.#publish(entries))
+  async publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
+    try {
+      await onDisk(() => this.#publish(entries))
+    } catch (error) {
+      if (!IN_THE_WAY.some((code) => isCode(error, code))) throw error
+      const message = 'something else stands where an object or its folder belongs: `ks fsck` names it'
+      throw new KsError('upload-failed', message, { cause: error })
+    }
   }
 
   async #publish(entries: { staged: StagedObject; key: string }[]): Promise<void> {
@@ -216,26 +229,37 @@ export class ObjectStore {
     return { size: found.size, sha256: await this.#hash(key), modifiedAt: found.mtimeMs }
   }
 
-  /** Size and age of an object. @returns nothing when there is no such file */
+  /** Size and age of an object. @returns nothing when there is no such file, or something else in its place */
   async describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
-    return found === undefined ? undefined : { size: found.size, modifiedAt: found.mtimeMs }
+    return found?.isFile() === true ? { size: found.size, modifiedAt: found.mtimeMs } : undefined
   }
 
   /** Files of a tenant after `after` in the order of their keys; what is no object has no form of a key. */
   async list(tenant: string, after: string, limit: number): Promise<StoredFile[]> {
-    const root = join(this.#root, ObjectStore.prefix(tenant))
+    const tenantKey = ObjectStore.prefix(tenant)
     const found: StoredFile[] = []
-    for (const folder of await sortedNames(join(root, 'sha256'))) {
-      const prefix = `${ObjectStore.prefix(tenant)}sha256/${folder}/`
-      if (prefix.slice(0, after.length) < after.slice(0, prefix.length)) continue
-      for (const name of await sortedNames(join(root, 'sha256', folder))) {
-        const key = prefix + name
-        if (key <= after) continue
-        const at = await stat(join(this.#root, key)).catch(ignoreMissing)
-        if (at === undefined) continue
-        found.push({ key, ...timesOf(at), isObject: OBJECT_KEY.test(key) && at.isFile() })
-        if (found.length >= limit) return found
+    const add = async (key: string): Promise<void> => {
+      if (key <= after) return
+      const at = await lstat(join(this.#root, key)).catch(ignoreMissing)
+      if (at !== undefined) found.push({ key, ...timesOf(at), isObject: OBJECT_KEY.test(key) && at.isFile() })
+    }
+    for (const top of await entriesIn(join(this.#root, tenantKey))) {
+      if (top !== 'sha256/') {
+        await add(tenantKey + withoutSlash(top))
+        continue
+      }
+      for (const folder of await entriesIn(join(this.#root, tenantKey, top))) {
+        if (!HEX_FOLDER.test(folder)) {
+          await add(tenantKey + top + withoutSlash(folder))
+          continue
+        }
+        const prefix = tenantKey + top + folder
+        if (prefix.slice(0, after.length) < after.slice(0, prefix.length)) continue
+        for (const name of await entriesIn(join(this.#root, prefix))) {
+          await add(prefix + withoutSlash(name))
+          if (found.length >= limit) return found
+        }
       }
     }
     return found
@@ -246,8 +270,8 @@ export class ObjectStore {
     const found: StagedFile[] = []
     for (const id of await sortedNames(join(this.#root, 'tmp'))) {
       if (!STAGED_NAME.test(id)) continue
-      const at = await stat(this.#stagedPath(id)).catch(ignoreMissing)
-      if (at !== undefined) found.push({ id, ...timesOf(at) })
+      const at = await lstat(this.#stagedPath(id)).catch(ignoreMissing)
+      if (at?.isFile() === true) found.push({ id, ...timesOf(at) })
     }
     return found
   }
@@ -307,13 +331,4 @@ async function syncPath(path: string): Promise<void> {
 
 function timesOf({ size, mtimeMs, ctimeMs }: Stats) {
   return { size, modifiedAt: mtimeMs, changedAt: ctimeMs }
-}
-
-async function sortedNames(directory: string): Promise<string[]> {
-  return ((await readdir(directory).catch(ignoreMissing)) ?? []).sort()
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-  throw error
 }
