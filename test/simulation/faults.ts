@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from '../../bench/lib/daemon.js'
+import { until } from '../helpers/until.js'
+import type { PlannedFault } from './schedule.js'
+import type { World } from './world.js'
+
+const PAUSE_MS = 1500
+const CHILDREN_END_MS = 60_000
+
+/** Does one fault to the daemon, and resolves when the daemon is there again. */
+export async function doFault(world: World, fault: PlannedFault): Promise<void> {
+  switch (fault.kind) {
+    case 'kill':
+      return world.restart('kill')
+    case 'term':
+      return world.restart('stop')
+    case 'drop-indexes': {
+      // a process of the indexes ends a moment after the daemon, and writes until then
+      const children = childrenOf(world.pid)
+      return world.restart('kill', async () => {
+        await until(() => children.every((pid) => !isAlive(pid)), CHILDREN_END_MS)
+        world.dropIndexes()
+      })
+    }
+    case 'pause':
+      process.kill(world.pid, 'SIGSTOP')
+      await sleep(PAUSE_MS * fault.pick)
+      process.kill(world.pid, 'SIGCONT')
+      return
+    case 'kill-index':
+      return killChild(world.pid, /index-child/)
+    case 'kill-reader':
+      return killChild(world.pid, /parse\/child/)
+    case 'full-disk':
+      return world.disk?.full(async () => sleep(PAUSE_MS * fault.pick))
+  }
+}
+
+/** Ends a child process of the daemon, if there is one. */
+function killChild(parent: number, command: RegExp): void {
+  for (const pid of childrenOf(parent)) {
+    try {
+      if (command.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))) process.kill(pid, 'SIGKILL')
+    } catch {
+      // it ended by itself
+    }
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        // after the name, which may hold spaces: state, then the parent
+        return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]) === parent
+      } catch {
+        return false
+      }
+    })
+}

@@ -1,0 +1,113 @@
+import { doFault } from './faults.js'
+import { OPERATIONS, WEIGHTS } from './operations/all.js'
+import type { Context } from './operations/context.js'
+import { makeSpace } from './operations/spaces.js'
+import { drawSchedule, type FaultKind, type PlannedFault, type Schedule, type Step } from './schedule.js'
+import { Session } from './session.js'
+import { verifyTenant } from './verify.js'
+import { type Divergence, type FullDisk, World } from './world.js'
+
+export interface SimulationOptions {
+  seed: number
+  operations: number
+  /** of the daemon; made by the caller, kept by the caller */
+  dataDir: string
+  faults: readonly FaultKind[]
+  disk?: FullDisk | undefined
+  /** a test of the simulation itself: told when all operations are done, before everything is compared */
+  tamper?: (world: World) => Promise<void>
+}
+
+export interface Simulated {
+  seed: number
+  divergences: Divergence[]
+  faults: number
+  /** times that each operation was answered */
+  answered: Map<string, number>
+}
+
+const KEPT_SPACES = [2, 1]
+
+/** Runs one seed against a daemon of its own and compares what is left with what was acknowledged. */
+export async function simulate(options: SimulationOptions): Promise<Simulated> {
+  const { seed, operations, faults } = options
+  const schedule = drawSchedule({ seed, operations, weights: WEIGHTS, faults })
+  const world = new World(options.dataDir, options.disk)
+  try {
+    await world.open()
+    const sessions = schedule.clients.map((tenant, place) => new Session(world, place, tenant))
+    await makeKeptSpaces(sessions, schedule)
+    await work(world, sessions, schedule)
+    await options.tamper?.(world)
+    for (const session of firstOfEach(sessions))
+      await verifyTenant({ session, schedule, step: stepOf('end', operations) })
+  } catch (error) {
+    world.diverge(
+      'run',
+      'a run that comes to its end',
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    )
+  } finally {
+    await world.close()
+  }
+  return { seed, divergences: world.divergences, faults: schedule.faults.length, answered: world.answered }
+}
+
+function firstOfEach(sessions: Session[]): Session[] {
+  return sessions.filter((session, place) => sessions.findIndex(({ tenant }) => tenant === session.tenant) === place)
+}
+
+async function makeKeptSpaces(sessions: Session[], schedule: Schedule): Promise<void> {
+  for (const [place, session] of firstOfEach(sessions).entries())
+    for (let number = 0; number < (KEPT_SPACES[place] ?? 1); number++) {
+      const step = stepOf('start', -1 - number)
+      await makeSpace({ session, schedule, step }, `kept-${number}`, true)
+    }
+}
+
+/** A step that nobody drew: before the first and after the last. */
+function stepOf(kind: string, number: number): Step {
+  return { number, client: 0, kind, picks: [0], key: undefined, retries: true, leavesAfterMs: undefined }
+}
+
+/** All clients at once, each its own steps in order, with the faults between them. */
+async function work(world: World, sessions: Session[], schedule: Schedule): Promise<void> {
+  const waiting = [...schedule.faults]
+  let ended = 0
+  let fault: Promise<void> = Promise.resolve()
+  const due = () => {
+    const next = waiting[0]
+    if (next === undefined || next.after > ended) return
+    waiting.shift()
+    // one after the other; operations go on meanwhile
+    fault = fault.then(() => during(world, next))
+  }
+  await Promise.all(
+    sessions.map(async (session, place) => {
+      for (const step of schedule.steps[place] ?? []) {
+        await perform({ session, step, schedule })
+        ended++
+        due()
+      }
+    }),
+  )
+  await fault
+}
+
+async function during(world: World, fault: PlannedFault): Promise<void> {
+  try {
+    await doFault(world, fault)
+  } catch (error) {
+    world.diverge(`fault ${fault.kind} after ${fault.after}`, 'a daemon that starts again', String(error))
+  }
+}
+
+async function perform(context: Context): Promise<void> {
+  const { session, step } = context
+  const operation = OPERATIONS[step.kind]
+  if (operation === undefined) throw new Error(`there is no operation ${step.kind}`)
+  await operation(context).catch((error: unknown) => {
+    const told = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    session.world.diverge(`${step.number} ${step.kind}`, 'an operation that ends', told)
+  })
+}

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type HttpRequest, readText } from '../../src/client/http.js'
+import { multipartBody, type UploadPart } from '../../src/client/multipart.js'
+import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../src/client/routes.js'
+import type { Span } from './history.js'
+import type { TenantModel } from './model.js'
+import type { Step } from './schedule.js'
+import type { World } from './world.js'
+
+export interface Done<K extends RouteKey> extends Span {
+  kind: 'done'
+  value: CallResult<K>
+}
+export interface Refused extends Span {
+  kind: 'refused'
+  status: number
+  code: string
+  message: string
+}
+/** No answer came, and the operation is not asked for again. */
+export interface Lost extends Span {
+  kind: 'lost'
+}
+export type Outcome<K extends RouteKey> = Done<K> | Refused | Lost
+
+interface Parts {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
+  upload?: { field: 'file' | 'files'; files: UploadPart[] }
+}
+
+interface Raw extends Span {
+  status: number
+  code: string
+  text: string
+}
+
+const WAIT_MS = 50
+/** a first request of a process that is stopped keeps its key for as long as it is stopped */
+const TRIES = 400
+/** what says that nothing was done and that asking again may help */
+const LATER = new Set(['busy', 'rate-limited', 'capacity-exceeded', 'unavailable'])
+
+/** One client: asks, asks again where its step says so, and looks at every byte that comes back. */
+export class Session {
+  readonly world: World
+  readonly tenant: TenantModel
+  readonly place: number
+  readonly #tenantPlace: number
+
+  constructor(world: World, place: number, tenantPlace: number) {
+    const tenant = world.tenants[tenantPlace]
+    if (tenant === undefined) throw new Error(`there is no tenant ${tenantPlace}`)
+    this.world = world
+    this.tenant = tenant
+    this.place = place
+    this.#tenantPlace = tenantPlace
+  }
+
+  /** A read: asked again until it is answered. */
+  async read<K extends RouteKey>(step: Step, key: K, input: CallInput<K> & object): Promise<Done<K> | Refused> {
+    const parts: Parts = input
+    for (let tries = 0; ; tries++) {
+      const raw = await this.#attempt(step, key, parts, {})
+      if (raw === undefined) continue
+      if (LATER.has(raw.code) && tries < TRIES) await sleep(WAIT_MS)
+      else return this.#outcome(step, key, raw)
+    }
+  }
+
+  /** A write: asked once, or until it is answered where its step has a key and asks again. */
+  async write<K extends RouteKey>(
+    step: Step,
+    key: K,
+    input: CallInput<K> & object & { upload?: Parts['upload'] },
+    options: { always?: boolean } = {},
+  ): Promise<Outcome<K>> {
+    const parts: Parts = input
+    const idempotencyKey = step.key ?? (options.always === true ? `own-${step.number}-${step.picks[0]}` : undefined)
+    let { leavesAfterMs } = step
+    const from = this.world.moments.next()
+    for (let tries = 0; ; tries++) {
+      const left = leavesAfterMs
+      leavesAfterMs = undefined
+      const raw = await this.#attempt(step, key, parts, { idempotencyKey, leavesAfterMs: left })
+      const asksAgain = idempotencyKey !== undefined && (step.retries || options.always === true || left !== undefined)
+      if (raw === undefined) {
+        if (asksAgain) continue
+        return { kind: 'lost', from, to: this.world.moments.next() }
+      }
+      const waits = raw.code === 'idempotency-conflict' || LATER.has(raw.code) || raw.code === 'storage-full'
+      if (!waits || tries >= TRIES) return { ...this.#outcome(step, key, raw), from }
+      await sleep(WAIT_MS)
+    }
+  }
+
+  /** A stream of events, read to its end; undefined where it broke off. */
+  async events(step: Step, body: object): Promise<({ text: string } & Span) | undefined> {
+    const raw = await this.#attempt(step, 'POST /queries', { body }, {})
+    return raw === undefined || raw.status !== 200 ? undefined : raw
+  }
+
+  /** @returns undefined when no whole answer came; there is a daemon again by then */
+  async #attempt(
+    step: Step,
+    key: RouteKey,
+    parts: Parts,
+    how: { idempotencyKey?: string | undefined; leavesAfterMs?: number | undefined },
+  ): Promise<Raw | undefined> {
+    const client = await this.world.client(this.#tenantPlace)
+    const space = key.indexOf(' ')
+    const path = urlPath(key.slice(space + 1), parts.path, parts.query)
+    const headers: Record<string, string> = {}
+    if (how.idempotencyKey !== undefined) headers['idempotency-key'] = how.idempotencyKey
+    const signal = how.leavesAfterMs === undefined ? undefined : AbortSignal.timeout(how.leavesAfterMs)
+    const from = this.world.moments.next()
+    try {
+      const response = await client.raw({ method: key.slice(0, space), path, signal, ...bodyOf(parts, headers) })
+      const text = await readText(response.body)
+      const code = response.headers['x-error-code']
+      const raw = { status: response.status, code: typeof code === 'string' ? code : '', text }
+      this.#lookFor(step, key, text, JSON.stringify(response.headers))
+      return { ...raw, from, to: this.world.moments.next() }
+    } catch {
+      await this.world.recover()
+      return undefined
+    }
+  }
+
+  #outcome<K extends RouteKey>(step: Step, key: K, raw: Raw): Done<K> | Refused {
+    const { status, code, from, to, text } = raw
+    const name = `${step.number} ${step.kind}`
+    if (status < 400) {
+      this.world.answered.set(step.kind, (this.world.answered.get(step.kind) ?? 0) + 1)
+      // the daemon checks its answers against the contract
+      return { kind: 'done', value: JSON.parse(text || 'null'), from, to }
+    }
+    if (status === 500) this.world.diverge(name, `${key} answered without a defect`, `${status} ${code}: ${text}`)
+    return { kind: 'refused', status, code, message: text, from, to }
+  }
+
+  /** Nothing of one tenant is in a byte that another one is sent. */
+  #lookFor(step: Step, key: string, ...texts: string[]): void {
+    for (const other of this.world.tenants) {
+      if (other === this.tenant || !texts.some((text) => text.includes(other.marker))) continue
+      const found = texts.find((text) => text.includes(other.marker)) ?? ''
+      this.world.diverge(
+        `${step.number} ${step.kind}`,
+        `${key} tells ${this.tenant.name} nothing of ${other.name}`,
+        found,
+      )
+    }
+  }
+}
+
+function bodyOf(parts: Parts, headers: Record<string, string>): Pick<HttpRequest, 'headers' | 'body'> {
+  if (parts.upload !== undefined) {
+    const { contentType, length, body } = multipartBody(parts.upload.field, parts.upload.files)
+    if (length !== undefined) headers['content-length'] = String(length)
+    return { headers: { ...headers, 'content-type': contentType }, body }
+  }
+  if (parts.body === undefined) return { headers }
+  return { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(parts.body) }
+}
