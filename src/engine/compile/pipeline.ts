@@ -30,6 +30,9 @@ export interface Built extends Work {
   nodes: { key: number; title: string; text: string }[]
 }
 
+/** passages in one commit of the index, which searches wait for */
+const REAPPLIED_AT_ONCE = 500
+
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
  * transaction; what a crash interrupts is done again by the next run of the job, with one result.
@@ -135,7 +138,11 @@ async function reapply(context: EngineContext, space: SpaceRow, built: Built[]):
     space.key,
   )
   if (head?.seq === null || head?.seq === undefined) return
-  await context.indexes.apply(space.id, { seq: head.seq, add: built.flatMap(toIndexed), remove: [] })
+  const nodes = built.flatMap(toIndexed)
+  for (let from = 0; from < nodes.length; from += REAPPLIED_AT_ONCE) {
+    const add = nodes.slice(from, from + REAPPLIED_AT_ONCE)
+    await context.indexes.apply(space.id, { seq: head.seq, add, remove: [] })
+  }
 }
 
 /** Ends a job that cannot succeed. The document says why; a version that was published before goes on answering. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
+import { lowerPriority } from '../../../lib/low-priority.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
 /** Enough for 20,000 texts of 1 KB three times over; a runaway ends its own process, not the daemon. */
@@ -36,6 +37,7 @@ export async function trainLsa(
     execArgv: NODE_FLAGS,
     env: { MALLOC_ARENA_MAX: '1' },
   })
+  lowerPriority(child.pid)
   const process = conversation(child, signal)
   try {
     for await (const texts of batches) await process.ask({ type: 'texts', texts })

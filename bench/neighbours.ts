@@ -1,0 +1,118 @@
+/**
+ * One tenant's questions while another tenant's documents are taken in: p99 over HTTP, mode fast, beside the same questions
+ * alone, in turns. `neighbours PASSAGES NOTES ROUNDS`
+ */
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '../src/client/client.js'
+import { createToken } from '../src/local/keys.js'
+import { ask } from './lib/ask.js'
+import { startDaemon, temporaryFolder } from './lib/daemon.js'
+import { percentile, report } from './lib/report.js'
+import { fillSpace, type UploadFile, waitUntilIdle } from './lib/upload.js'
+import { numbers, prose, queryFrom, zipfWord } from './lib/words.js'
+
+const [, , passages = '20000', notes = '4000', turns = '3'] = process.argv
+const PASSAGES = Number(passages)
+const NOTES = Number(notes)
+const ROUNDS = Number(turns)
+/** a neighbour may be noticed, not suffered from */
+const P99_BAR = 3
+const SECTIONS_A_FILE = 20
+const SECTION_CHARACTERS = 600
+const QUERIES_ALONE = 400
+const WARM_UP = 100
+const QUIET_POLLS = 10
+const POLL_MS = 300
+const SETTLE_LIMIT_MS = 300_000
+const SEED = 3_000
+
+const random = numbers(SEED)
+const sections = Array.from({ length: PASSAGES }, () => prose(random, SECTION_CHARACTERS))
+const queries = Array.from({ length: QUERIES_ALONE }, () =>
+  queryFrom(random, sections[Math.floor(random() * PASSAGES)]!),
+)
+
+const home = temporaryFolder('bench-neighbours')
+const dataDir = join(home.path, 'data')
+const daemon = await startDaemon(dataDir)
+try {
+  const asking = await clientOf('asking')
+  const ingesting = await clientOf('ingesting')
+  const { spaceId } = await fillSpace(asking, 'passages', files())
+  await settled()
+  await timed(asking, spaceId, queries.slice(0, WARM_UP))
+  const alone: number[] = []
+  const beside: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    alone.push(...(await timed(asking, spaceId, queries)))
+    let done = false
+    const ingested = fillSpace(ingesting, `notes-${round}`, notesOf(round)).finally(() => {
+      done = true
+    })
+    beside.push(...(await timed(asking, spaceId, queries, () => done)))
+    await ingested
+    await settled()
+  }
+  const figure = (name: string, times: number[], share: number) => ({
+    name: `${name} p${share * 100}`,
+    value: percentile(times, share),
+    unit: 'ms',
+  })
+  report('neighbours', [
+    ...[0.5, 0.95, 0.99].map((share) => figure('alone', alone, share)),
+    ...[0.5, 0.95, 0.99].map((share) => figure('beside an ingest', beside, share)),
+    { name: 'questions beside', value: beside.length, unit: '' },
+    { name: 'longest beside', value: Math.max(...beside), unit: 'ms' },
+    {
+      name: 'p99 beside / alone',
+      value: percentile(beside, 0.99) / percentile(alone, 0.99),
+      unit: '',
+      bar: { atMost: P99_BAR },
+    },
+  ])
+  asking.close()
+  ingesting.close()
+} finally {
+  await daemon.stop()
+  home.remove()
+}
+
+async function clientOf(tenant: string): Promise<Client> {
+  const { token } = await createToken(dataDir, { tenant, subject: tenant, scopes: ['knowledge-spaces:*'] })
+  return new Client({ url: daemon.url, token })
+}
+
+function files(): UploadFile[] {
+  return Array.from({ length: Math.ceil(PASSAGES / SECTIONS_A_FILE) }, (_, place) => {
+    const inside = sections.slice(place * SECTIONS_A_FILE, (place + 1) * SECTIONS_A_FILE)
+    const body = inside.map((text, number) => `## ${zipfWord(random)} ${number}\n\n${text}\n`)
+    return { filename: `file-${place}.md`, text: `# ${zipfWord(random)} ${place}\n\n${body.join('\n')}` }
+  })
+}
+
+function notesOf(round: number): UploadFile[] {
+  return Array.from({ length: NOTES }, (_, place) => ({
+    filename: `note-${place}.md`,
+    text: `# note ${round} ${place}\n\n${prose(random, SECTION_CHARACTERS)}`,
+  }))
+}
+
+/** Milliseconds of each question, one after the other; with `ended`, again and again until it says so. */
+async function timed(client: Client, spaceId: string, asked: string[], ended?: () => boolean): Promise<number[]> {
+  const times: number[] = []
+  const over = () => (ended === undefined ? times.length >= asked.length : ended())
+  while (!over()) times.push((await ask(client, spaceId, asked[times.length % asked.length]!)).ms)
+  return times
+}
+
+/** Waits until the daemon has had nothing to do for some time: no jobs, no training, no graphs. */
+async function settled(): Promise<void> {
+  await waitUntilIdle(daemon.client)
+  const end = performance.now() + SETTLE_LIMIT_MS
+  for (let quiet = 0; quiet < QUIET_POLLS; await sleep(POLL_MS)) {
+    const { activity } = await daemon.client.request('GET /daemon/status', {})
+    quiet = (activity.backgroundTasks ?? 0) === 0 ? quiet + 1 : 0
+    if (performance.now() > end) throw new Error('the daemon did not come to rest in time')
+  }
+}
