@@ -31,6 +31,7 @@ import { trustedProviders } from './programs.js'
 import { createRedactor } from './redact.js'
 import type { DaemonApp } from './server.js'
 import { createStatusReader, type Identity } from './status.js'
+import { keepTokenFresh } from './token-renewal.js'
 import { programVersion } from './version.js'
 import { WatchSupervisor } from './watch/supervisor.js'
 
@@ -66,7 +67,6 @@ export class DataDirOwned extends Error {
 const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
 const TELL_MS = 1000
-const TOKEN_CHECK_MS = 12 * 60 * 60 * 1000
 
 /** What was opened so far, closed in reverse when a start fails or the daemon stops. */
 type Closers = (() => void | Promise<void>)[]
@@ -196,10 +196,9 @@ function running({ file, settings, engine, work, watching, closers, servers, log
   const asked = new Promise<string>((resolve) => {
     stop = resolve
   })
-  const renewal = setInterval(() => {
-    renewToken().catch((error: unknown) => log.error({ err: error }, 'the token of the CLI was not renewed'))
-  }, TOKEN_CHECK_MS)
-  renewal.unref()
+  const renewal = keepTokenFresh(renewToken, (error) =>
+    log.error({ err: error }, 'the token of the CLI was not renewed'),
+  )
   const idle = watchIdle({
     afterMs: file.mode === 'auto' ? settings.idleExitMinutes * 60_000 : undefined,
     idleMs: work.idleMs,
@@ -211,7 +210,7 @@ function running({ file, settings, engine, work, watching, closers, servers, log
   })
   const stopped = asked.then(async (reason) => {
     log.info({ reason }, 'stopping')
-    clearInterval(renewal)
+    renewal.close()
     idle.close()
     work.stop()
     for (const server of servers) server.close()

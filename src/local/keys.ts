@@ -128,7 +128,9 @@ async function isFresh(dataDir: string, token: string): Promise<boolean> {
   try {
     const { payload } = await verifyLocalToken(loadSigningKey(dataDir), token)
     const left = (payload.exp ?? 0) - Date.now() / 1000
-    return left > TOKEN_LIFE_DAYS * DAY_SECONDS * RENEW_BELOW
+    const life = TOKEN_LIFE_DAYS * DAY_SECONDS
+    // one that lives longer than tokens do was made by a clock that has been set back since
+    return left > life * RENEW_BELOW && left <= life
   } catch {
     return false
   }

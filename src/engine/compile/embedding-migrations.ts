@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
+import { stillWaits } from '../due.js'
 import { troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
@@ -21,7 +22,7 @@ import {
 } from './migration-rows.js'
 import { embedPassages } from './passage-vectors.js'
 import { fillVectors, forgetSuperseded, trainVectorSpace } from './training.js'
-import { pauseAfter } from './vector-filler.js'
+import { LONGEST_WAIT_MS, pauseAfter } from './vector-filler.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
 import { activeVectorSpace, embeddingReference, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
 
@@ -110,7 +111,7 @@ export class EmbeddingMigrations {
     let next = Number.POSITIVE_INFINITY
     for (const row of openMigrations(db)) {
       if (this.#running.has(row.key)) continue
-      if (row.next_at > now) next = Math.min(next, row.next_at)
+      if (stillWaits(row.next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, row.next_at)
       else this.#begin(row)
     }
     if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref()

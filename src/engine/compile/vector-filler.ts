@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import type { DegradedClass } from '../degraded.js'
+import { stillWaits } from '../due.js'
 import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
@@ -38,6 +39,8 @@ const REQUESTS_AT_ONCE = 4
 const WAIT = { firstMs: 1000, longestMs: 5 * 60_000 }
 /** what somebody has to change may be changed at the provider, which nobody tells us */
 const PERMANENT_WAIT_MS = 15 * 60_000
+/** no provider is waited for longer without asking, whatever it says; timers take no more than 24 days either */
+export const LONGEST_WAIT_MS = 7 * 24 * 60 * 60_000
 /** a publication waits so long for a provider that is at work, and so long for one that says nothing */
 const PATIENCE_MS = 5000
 const SILENCE_MS = 2000
@@ -181,7 +184,7 @@ export class VectorFiller {
     let next = Number.POSITIVE_INFINITY
     for (const { space_key, next_at } of spacesDue(db)) {
       if (this.#running.has(space_key)) continue
-      if (next_at > now) next = Math.min(next, next_at)
+      if (stillWaits(next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, next_at)
       else this.#begin(space_key)
     }
     if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref()
@@ -315,5 +318,5 @@ export class VectorFiller {
 export function pauseAfter({ isPermanent, retryAfterMs = 0 }: ProviderTrouble, attempts: number): number {
   if (isPermanent) return PERMANENT_WAIT_MS
   const backoff = Math.min(WAIT.firstMs * 2 ** attempts, WAIT.longestMs)
-  return Math.max(retryAfterMs, Math.round(backoff * (0.5 + Math.random() / 2)))
+  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, Math.round(backoff * (0.5 + Math.random() / 2))))
 }

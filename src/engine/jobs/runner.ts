@@ -23,6 +23,9 @@ import {
 } from './retry-policy.js'
 import type { JobRow } from './store.js'
 
+/** as `stillWaits`: now, and now with the longest pause */
+const DUE = '(run_after <= ? OR run_after > ?)'
+
 const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
 const BATCH_BYTES = 8 * 1024 * 1024
 /** files over this are compiled alone: one slow file then holds nobody else up */
@@ -118,7 +121,7 @@ export class JobRunner {
       )
       .finally(() => {
         this.#running.delete(run)
-        this.#lastBatch.set(spaceKey, Date.now())
+        this.#lastBatch.set(spaceKey, performance.now())
         this.#tellSettled(work.map(({ job }) => job.id))
         this.#maybeTrain(spaceKey)
         this.wake()
@@ -234,10 +237,10 @@ export class JobRunner {
     )
     const next = (after: number) =>
       db.get<{ space_key: number }>(
-        `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND run_after <= ?
+        `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND ${DUE}
            AND space_key NOT IN (SELECT value FROM json_each(?))
          ORDER BY space_key LIMIT 1`,
-        ...[after, now, full],
+        ...[after, now, now + MAX_RETRY_MILLISECONDS, full],
       )
     const turn = next(this.#lastSpace) ?? next(0)
     if (turn === undefined) return undefined
@@ -261,12 +264,12 @@ export class JobRunner {
       if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
       return
     }
-    if (this.#isFull() || (this.#failedTraining.get(spaceKey) ?? 0) > Date.now()) {
+    if (this.#isFull() || (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()) {
       this.#lookAgain(spaceKey)
       return
     }
-    const quietAt = (this.#lastBatch.get(spaceKey) ?? 0) + QUIET_MILLISECONDS
-    const busy = Date.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
+    const quietAt = (this.#lastBatch.get(spaceKey) ?? Number.NEGATIVE_INFINITY) + QUIET_MILLISECONDS
+    const busy = performance.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
     if (!trainingDue(context, space, busy)) {
       if (busy) this.#lookAgain(spaceKey)
       return
@@ -276,7 +279,7 @@ export class JobRunner {
         if (this.#stop.signal.aborted) return
         this.#failedTraining.set(
           spaceKey,
-          Date.now() + (passesByItself(error) ? waitBefore(0) : MAX_RETRY_MILLISECONDS),
+          performance.now() + (passesByItself(error) ? waitBefore(0) : MAX_RETRY_MILLISECONDS),
         )
         context.log.warn({ space: space.id, error: describe(error) }, 'training the embedding model failed')
       })
@@ -328,9 +331,9 @@ export class JobRunner {
 function selectBatch(context: EngineContext, spaceKey: number, now: number, most: number): Work[] {
   const { db } = context
   const jobs = db.all<JobRow>(
-    `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND run_after <= ?
+    `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND ${DUE}
      ORDER BY run_after, key LIMIT ?`,
-    ...[spaceKey, now, most],
+    ...[spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
   )
   const work: Work[] = []
   let bytes = 0

@@ -116,9 +116,10 @@ export class ResearchRunner {
       db.get<{ id: string; space_key: number }>(
         `SELECT t.id, t.space_key FROM research_tasks t INDEXED BY research_tasks_open
          JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL
-         WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ? AND t.run_after <= ?
+         WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ?
+           AND (t.run_after <= ? OR t.run_after > ?)
          ORDER BY t.space_key, t.run_after, t.id LIMIT 1`,
-        ...[after, now()],
+        ...[after, now(), now() + MAX_RETRY_MS],
       )
     const due = next(this.#lastSpace) ?? next(0)
     if (due === undefined) return undefined

@@ -86,7 +86,7 @@ export class ApplyQueue {
   }
 
   async #commitTried(batches: IndexBatch[]): Promise<void> {
-    const deadline = Date.now() + MAX_RETRY_MS
+    const deadline = performance.now() + MAX_RETRY_MS
     let faults = 0
     for (;;) {
       try {
@@ -94,7 +94,7 @@ export class ApplyQueue {
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
         if (error.faulted) faults++
-        if (faults >= MAX_FAULTS || Date.now() > deadline)
+        if (faults >= MAX_FAULTS || performance.now() > deadline)
           throw new KsError('unavailable', error.message, { cause: error })
       }
     }

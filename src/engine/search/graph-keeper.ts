@@ -76,7 +76,7 @@ export class GraphKeeper {
 
   /** Starts a build when the graph is missing or too far behind. */
   consider(): void {
-    if (this.#building || this.#closed || Date.now() < this.#retryAt) return
+    if (this.#building || this.#closed || performance.now() < this.#retryAt) return
     const { live, graphLive } = this.#rows
     if (live < this.#limits.graphFrom) return
     if (this.graph === undefined) {
@@ -104,7 +104,7 @@ export class GraphKeeper {
     this.#build(base)
       .catch((error: unknown) => {
         this.#rows.buildEnded('none')
-        this.#retryAt = Date.now() + RETRY_BUILD_MS
+        this.#retryAt = performance.now() + RETRY_BUILD_MS
         if (!this.#closed) this.#options.log(`building a graph failed, search stays exact: ${String(error)}`)
       })
       .finally(() => {

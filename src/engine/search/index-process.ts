@@ -72,7 +72,7 @@ export class IndexProcess {
   #youngDeaths = 0
   #starting: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
-  #answered = Date.now()
+  #answered = performance.now()
   #closed = false
 
   constructor(options: IndexProcessOptions) {
@@ -145,13 +145,13 @@ export class IndexProcess {
         env: childEnvironment(this.#options.textEngine),
       },
     )
-    const born = Date.now()
+    const born = performance.now()
     let stderr = ''
     let gone = false
     const ended = (signal: NodeJS.Signals | null, how: string): void => {
       if (gone) return
       gone = true
-      this.#youngDeaths = Date.now() - born < STEADY_MS ? this.#youngDeaths + 1 : 0
+      this.#youngDeaths = performance.now() - born < STEADY_MS ? this.#youngDeaths + 1 : 0
       if (!this.#closed)
         this.#options.log(`the search index process ended (${how})${stderr === '' ? '' : `: ${stderr}`}`)
       this.#lost(FAULTS.has(signal))
@@ -166,7 +166,7 @@ export class IndexProcess {
     child.on('exit', (code, signal) => ended(signal, signal ?? `code ${code}`))
     this.#child = child
     this.generation++
-    this.#answered = Date.now()
+    this.#answered = performance.now()
     this.#watch = setInterval(() => this.#checkForHang(child), HANG_MS / 4)
     this.#watch.unref()
   }
@@ -174,7 +174,7 @@ export class IndexProcess {
   #send(child: ChildProcess, request: IndexRequest, bytes: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
-      if (this.#waiting.size === 0) this.#answered = Date.now()
+      if (this.#waiting.size === 0) this.#answered = performance.now()
       this.#waiting.set(id, { request, resolve, reject, bytes })
       this.#bytes += bytes
       const message: ToChild = { id, request }
@@ -184,7 +184,7 @@ export class IndexProcess {
   }
 
   #receive(message: FromChild): void {
-    this.#answered = Date.now()
+    this.#answered = performance.now()
     switch (message.kind) {
       case 'log':
         this.#options.log(message.message)
@@ -238,7 +238,7 @@ export class IndexProcess {
   }
 
   #checkForHang(child: ChildProcess): void {
-    if (this.#waiting.size === 0 || Date.now() - this.#answered < HANG_MS) return
+    if (this.#waiting.size === 0 || performance.now() - this.#answered < HANG_MS) return
     this.#options.log(`the search index process does not answer and is ended`)
     child.kill('SIGKILL')
   }

@@ -237,13 +237,13 @@ class Indexes implements SearchIndexes {
     await this.#process.start()
     const known = this.#sessions.get(space)
     if (known?.session.generation === this.#process.generation) {
-      if (!known.session.failed || Date.now() - known.since < patienceMs) return known
+      if (!known.session.failed || performance.now() - known.since < patienceMs) return known
     }
     const discard = (this.#faults.get(space) ?? 0) >= FAULTS_TO_DISCARD
     if (discard) this.#faults.delete(space)
     const { source, log, graceMs } = this.#options
     const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
-    const entry = { session, since: Date.now(), late: graceAfter(session, graceMs ?? GRACE_MS) }
+    const entry = { session, since: performance.now(), late: graceAfter(session, graceMs ?? GRACE_MS) }
     this.#sessions.set(space, entry)
     this.#audit.changed(space)
     return entry
@@ -261,7 +261,7 @@ class Indexes implements SearchIndexes {
 
   /** Repeats an action whose process ended under it. */
   async #tried<T>(action: () => Promise<T>): Promise<T> {
-    const deadline = Date.now() + MAX_RETRY_MS
+    const deadline = performance.now() + MAX_RETRY_MS
     let faults = 0
     for (;;) {
       try {
@@ -269,7 +269,8 @@ class Indexes implements SearchIndexes {
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
         if (error.faulted) faults++
-        if (faults > 1 || Date.now() > deadline) throw new KsError('unavailable', error.message, { cause: error })
+        if (faults > 1 || performance.now() > deadline)
+          throw new KsError('unavailable', error.message, { cause: error })
       }
     }
   }

@@ -251,7 +251,7 @@ static size_t allowed(int fd, size_t size, int *failed) {
   if (!path_of(fd, path)) return size;
   int verdict = judge("read", path);
   *failed = verdict == FAIL;
-  return verdict == SHORT && size > 1 ? 1 : size;
+  return verdict == SHORT && size > 1 ? size / 2 : size;
 }
 
 ssize_t read(int fd, void *bytes, size_t size) {

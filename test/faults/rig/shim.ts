@@ -27,7 +27,7 @@ type Effect =
   | 'EFBIG'
   | 'EACCES'
   | 'EMFILE'
-  /** half of the bytes are written, or one is read */
+  /** half of the bytes are written or read */
   | 'short'
   /** SIGKILL before the call, or after it */
   | 'kill'

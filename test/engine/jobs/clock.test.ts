@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect, it } from 'vitest'
+import { stillWaits } from '../../../src/engine/due.js'
+import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+const YEAR = 365 * 24 * 3_600_000
+
+let test: TestEngine | undefined
+afterEach(() => test?.end())
+
+it('F35: a job that was put off before the clock was set back by a year is due, and does not wait for the year', async () => {
+  test = await startEngine()
+  const { id: spaceId } = await test.engine.spaces.create(ADA, { name: 'Late', slug: 'late' })
+  const sqlite = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'))
+  // a stop comes to a durable step before the end of the job, or right after it: then another one is tried
+  const planAhead = sqlite.prepare('UPDATE jobs SET run_after = ?, waits = 1 WHERE completed_at IS NULL')
+  for (let n = 0; ; n++) {
+    await uploadOne(test.engine, ADA, spaceId, { filename: `${n}.md`, text: `# Note ${n}\n\nA line of it.\n` })
+    await test.engine.close()
+    if (planAhead.run(Date.now() + YEAR).changes > 0) break
+    expect(n).toBeLessThan(20)
+    await test.reopen()
+  }
+  const open = sqlite.prepare('SELECT count(*) FROM jobs WHERE completed_at IS NULL').pluck()
+  expect(open.get()).toBe(1)
+  await test.reopen()
+  await until(() => open.get() === 0, 25_000)
+  expect(sqlite.prepare("SELECT count(*) FROM jobs WHERE stage <> 'published'").pluck().get()).toBe(0)
+  sqlite.close()
+})
+
+it('F35: what is planned waits for its time, but not for longer than plans are made', () => {
+  expect([999, 1000, 1001, 1060, 1061, YEAR].map((at) => stillWaits(at, 1000, 60))).toEqual([
+    ...[false, false, true, true, false, false],
+  ])
+})
