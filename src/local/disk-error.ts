@@ -4,12 +4,14 @@ import { KsError } from '../contract/errors.js'
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'])
 const READ_ONLY = new Set(['EROFS', 'SQLITE_READONLY'])
 const FAULTY = new Set(['EIO', 'SQLITE_IOERR'])
+/** The process, or the machine, may open no more files for now. */
+const EXHAUSTED = new Set(['EMFILE', 'ENFILE'])
 /** What native libraries say where only their words arrive. */
 const FULL_WORDS = /no space left on device|disk quota exceeded|database or disk is full|os error 28\b/i
 
 /**
  * The failure of the contract for what a disk refused, wherever bytes are written: `storage-full` where there is no room,
- * `unavailable` where it is read-only or faulty.
+ * `unavailable` where it is read-only or faulty, or no more files may be opened.
  *
  * @returns nothing for an error that says something else, or that is one of the contract already
  */
@@ -22,6 +24,8 @@ export function diskError(error: unknown): KsError | undefined {
     return new KsError('unavailable', 'the disk of the data directory is read-only', { cause: error })
   if (isOneOf(FAULTY, code))
     return new KsError('unavailable', 'the disk of the data directory reported an error', { cause: error })
+  if (isOneOf(EXHAUSTED, code))
+    return new KsError('unavailable', 'too many files are open at the moment', { cause: error })
   return undefined
 }
 

@@ -208,7 +208,7 @@ export class ObjectStore {
   async bytes(key: string): Promise<Buffer> {
     const handle = await this.open(key)
     try {
-      return await handle.readFile()
+      return await readWhole(handle)
     } finally {
       await handle.close()
     }
@@ -308,6 +308,18 @@ async function makeDirectories(directory: string): Promise<string[]> {
   for (let path = directory; path.length >= first.length; path = dirname(path)) changed.push(path)
   changed.push(dirname(first))
   return changed
+}
+
+/** Not `readFile()`, which takes a read that brings less than was asked for to be the end of the file. */
+async function readWhole(handle: FileHandle): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow((await handle.stat()).size)
+  let length = 0
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return bytes.subarray(0, length)
 }
 
 async function writeDurably(path: string, bytes: Buffer): Promise<void> {
