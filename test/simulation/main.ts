@@ -1,8 +1,15 @@
 import { randomInt } from 'node:crypto'
+import { cpSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { temporaryFolder } from '../../bench/lib/daemon.js'
+import { type SmallDisk, smallDisk } from '../helpers/small-disk.js'
 import { simulate } from './run.js'
 import { FAULTS } from './schedule.js'
+import type { FullDisk } from './world.js'
+
+/** of the disk that a run fills; a run needs a small part of it */
+const DISK_MEGABYTES = 192
 
 const USAGE = `npm run simulate -- [--seeds N | --minutes N] [--operations N] [--seed N]
 
@@ -42,9 +49,15 @@ async function run(): Promise<number> {
   let answered = 0
   for (; seeds < count && (until === undefined || performance.now() < until); seeds++) {
     const seed = first + seeds
-    const home = temporaryFolder(`simulate-${seed}`)
+    const disk = smallDisk(`simulate-${seed}`, DISK_MEGABYTES)
     const started = performance.now()
-    const result = await simulate({ seed, operations, dataDir: `${home.path}/data`, faults: FAULTS })
+    const result = await simulate({
+      seed,
+      operations,
+      dataDir: join(disk.path, 'data'),
+      faults: FAULTS,
+      disk: fullDisk(disk),
+    })
     const took = Math.round((performance.now() - started) / 1000)
     const sum = [...result.answered.values()].reduce((all, one) => all + one, 0)
     faults += result.faults
@@ -53,7 +66,7 @@ async function run(): Promise<number> {
       `seed ${seed}: ${sum} answers, ${result.faults} faults, ${result.divergences.length} divergences, ${took} s\n`,
     )
     if (result.divergences.length === 0) {
-      home.remove()
+      disk.remove()
       continue
     }
     diverged++
@@ -62,13 +75,37 @@ async function run(): Promise<number> {
         `  DIVERGENCE seed ${seed}, operation ${operation}\n    expected: ${expected}\n    found:    ${found}\n`,
       )
     process.stdout.write(
-      `  the data directory is left in ${home.path}; npm run simulate -- --seed ${seed} --operations ${operations} repeats it\n`,
+      `  the data directory is left in ${keep(disk)}; npm run simulate -- --seed ${seed} --operations ${operations} repeats it\n`,
     )
   }
   process.stdout.write(
     `FIGURE simulation ${JSON.stringify({ seeds, operations, first, answered, faults, diverged })}\n`,
   )
   return diverged === 0 ? 0 : 1
+}
+
+/** Takes the room of a disk for as long as `work` takes; where none could be mounted, that fault is left out. */
+function fullDisk(disk: SmallDisk): FullDisk | undefined {
+  if (!disk.isMounted) return undefined
+  return {
+    async full(work) {
+      disk.fill(0)
+      try {
+        await work()
+      } finally {
+        disk.free()
+      }
+    },
+  }
+}
+
+/** @returns where the data directory is kept; a disk of its own takes memory, so it is copied */
+function keep(disk: SmallDisk): string {
+  if (!disk.isMounted) return disk.path
+  const kept = mkdtempSync(join(tmpdir(), 'ks-diverged-'))
+  cpSync(disk.path, kept, { recursive: true })
+  disk.remove()
+  return kept
 }
 
 function numberOf(text: string): number {

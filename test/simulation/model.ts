@@ -34,8 +34,8 @@ export interface SentSource {
 
 export interface KeptSnapshot {
   id: string
-  /** contents by path below the workspace */
-  files: Map<string, string>
+  /** what each file of the workspace may have held, by name; undefined: nothing */
+  files: Map<string, (string | undefined)[]>
   isThere: Register<boolean>
 }
 
@@ -53,8 +53,11 @@ export class SpaceModel {
   readonly questions = new Map<string, SentQuestion>()
   readonly sources = new Map<string, SentSource>()
   readonly snapshots: KeptSnapshot[] = []
+  /** ids of research tasks by their questions, which are unique; undefined where none was answered */
+  readonly tasks = new Map<string, string | undefined>()
+  /** 0 and -1: as the space was made with */
   readonly traceDays = new Register(0)
-  readonly topK = new Register(0)
+  readonly scoreThreshold = new Register(-1)
   readonly profileRevisions = new Set<number>()
 
   constructor(id: string, slug: string, description: string, isKept: boolean) {
@@ -91,7 +94,6 @@ export class TenantModel {
   readonly name: string
   readonly marker: string
   readonly spaces: SpaceModel[] = []
-  readonly tenantTraceDays = new Register(0)
 
   constructor(name: string, marker: string) {
     this.name = name

@@ -42,6 +42,9 @@ const TRIES = 400
 /** what says that nothing was done and that asking again may help */
 const LATER = new Set(['busy', 'rate-limited', 'capacity-exceeded', 'unavailable'])
 
+/** while the disk is full */
+const NO_ROOM = new Set(['storage-full', 'upload-failed'])
+
 /** One client: asks, asks again where its step says so, and looks at every byte that comes back. */
 export class Session {
   readonly world: World
@@ -89,7 +92,7 @@ export class Session {
         if (asksAgain) continue
         return { kind: 'lost', from, to: this.world.moments.next() }
       }
-      const waits = raw.code === 'idempotency-conflict' || LATER.has(raw.code) || raw.code === 'storage-full'
+      const waits = raw.code === 'idempotency-conflict' || LATER.has(raw.code) || NO_ROOM.has(raw.code)
       if (!waits || tries >= TRIES) return { ...this.#outcome(step, key, raw), from }
       await sleep(WAIT_MS)
     }
@@ -136,7 +139,7 @@ export class Session {
       // the daemon checks its answers against the contract
       return { kind: 'done', value: JSON.parse(text || 'null'), from, to }
     }
-    if (status === 500) this.world.diverge(name, `${key} answered without a defect`, `${status} ${code}: ${text}`)
+    if (code === 'internal') this.world.diverge(name, `${key} answered without a defect`, `${status} ${code}: ${text}`)
     return { kind: 'refused', status, code, message: text, from, to }
   }
 

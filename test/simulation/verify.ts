@@ -4,7 +4,11 @@ import { FsckCheck } from '../../src/contract/gateway/integrity.js'
 import type { SpaceModel } from './model.js'
 import { type Context, describe, diverge } from './operations/context.js'
 import { checkDocument, checkDocuments, checkSearch } from './operations/documents.js'
+import { checkQuestions } from './operations/quality.js'
+import { checkResearch } from './operations/research.js'
+import { checkSettings, checkSources } from './operations/settings.js'
 import { checkSpace } from './operations/spaces.js'
+import { checkSnapshot } from './operations/upkeep.js'
 import { cat, checkFolder } from './operations/workspaces.js'
 
 const POLL_MS = 250
@@ -43,6 +47,11 @@ async function verifySpace(context: Context, space: SpaceModel): Promise<void> {
   }
   const folders = new Set([...space.files.keys()].map((path) => path.slice(0, path.lastIndexOf('/'))))
   for (const folder of folders) await checkFolder(context, space, folder)
+  await checkQuestions(context, space)
+  await checkSettings(context, space)
+  await checkSources(context, space)
+  for (const snapshot of space.snapshots) await checkSnapshot(context, space, snapshot)
+  await checkResearch(context, space)
   await verifyCounts(context, space, documents)
   await verifyIntegrity(context, space)
 }

@@ -1,6 +1,10 @@
 import type { Operation } from './context.js'
 import { documentOperations } from './documents.js'
+import { qualityOperations } from './quality.js'
+import { researchOperations } from './research.js'
+import { settingOperations } from './settings.js'
 import { spaceOperations } from './spaces.js'
+import { upkeepOperations } from './upkeep.js'
 import { workspaceOperations } from './workspaces.js'
 
 /** Every operation by its name. */
@@ -8,6 +12,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...spaceOperations,
   ...documentOperations,
   ...workspaceOperations,
+  ...qualityOperations,
+  ...settingOperations,
+  ...upkeepOperations,
+  ...researchOperations,
 }
 
 /** How often each is drawn. */
@@ -17,4 +25,8 @@ export const WEIGHTS: Readonly<Record<string, number>> = {
   ...{ getDocument: 6, listDocuments: 4, search: 5, query: 3 },
   ...{ writeOwn: 9, writeShared: 8, append: 3, removeOwn: 4, removeShared: 4, move: 6, removeFolder: 2 },
   ...{ readOwn: 5, readShared: 6, listFiles: 4 },
+  ...{ addQuestion: 5, changeQuestion: 4, annotate: 2, removeQuestion: 2, listQuestions: 2, badCase: 2 },
+  ...{ changeRetention: 3, changeProfile: 3, readSettings: 3, addSource: 3, changeSource: 5, removeSource: 1 },
+  ...{ collect: 2, inspect: 2, askFor: 3, freeze: 3, readSnapshot: 2, removeSnapshot: 1, replay: 1 },
+  ...{ startResearch: 1, readResearch: 1 },
 }
