@@ -122,11 +122,6 @@ function explain(error: unknown, mode: DaemonMode): number {
     process.stderr.write(`ksd: ${error.message}\n`)
     return ERRORS[error.code].exit
   }
-  const refused = diskError(error)
-  if (refused?.code === 'storage-full') {
-    process.stderr.write(`ksd: ${refused.message}\n`)
-    return ERRORS[refused.code].exit
-  }
   if (
     error instanceof Error &&
     'syscall' in error &&
@@ -135,6 +130,11 @@ function explain(error: unknown, mode: DaemonMode): number {
   ) {
     process.stderr.write(`ksd: ${String(error.path)} cannot be used: ${error.message}\n`)
     return /^E(ACCES|PERM|ROFS)$/.test(codeOf(error)) ? EXIT.notAllowed : EXIT.failed
+  }
+  const refused = diskError(error)
+  if (refused !== undefined) {
+    process.stderr.write(`ksd: ${refused.message}\n`)
+    return ERRORS[refused.code].exit
   }
   process.stderr.write(`ksd: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return EXIT_DEFECT

@@ -6,13 +6,7 @@ import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
 import type { Engine, EngineOptions } from '../engine/api.js'
 import { allowedPrograms } from '../local/allowed-programs.js'
-import {
-  type DaemonFile,
-  type DaemonMode,
-  readDaemonFile,
-  removeDaemonFile,
-  writeDaemonFile,
-} from '../local/daemon-file.js'
+import { type DaemonFile, type DaemonMode, removeDaemonFile, writeDaemonFile } from '../local/daemon-file.js'
 import { prepareDataDir } from '../local/data-dir.js'
 import { localDirs } from '../local/dirs.js'
 import { diskError } from '../local/disk-error.js'
@@ -20,6 +14,7 @@ import { DiskRoom } from '../local/disk-room.js'
 import { ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
+import { lockHolder } from '../local/lock-holder.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
 import { assembleApp, engineOptions, mayUseLocalFiles, secretsOf, uploadLimits } from './assemble.js'
 import { loadSettings } from './config.js'
@@ -81,7 +76,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   const allowNetworkDisk = SETTINGS.allowNetworkDisk.read(options.env[SETTINGS.allowNetworkDisk.env] ?? false)
   const layout = prepareDataDir(options.dataDir, { allowNetworkDisk })
   const lock = acquireLock(layout.lock)
-  if (lock === undefined) throw new DataDirOwned(options.dataDir, readDaemonFile(layout.daemonFile)?.pid)
+  if (lock === undefined) throw new DataDirOwned(options.dataDir, await holderFor(options.mode, layout))
   const closers: Closers = [() => lock.release()]
   try {
     const room = new DiskRoom(layout.reserve, layout.root)
@@ -92,6 +87,11 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     await closeAll(closers)
     throw error
   }
+}
+
+/** Of several daemons that are started at once, those that lose leave without a word. */
+async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number | undefined> {
+  return mode === 'auto' ? undefined : await lockHolder(layout)
 }
 
 async function startOwned(

@@ -1,8 +1,11 @@
+import { constants } from 'node:os'
 import { KsError } from '../contract/errors.js'
 
 /** No room, a quota of the file system, a limit of the process for one file, no inodes. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'])
 const READ_ONLY = new Set(['EROFS', 'SQLITE_READONLY'])
+/** what node has no name for and tells by its number alone */
+const NAMES = new Map([[constants.errno.EDQUOT, 'EDQUOT']])
 const FAULTY = new Set(['EIO', 'SQLITE_IOERR'])
 /** The process, or the machine, may open no more files for now. */
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE'])
@@ -17,7 +20,7 @@ const FULL_WORDS = /no space left on device|disk quota exceeded|database or disk
  */
 export function diskError(error: unknown): KsError | undefined {
   if (!(error instanceof Error) || error instanceof KsError) return undefined
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = codeOf(error)
   if (isOneOf(FULL, code) || FULL_WORDS.test(error.message))
     return new KsError('storage-full', 'the disk of the data directory is full', { cause: error })
   if (isOneOf(READ_ONLY, code))
@@ -36,6 +39,14 @@ export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw diskError(error) ?? error
   }
+}
+
+function codeOf(error: Error): string {
+  if ('errno' in error && typeof error.errno === 'number') {
+    const name = NAMES.get(-error.errno)
+    if (name !== undefined) return name
+  }
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** Codes of SQLite may be extended, as SQLITE_IOERR_WRITE is. */

@@ -99,7 +99,7 @@ async function goesOn(spaceId: string, count: number): Promise<void> {
 
 for (const end of ['stopped', 'killed'] as const)
   test.skipIf(!disk.isMounted)(
-    `a daemon that was ${end} starts on a full disk, answers every read and query, and writes when there is room`,
+    `F19: a daemon that was ${end} starts on a full disk, answers every read and query, and writes when there is room`,
     { timeout: 240_000 },
     async () => {
       daemon = await startDaemon(disk.path)

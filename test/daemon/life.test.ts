@@ -1,4 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDaemonFile } from '../../src/local/daemon-file.js'
@@ -7,6 +9,8 @@ import { dataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
+
+const LOCK_MODULE = new URL('../../dist/local/lock.js', import.meta.url).href
 
 let home: ReturnType<typeof temporaryDir>
 const running: DaemonProcess[] = []
@@ -107,6 +111,29 @@ describe('a second daemon of the same data directory', () => {
     expect(second.stderr()).toBe(`ksd: the data directory ${home.path} is in use by process ${ready.pid}\n`)
     expect((await fetch(`${ready.url}/health`)).status).toBe(200)
     expect(readDaemonFile(layout().daemonFile)?.instance).toBe(ready.instance)
+  })
+
+  test('names the holder also where that has only begun, and where an earlier one left its file', async () => {
+    const layoutOf = layout()
+    const holding = `const { acquireLock } = await import(${JSON.stringify(LOCK_MODULE)})
+      globalThis.lock = acquireLock(${JSON.stringify(layoutOf.lock)})
+      console.log(typeof lock)
+      setInterval(() => {}, 1000)`
+    await (await start()).end('SIGKILL')
+    const left = readDaemonFile(layoutOf.daemonFile)
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', holding], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(holder.stdout, 'data')
+    for (const isLeft of [true, false]) {
+      if (!isLeft) rmSync(layoutOf.daemonFile)
+      const second = spawnKsd(home.path, ['--listen', '127.0.0.1:0'])
+      expect(await second.exit).toBe(75)
+      expect(second.stderr()).toBe(`ksd: the data directory ${home.path} is in use by process ${holder.pid}\n`)
+    }
+    expect(left?.pid).not.toBe(holder.pid)
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
   })
 
   test('leaves quietly when the command line started it', async () => {

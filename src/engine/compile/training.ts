@@ -4,6 +4,7 @@ import type { EngineContext } from '../context.js'
 import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../models/builtin/lsa-corpus.js'
 import { trainLsa } from '../models/builtin/lsa-trainer.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { untilWritten } from '../until-written.js'
 import { embedTrained } from './embeddings.js'
 import { addToIndex } from './vector-rows.js'
 import { activeVectorSpace, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
@@ -50,8 +51,14 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
   const started = Date.now()
   const building = await trainVectorSpace(context, space, newId(), signal)
   if (building === undefined) return
-  await fillVectors(context, space, building, signal)
-  const switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
+  let switched: boolean
+  try {
+    await fillVectors(context, space, building, signal)
+    switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
+  } catch (error) {
+    if (!signal.aborted) await giveUp(context, spaceKey, building, signal)
+    throw error
+  }
   if (!switched) {
     await forgetSuperseded(context, spaceKey)
     return
@@ -59,9 +66,25 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
   await indexes.activateVectors(space.id, building.id)
   // nodes that were embedded with the old model while this one was being filled
   await fillVectors(context, space, building, signal)
-  await forgetSuperseded(context, spaceKey)
+  await untilWritten(context, 'the end of a training', signal, () => forgetSuperseded(context, spaceKey))
   const { dimension, trainedNodes } = building
   log.info({ space: space.id, nodes: trainedNodes, dimension, ms: Date.now() - started }, 'embedding model trained')
+}
+
+/** Removes a model that could not be finished, at the latest when the disk has room for that. */
+async function giveUp(
+  context: EngineContext,
+  spaceKey: number,
+  { key }: VectorSpace,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db } = context
+  await untilWritten(context, 'the end of a training', signal, async () => {
+    await db.write(() =>
+      db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'building'", key),
+    )
+    await forgetSuperseded(context, spaceKey)
+  })
 }
 
 /** Trains a model on the space's live nodes, as a vector space that nobody uses yet. @returns nothing where they do not do */

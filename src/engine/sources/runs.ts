@@ -9,6 +9,8 @@ import type { SourceRow } from './store.js'
 import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
 
 const RUNS_AT_ONCE = 4
+/** A scheduled sync that met a full disk is due again so soon: it begins when there is room. */
+const FULL_MS = 15_000
 
 /** What reads a source, and how its failure is told. */
 export interface Work<T> {
@@ -87,7 +89,7 @@ export class SourceRuns {
       const known = error instanceof EgressFailure || error instanceof KsError
       if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read on')
       const reason = known ? error.message : 'an unexpected failure'
-      await this.#fail(source, reason)
+      await this.#fail(source, reason, error)
       if (error instanceof KsError && error.code !== 'unavailable') throw error
       throw failed(work.failure, source, reason)
     }
@@ -108,10 +110,11 @@ export class SourceRuns {
     }
   }
 
-  async #fail(source: SourceRow, error: string): Promise<void> {
+  async #fail(source: SourceRow, reason: string, cause: unknown): Promise<void> {
     const { db, now } = this.#context
     const at = now()
-    const end = () => endSync(db, source, { error }, at)
+    const again = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + FULL_MS } : {}
+    const end = () => endSync(db, source, { error: reason, ...again }, at)
     await db.write(end).catch(() => this.#owe(source, end))
   }
 

@@ -57,19 +57,26 @@ export function claimSync(db: Database, source: SourceRow, now: number, keepsPla
   )
 }
 
-/** syncing → active | error; a source that was switched off meanwhile stays so. */
+/**
+ * syncing → active | error; a source that was switched off meanwhile stays so.
+ *
+ * @param outcome `againAt`: one with a schedule is due then, if not before
+ */
 export function endSync(
   db: Database,
   source: Pick<SourceRow, 'tenant' | 'id'>,
-  outcome: { summary?: SyncSummary; error?: string },
+  outcome: { summary?: SyncSummary; error?: string; againAt?: number },
   now: number,
 ): void {
   db.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN ? ELSE status END, sync_started_at = NULL,
-       last_sync_at = ?, last_sync_error = ?, sync_summary = coalesce(?, sync_summary), version = version + 1, updated_at = ?
+       last_sync_at = ?, last_sync_error = ?, sync_summary = coalesce(?, sync_summary),
+       next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE min(next_sync_at, coalesce(?, next_sync_at)) END,
+       version = version + 1, updated_at = ?
      WHERE tenant = ? AND id = ? AND deleted_at IS NULL AND sync_started_at IS NOT NULL`,
     ...[outcome.error === undefined ? 'active' : 'error', now, outcome.error ?? null],
-    ...[outcome.summary === undefined ? null : JSON.stringify(outcome.summary), now, source.tenant, source.id],
+    ...[outcome.summary === undefined ? null : JSON.stringify(outcome.summary), outcome.againAt ?? null],
+    ...[now, source.tenant, source.id],
   )
 }
 

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
@@ -18,6 +19,8 @@ const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than i
 const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
 /** pages of the log at which this connection checkpoints itself, should the checkpointing thread not keep up */
 const LAST_RESORT_CHECKPOINT_PAGES = 8000
+/** how long nothing is written after the disk reported an error, and then again where it still does */
+const HEAL_MILLISECONDS = 1000
 /** one group commit holds the event loop at most about this long before it lets others in */
 const GROUP_MILLISECONDS = 8
 
@@ -31,10 +34,12 @@ export class Database {
   readonly #checkpointer: Checkpointer
   #waiting: Waiting[] = []
   #scheduled = false
+  readonly #folder: string
   readonly #refused: (error: unknown) => void
   /** writes of the start that found no room: they come before all others */
   #owed: (() => void)[] = []
   #broken: unknown
+  #healing: NodeJS.Timeout | undefined
 
   /**
    * @param refused is told every failure that came from the disk
@@ -42,6 +47,7 @@ export class Database {
    */
   constructor(path: string, refused: (error: unknown) => void = () => {}, accept: (db: Database) => void = () => {}) {
     this.#refused = refused
+    this.#folder = dirname(path)
     const fresh = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
     this.#sqlite = new Sqlite(path)
     if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
@@ -51,7 +57,7 @@ export class Database {
     this.#migrate()
   }
 
-  /** Whether the disk reported an error, after which nothing is written any more. */
+  /** Whether the disk reported an error: nothing is written until a write of our own was durable. */
   get broken(): boolean {
     return this.#broken !== undefined
   }
@@ -88,6 +94,7 @@ export class Database {
 
   /** The same, at once and alone: for start-up and for callers that cannot wait. */
   writeNow<T>(work: () => T): T {
+    if (this.#broken !== undefined) throw this.#unwritable(this.#broken)
     const withOwed = () => {
       for (const owed of this.#owed) owed()
       return work()
@@ -98,6 +105,7 @@ export class Database {
       this.#checkpointer.wrote()
       return result
     } catch (error) {
+      this.#noteBroken(error)
       throw this.#unwritable(error)
     }
   }
@@ -122,6 +130,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#healing)
     this.#flush()
     await this.#checkpointer.close()
     this.#flush()
@@ -180,16 +189,50 @@ export class Database {
 
   #fail(error: unknown, batch: Waiting[]): void {
     if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK')
-    // After an I/O error the outcome of the commit is unknown: no later write may build on it.
-    if (isIoError(error)) this.#broken = error
+    this.#noteBroken(error)
     for (const waiting of batch) waiting.reject(this.#unwritable(error))
   }
 
+  /**
+   * After an I/O error the end of the log may hold a commit that was told to have failed, and a crash would bring it
+   * back. The next commit is written over it: once that was synced, the failed one is gone for good. Until then nobody
+   * else writes.
+   */
+  #noteBroken(error: unknown): void {
+    if (!isIoError(error)) return
+    this.#broken = error
+    this.#healing ??= setTimeout(() => this.#heal(), HEAL_MILLISECONDS).unref()
+  }
+
+  #heal(): void {
+    this.#healing = undefined
+    try {
+      // writes the first page as it is
+      this.#sqlite.transaction(() => this.#sqlite.pragma(`user_version = ${MIGRATIONS.length}`)).immediate()
+      this.#broken = undefined
+    } catch {
+      this.#healing = setTimeout(() => this.#heal(), HEAL_MILLISECONDS).unref()
+    }
+  }
+
   #unwritable(error: unknown): unknown {
-    const refused = diskError(error)
+    const refused = diskError(isIoError(error) ? (this.#askDisk() ?? error) : error)
     if (refused === undefined) return error
     this.#refused(refused)
     return refused
+  }
+
+  /** What the disk says to a small file: SQLite tells a quota that is used up, or a disk that is read-only, as an error. */
+  #askDisk(): unknown {
+    const probe = join(this.#folder, 'probe')
+    try {
+      writeFileSync(probe, Buffer.alloc(PAGE_SIZE))
+      return undefined
+    } catch (error) {
+      return error
+    } finally {
+      rmSync(probe, { force: true })
+    }
   }
 
   #statement(sql: string): Sqlite.Statement {

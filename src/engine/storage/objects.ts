@@ -300,14 +300,25 @@ export class ObjectStore {
   }
 }
 
-/** Creates a directory with its parents. @returns the directories whose entries changed, to be synced */
+/**
+ * Creates a directory with its parents, one by one: what a disk refuses inside of `recursive` is told as `ENOENT`.
+ *
+ * @returns the directories whose entries changed, to be synced
+ */
 async function makeDirectories(directory: string): Promise<string[]> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o700 })
-  if (first === undefined) return []
-  const changed: string[] = []
-  for (let path = directory; path.length >= first.length; path = dirname(path)) changed.push(path)
-  changed.push(dirname(first))
-  return changed
+  try {
+    await mkdir(directory, { mode: 0o700 })
+    return [directory, dirname(directory)]
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return []
+    if (!isCode(error, 'ENOENT')) throw error
+  }
+  const above = await makeDirectories(dirname(directory))
+  await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+    // somebody else made it just now
+    if (!isCode(error, 'EEXIST')) throw error
+  })
+  return [...above, directory, dirname(directory)]
 }
 
 /** Not `readFile()`, which takes a read that brings less than was asked for to be the end of the file. */

@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { diskError } from '../../local/disk-error.js'
 import {
   type FileKey,
   FOLDER_END,
@@ -190,7 +191,7 @@ export class Workspaces {
   }
 }
 
-/** The text of a stored file. @throws KsError `internal` when its bytes are gone: fsck names the file */
+/** The text of a stored file. @throws KsError `internal` when its bytes are gone: fsck names the file; what the disk says */
 export async function readObject(
   objects: ObjectBytes,
   file: { object_key: string; content_type: string },
@@ -199,7 +200,10 @@ export async function readObject(
     const text = (await objects.bytes(file.object_key)).toString()
     return { text, contentType: `${file.content_type}; charset=utf-8` }
   } catch (error) {
-    throw new KsError('internal', 'the bytes of a workspace file are not there: `fsck` names it', { cause: error })
+    throw (
+      diskError(error) ??
+      new KsError('internal', 'the bytes of a workspace file are not there: `fsck` names it', { cause: error })
+    )
   }
 }
 

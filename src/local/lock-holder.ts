@@ -1,0 +1,60 @@
+import { readFileSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readDaemonFile } from './daemon-file.js'
+import type { DataLayout } from './layout.js'
+
+const POLL_MS = 50
+/** where the system does not tell who holds a lock: a daemon that has just taken it says so within this */
+const STARTING_MS = 10_000
+
+/**
+ * The process that holds the lock of a data directory, as the kernel tells; where it does not, as the daemon itself says
+ * once it answers.
+ *
+ * @returns undefined where neither says
+ */
+export async function lockHolder(layout: DataLayout): Promise<number | undefined> {
+  const known = holderOf(layout.lock)
+  if (known !== undefined) return known
+  for (const end = performance.now() + STARTING_MS; performance.now() < end; await sleep(POLL_MS)) {
+    const pid = readDaemonFile(layout.daemonFile)?.pid
+    if (pid !== undefined && isAlive(pid)) return pid
+  }
+  return undefined
+}
+
+/** From /proc/locks: `1: POSIX  ADVISORY  WRITE 4711 00:2b:1234 0 EOF`. */
+function holderOf(path: string): number | undefined {
+  try {
+    const { dev, ino } = statSync(path)
+    // the device as Linux encodes it for programs (makedev(3))
+    const major = Math.floor(dev / 2 ** 8) % 2 ** 12
+    const minor = (dev % 2 ** 8) + Math.floor(dev / 2 ** 20) * 2 ** 8
+    const held = readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .map((line) => line.split(/\s+/))
+      // a process of another container has no number here
+      .filter(([, , , kind, pid, file]) => kind === 'WRITE' && Number(pid) > 0 && file?.endsWith(`:${ino}`) === true)
+    // layered file systems tell programs of another device than they lock on
+    const exact = held.find(([, , , , , file]) => file === `${hex(major)}:${hex(minor)}:${ino}`)
+    const [only, ...others] = new Set(held.map(([, , , , pid]) => pid))
+    const pid = exact?.[4] ?? (others.length === 0 ? only : undefined)
+    if (pid !== undefined) return Number(pid)
+  } catch {
+    // not Linux
+  }
+  return undefined
+}
+
+function hex(number: number): string {
+  return number.toString(16).padStart(2, '0')
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
