@@ -28,6 +28,8 @@ export interface DataLayout {
   storeFile: string
   /** while it is there, no object goes that the database does not know; a person removes it */
   keepUnknown: string
+  /** while it is renewed, a backup is being taken and no object goes */
+  pin: string
   indexes: string
 }
 
@@ -51,6 +53,7 @@ export function dataLayout(root: string): DataLayout {
     objects: join(root, 'objects'),
     storeFile: join(root, 'objects', 'store.json'),
     keepUnknown: join(root, 'objects', 'keep-unknown'),
+    pin: join(root, 'objects', 'being-copied'),
     indexes: join(root, 'indexes'),
   }
 }

@@ -19,6 +19,7 @@ interface ExpiredCommit {
 export async function failedCommits(scope: Scope): Promise<Slice> {
   const { context, space, now, batchRows, signal } = scope
   const { db } = context
+  if (context.objects.isPinned()) return NOTHING
   const kept = policiesOf(space).retentionPolicy.failedCommitRetentionDays * DAY
   const rows = db.all<ExpiredCommit>(
     `SELECT id, status, raw_object_key, published_object_key FROM staged_commits

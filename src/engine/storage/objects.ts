@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Stats } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -25,6 +25,8 @@ const STAGED_NAME = /^[0-9a-f-]{36}$/
 const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 /** What the system says where a file stands in the place of a folder, or a folder in that of a file. */
 const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
+/** A pin that was not renewed for so long is of a backup that was killed. */
+const PIN_MS = 60_000
 const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 const READ_BYTES = 256 * 1024
 
@@ -182,6 +184,12 @@ export class ObjectStore {
     }
   }
 
+  /** Whether a backup is being taken: then no object goes, for its rows may be in the copy of the database. */
+  isPinned(): boolean {
+    const at = statSync(join(this.#root, 'being-copied'), { throwIfNoEntry: false })?.mtimeMs
+    return at !== undefined && Math.abs(Date.now() - at) < PIN_MS
+  }
+
   path(key: string): string {
     if (!OBJECT_KEY.test(key)) throw new KsError('internal', 'an object key does not have the form of one')
     return join(this.#root, key)
@@ -284,7 +292,7 @@ export class ObjectStore {
   async remove(key: string, isReferenced: () => boolean): Promise<boolean> {
     const path = this.path(key)
     await this.#removing.get(key)
-    if (this.#held.has(key) || isReferenced()) return false
+    if (this.#held.has(key) || this.isPinned() || isReferenced()) return false
     const removal = unlink(path).then(() => syncPath(dirname(path)))
     this.#removing.set(key, removal.catch(ignoreMissing))
     try {

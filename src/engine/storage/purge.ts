@@ -20,7 +20,7 @@ const ROWS = 500 // rows a slice removes, so that the event loop is held for mil
  * @returns whether there is more to do
  */
 export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false
+  if (signal.aborted || context.objects.isPinned()) return false
   return (
     (await purgeDocument(context)) ||
     (await purgeVersion(context)) ||

@@ -60,7 +60,7 @@ export function checkStore(layout: DataLayout): { logLost: boolean } {
 
 /** How a person goes on from a database that cannot be used. */
 export function whatToDo({ root, databaseDir, objects, indexes }: DataLayout): string {
-  return `Nothing was changed: put a backup of ${root} in its place, or, to start anew without what it held, move ${databaseDir}, ${objects} and ${indexes} away`
+  return `Nothing was changed: put a backup in the place of ${root} (\`ks restore\`), or, to start anew without what it held, move ${databaseDir}, ${objects} and ${indexes} away`
 }
 
 /** What of an earlier store lies in the directory, if anything does. */

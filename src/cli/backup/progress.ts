@@ -1,0 +1,21 @@
+import type { Output } from '../output.js'
+import { Progress } from '../progress.js'
+
+/** Tells on stderr how many of something are done. */
+export function countProgress(out: Output, what: string): { at(done: number, of: number): void; end(): void } {
+  let line = ''
+  const view = () => ({ lines: [line], plain: line })
+  const progress = new Progress({
+    stream: process.stderr,
+    live: out.isErrTerminal,
+    width: process.stderr.columns ?? 80,
+    view,
+  })
+  progress.start()
+  return {
+    at: (done, of) => {
+      line = `${done} of ${of} ${what}`
+    },
+    end: () => progress.stop(),
+  }
+}

@@ -1,0 +1,73 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { countProgress } from '../cli/backup/progress.js'
+import { BaseCommand } from '../cli/base-command.js'
+import { ExitWith } from '../cli/cli-error.js'
+import { CHECKS, issuesOf, severityRank } from '../cli/integrity/issues.js'
+import { plural } from '../cli/units.js'
+import { EXIT } from '../contract/errors.js'
+
+export default class Restore extends BaseCommand {
+  static override summary = 'put a backup into an empty data directory and check it'
+  static override description =
+    'Everything is compared with the manifest of the backup. Then every space is checked as by fsck; exit 10 when an issue is an error or worse. 5: no complete snapshot there, 6: the directory is not empty, 8: the backup is damaged.'
+  static override examples = ['<%= config.bin %> restore ~/backups/ks --into ~/restored']
+  static override args = { folder: Args.string({ required: true, description: 'folder that `ks backup` wrote' }) }
+  static override flags = {
+    into: Flags.string({ description: 'the data directory, absent or empty (default: the usual one)' }),
+    snapshot: Flags.string({ description: 'which snapshot (default: the newest)' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Restore)
+    const { resolve } = await import('node:path')
+    const { restoreBackup } = await import('../local/backup/restore.js')
+    const dataDir = flags.into === undefined ? this.dirs.data : resolve(flags.into)
+    const progress = countProgress(this.out, 'objects restored')
+    const { snapshot, manifest } = await restoreBackup({
+      ...{ from: resolve(args.folder), snapshot: flags.snapshot, dataDir },
+      onProgress: progress.at,
+    }).finally(progress.end)
+    const checked = await this.check(dataDir)
+    const objects = manifest.objects.length
+    if (this.out.isJson) this.out.json({ snapshot, createdAt: manifest.createdAt, dataDir, objects, ...checked })
+    else {
+      this.out.line(
+        `restored snapshot ${snapshot} to ${dataDir}: ${plural(objects, 'object')}, ${plural(checked.spaces, 'space')}`,
+      )
+      this.out.line(`fsck: ${plural(checked.issues.length, 'issue')}`)
+      for (const { severity, message } of checked.issues) this.out.line(`${severity}: ${message}`)
+    }
+    if (checked.issues.some(({ severity }) => severityRank(severity) >= severityRank('error')))
+      throw new ExitWith(EXIT.checkFailed)
+  }
+
+  /** Checks every space of the restored directory, with a daemon of its own for so long. */
+  private async check(dataDir: string) {
+    const { startPrivateDaemon } = await import('../cli/private-daemon.js')
+    const { Client } = await import('../client/client.js')
+    const { readIfExists } = await import('../local/private-file.js')
+    const daemon = await startPrivateDaemon(dataDir)
+    const token = readIfExists(daemon.env.KS_TOKEN_FILE ?? '')?.trim()
+    const client = new Client({ url: daemon.env.KS_URL ?? '', ...(token === undefined ? {} : { token }) })
+    try {
+      const issues: { space: string; severity: string; code: string; message: string }[] = []
+      let spaces = 0
+      let cursor: string | undefined
+      do {
+        const query = cursor === undefined ? {} : { cursor }
+        const page = await client.request('GET /knowledge-spaces', { query })
+        for (const { id, slug } of page.items) {
+          spaces++
+          for await (const issue of issuesOf(client, { id, checks: CHECKS, deep: false }, () => {}))
+            issues.push({ space: slug, severity: issue.severity, code: issue.code, message: issue.message })
+        }
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      return { spaces, issues }
+    } finally {
+      client.close()
+      await daemon.stop()
+    }
+  }
+}

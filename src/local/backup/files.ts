@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isCode } from '../private-file.js'
+
+const READ_BYTES = 256 * 1024
+
+export interface Measured {
+  size: number
+  sha256: string
+}
+
+/** What a snapshot holds: written last, so that one without it is no snapshot. */
+export interface Manifest {
+  format: 1
+  createdAt: string
+  /** of the program that made it */
+  version: string
+  schema: number
+  store?: { id: string; opened: number }
+  files: (Measured & { name: string })[]
+  objects: { key: string; size: number }[]
+  /** keys of objects that rows name and that could not be read, or not as they were received */
+  missing: string[]
+}
+
+const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
+const FILE_NAME = /^[a-z.]+$/
+
+/** Whether a value read from a file has the form of a manifest: its names become paths. */
+export function isManifest(value: unknown): value is Manifest {
+  if (!isRecord(value) || value.format !== 1 || typeof value.createdAt !== 'string') return false
+  const { store, files, objects } = value
+  if (store !== undefined && (!isRecord(store) || typeof store.id !== 'string' || typeof store.opened !== 'number'))
+    return false
+  return isListOf(files, 'name', FILE_NAME) && isListOf(objects, 'key', OBJECT_KEY)
+}
+
+function isListOf(value: unknown, field: string, form: RegExp): boolean {
+  if (!Array.isArray(value)) return false
+  return value.every((one) => isRecord(one) && form.test(String(one[field])) && typeof one.size === 'number')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The hash that an object's key ends with. */
+export function hashOfKey(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1)
+}
+
+/** Size and hash of a regular file. @returns nothing where there is none */
+export async function measure(path: string): Promise<Measured | undefined> {
+  const found = await lstat(path).catch(ignoreMissing)
+  if (found?.isFile() !== true) return undefined
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(path, { highWaterMark: READ_BYTES })) hash.update(piece)
+  return { size: found.size, sha256: hash.digest('hex') }
+}
+
+/**
+ * Copies a file under another name, synced, and hashes it on the way. Whoever is killed leaves a temporary file.
+ *
+ * @param sha256 what it has to be; another content is not kept
+ * @returns nothing where there is no such file, or another content
+ */
+export async function copyFile(from: string, to: string, mode: number, sha256?: string): Promise<Measured | undefined> {
+  const found = await lstat(from).catch(ignoreMissing)
+  if (found?.isFile() !== true) return undefined
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  const temporary = `${to}.${process.pid}.tmp`
+  const hash = createHash('sha256')
+  let size = 0
+  const handle = await open(temporary, 'w', mode)
+  try {
+    for await (const piece of createReadStream(from, { highWaterMark: READ_BYTES })) {
+      hash.update(piece)
+      size += piece.length
+      await handle.writeFile(piece)
+    }
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  const measured = { size, sha256: hash.digest('hex') }
+  if (sha256 !== undefined && measured.sha256 !== sha256) {
+    await rm(temporary, { force: true })
+    return undefined
+  }
+  await rename(temporary, to)
+  return measured
+}
+
+/** Makes the names in folders durable. */
+export async function syncFolders(folders: Iterable<string>): Promise<void> {
+  for (const folder of folders) {
+    const handle = await open(folder, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+/** A folder and all folders below it. */
+export async function foldersBelow(folder: string): Promise<string[]> {
+  const below = await readdir(folder, { withFileTypes: true, recursive: true })
+  return [folder, ...below.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))]
+}
+
+/** Runs some at a time. */
+export async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values()
+  const worker = async () => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined
+  throw error
+}

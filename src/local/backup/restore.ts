@@ -1,0 +1,89 @@
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { KsError } from '../../contract/errors.js'
+import { dataLayout } from '../layout.js'
+import { writePrivateFile } from '../private-file.js'
+import { copyFile, foldersBelow, hashOfKey, inTurns, isManifest, type Manifest, measure, syncFolders } from './files.js'
+import { settingsOf } from './take.js'
+
+const COPIES_AT_ONCE = 8
+
+export interface RestoreOptions {
+  from: string
+  /** the newest when absent */
+  snapshot?: string | undefined
+  /** the data directory: absent or empty */
+  dataDir: string
+  onProgress(done: number, of: number): void
+}
+
+/**
+ * Puts a snapshot into an empty data directory: objects first, the database last, so that one that is cut off is told
+ * from a whole one at the next start. Everything is read and compared with the manifest.
+ *
+ * @throws KsError `not-found` without a complete snapshot, `path-taken` where the directory is not empty, `unavailable`
+ *   where the backup is damaged
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot: string; manifest: Manifest }> {
+  const { from, dataDir, onProgress } = options
+  const snapshot = chosen(options)
+  const place = join(from, 'snapshots', snapshot)
+  const manifest = readManifest(join(place, 'manifest.json'))
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+    throw new KsError('path-taken', `${dataDir} is not empty: a backup is restored into an empty directory only`)
+  for (const { name, size, sha256 } of manifest.files) {
+    const found = await measure(join(place, name))
+    if (found?.size !== size || found.sha256 !== sha256) throw damaged(join(place, name))
+  }
+  for (const { key, size } of manifest.objects)
+    if (lstatSync(join(from, 'objects', key), { throwIfNoEntry: false })?.size !== size)
+      throw damaged(join(from, 'objects', key))
+  const layout = dataLayout(dataDir)
+  await mkdir(layout.objects, { recursive: true, mode: 0o700 })
+  let done = 0
+  await inTurns(manifest.objects, COPIES_AT_ONCE, async ({ key }) => {
+    const source = join(from, 'objects', key)
+    if ((await copyFile(source, join(layout.objects, key), 0o440, hashOfKey(key))) === undefined) throw damaged(source)
+    onProgress(++done, manifest.objects.length)
+  })
+  const { store } = manifest
+  if (store !== undefined)
+    writePrivateFile(layout.storeFile, `${JSON.stringify({ store: store.id, opened: store.opened, closed: true })}\n`)
+  for (const [name, path] of settingsOf(layout)) await copyFile(join(place, name), path, 0o600)
+  await syncFolders(await foldersBelow(layout.objects))
+  await copyFile(join(place, 'main.sqlite'), layout.database, 0o600)
+  await syncFolders([layout.databaseDir, dataDir])
+  return { snapshot, manifest }
+}
+
+function chosen({ from, snapshot }: RestoreOptions): string {
+  const folder = join(from, 'snapshots')
+  const names = existsSync(folder) ? readdirSync(folder).sort() : []
+  const whole = names.filter((name) => existsSync(join(folder, name, 'manifest.json')) && !name.endsWith('.partial'))
+  if (snapshot !== undefined && !whole.includes(snapshot))
+    throw new KsError('not-found', `${from} holds no complete snapshot ${JSON.stringify(snapshot)}`)
+  const newest = snapshot ?? whole.at(-1)
+  if (newest === undefined) throw new KsError('not-found', `${from} holds no complete snapshot`)
+  return newest
+}
+
+function readManifest(path: string): Manifest {
+  const unreadable = (cause?: unknown) =>
+    new KsError('unavailable', `${path} cannot be read as the manifest of a snapshot`, { cause })
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+  if (!isManifest(value)) throw unreadable()
+  return value
+}
+
+function damaged(path: string): KsError {
+  return new KsError(
+    'unavailable',
+    `the backup is damaged: ${path} is not what its manifest says; try another snapshot`,
+  )
+}

@@ -1,0 +1,115 @@
+import { existsSync, lstatSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { KsError } from '../../contract/errors.js'
+import type { DataLayout } from '../layout.js'
+import { writePrivateFile } from '../private-file.js'
+import { copyDatabase, readContents } from './database.js'
+import { copyFile, foldersBelow, hashOfKey, inTurns, type Manifest, measure, syncFolders } from './files.js'
+
+/** Shorter than the daemon believes in a pin that is not renewed. */
+const RENEW_MS = 10_000
+const COPIES_AT_ONCE = 8
+
+export interface Taken {
+  /** name of the snapshot in the backup */
+  snapshot: string
+  manifest: Manifest
+  /** objects that an earlier snapshot had brought */
+  alreadyThere: number
+}
+
+export interface TakeOptions {
+  layout: DataLayout
+  /** the folder of backups; made when absent */
+  to: string
+  version: string
+  now: Date
+  onProgress(done: number, of: number): void
+}
+
+/**
+ * Takes a snapshot of a data directory beside the daemon that may be working: first the database at one instant, then
+ * the objects that this copy names, which the daemon keeps meanwhile, then the manifest. Earlier snapshots in the same
+ * folder share their objects with it and are not touched. One that is cut off has no manifest and no final name.
+ */
+export async function takeBackup(options: TakeOptions): Promise<Taken> {
+  const { layout, to, version, now } = options
+  if (!existsSync(layout.database))
+    throw new KsError('not-found', `there is no database ${layout.database} to take a backup of`)
+  const snapshot = now.toISOString().replace(/[-:]/g, '').replace('.', '-')
+  const place = join(to, 'snapshots', snapshot)
+  const partial = `${place}.partial`
+  await mkdir(partial, { recursive: true, mode: 0o700 })
+  const unpin = await pin(layout)
+  try {
+    const database = join(partial, 'main.sqlite')
+    await copyDatabase(layout.database, database)
+    const { objects: keys, ...facts } = readContents(database)
+    const files: Manifest['files'] = []
+    for (const [name, path] of [['main.sqlite', undefined], ...settingsOf(layout)] as const) {
+      const held = join(partial, name)
+      const measured = path === undefined ? await measure(held) : await copyFile(path, held, 0o600)
+      if (measured !== undefined) files.push({ name, ...measured })
+    }
+    const { objects, missing, alreadyThere } = await copyObjects(options, keys)
+    await syncFolders(await foldersBelow(join(to, 'objects')))
+    const manifest: Manifest = { format: 1, createdAt: now.toISOString(), version, ...facts, files, objects, missing }
+    await syncFile(database)
+    writePrivateFile(join(partial, 'manifest.json'), `${JSON.stringify(manifest)}\n`)
+    await rename(partial, place)
+    await syncFolders([join(to, 'snapshots'), to])
+    return { snapshot, manifest, alreadyThere }
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  } finally {
+    await unpin()
+  }
+}
+
+/** Settings and keys, which a restored data directory needs as well. */
+export function settingsOf({ config, signingKey, dataKey }: DataLayout): [string, string][] {
+  return [
+    ['config.json', config],
+    ['signing.key', signingKey],
+    ['data.key', dataKey],
+  ]
+}
+
+async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string[]) {
+  const objects: Manifest['objects'] = []
+  const missing: string[] = []
+  let alreadyThere = 0
+  await mkdir(join(to, 'objects'), { recursive: true, mode: 0o700 })
+  await inTurns(keys, COPIES_AT_ONCE, async (key) => {
+    const held = join(to, 'objects', key)
+    const size = lstatSync(join(layout.objects, key), { throwIfNoEntry: false })?.size
+    const there = lstatSync(held, { throwIfNoEntry: false })
+    if (there?.isFile() === true && there.size === size) {
+      alreadyThere++
+      objects.push({ key, size: there.size })
+    } else {
+      const copied = await copyFile(join(layout.objects, key), held, 0o400, hashOfKey(key))
+      if (copied === undefined) missing.push(key)
+      else objects.push({ key, size: copied.size })
+    }
+    onProgress(objects.length + missing.length, keys.length)
+  })
+  return { objects: objects.sort((a, b) => (a.key < b.key ? -1 : 1)), missing: missing.sort(), alreadyThere }
+}
+
+/** Tells the daemon to keep every object, also those of documents that are deleted meanwhile. @returns how to end it */
+async function pin({ pin: path }: DataLayout): Promise<() => Promise<void>> {
+  const renew = () => writeFile(path, `${process.pid}\n`, { mode: 0o600 })
+  await renew()
+  const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
+  return async () => {
+    clearInterval(timer)
+    await rm(path, { force: true })
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  await syncFolders([path])
+}
