@@ -35,6 +35,7 @@ export const ERRORS = {
   'rate-limited': { status: 429, exit: 7, retryable: true },
   busy: { status: 429, exit: 7, retryable: true },
   internal: { status: 500, exit: 1, retryable: false },
+  'data-damaged': { status: 500, exit: 1, retryable: false },
   'upload-failed': { status: 500, exit: 1, retryable: true },
   'not-configured': { status: 501, exit: 9, retryable: false },
   'crawl-failed': { status: 502, exit: 8, retryable: true },

@@ -79,6 +79,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
   const { log, room } = options
   const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error))
+  db.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
   db.recover(() => {
     const abandoned = abandonUnacknowledged(db)
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')

@@ -2,6 +2,7 @@ import { KsError } from '../contract/errors.js'
 import type { Caller, Engine, StoredResponse } from './api.js'
 import type { EngineContext } from './context.js'
 import { ANSWERS_KEPT_MS } from './retention/answers.js'
+import { fromCell } from './storage/readable.js'
 
 /** between the fingerprint of a request and the digest of its upload; in neither of them */
 const JOINT = ' '
@@ -50,7 +51,11 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
           throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another request')
         if (row?.status !== null && row?.status !== undefined)
           return {
-            ...{ status: row.status, body: row.body ?? '', headers: JSON.parse(row.headers ?? '{}') },
+            ...{
+              status: row.status,
+              body: row.body ?? '',
+              headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
+            },
             ...(content === undefined ? {} : { content }),
           }
         // a request of a process that died left no answer: whether it had an effect, only doing it again can tell

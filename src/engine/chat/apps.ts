@@ -8,6 +8,7 @@ import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readable } from '../storage/readable.js'
 import { given } from './given.js'
 
 /** An application that proved itself by one of its keys. */
@@ -92,9 +93,10 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
 /** An application answers from what its owner may read, so it and its keys are there for its owner alone. */
 export function listApps(db: Database, { tenant, subject }: Caller): { items: ChatApp[] } {
   return {
-    items: db
-      .all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', tenant, subject)
-      .map(toApp),
+    items: readable(
+      db.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', tenant, subject),
+      toApp,
+    ),
   }
 }
 
@@ -153,7 +155,7 @@ export async function createKey(db: Database, caller: Caller, appId: string): Pr
 
 export function listKeys(db: Database, caller: Caller, appId: string): { items: ChatAppKey[] } {
   findApp(db, caller, appId)
-  return { items: db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', appId).map(toKey) }
+  return { items: readable(db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', appId), toKey) }
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
@@ -229,7 +231,7 @@ function assertOneMeaning({ userInputForm, conversationVariables }: AppFields): 
 
 function toApp(row: AppRow): ChatApp {
   // an application that was made by an older version lacks the newer fields
-  const fields: AppFields = { ...DEFAULTS, ...JSON.parse(row.body) }
+  const fields: AppFields = { ...DEFAULTS, ...fromCell(row.body) }
   const times = { createdAt: new Date(row.created_at).toISOString(), updatedAt: new Date(row.updated_at).toISOString() }
   return { id: row.id, ...fields, ...times }
 }

@@ -3,6 +3,7 @@ import type { ChatConversation, ConversationsQuery, RenameBody } from '../../con
 import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type Inputs, introduction } from './form.js'
 import { type ConversationRow, findConversation, findUser, renameRow, type Who } from './store.js'
@@ -57,7 +58,7 @@ export function listConversations(
      ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
     ...[who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
   )
-  const data = rows.slice(0, limit).map((row) => toConversation(session.app, row))
+  const data = readable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
 }
 
@@ -125,7 +126,7 @@ export async function nameInBackground(
 }
 
 function toConversation(app: ChatApp, row: ConversationRow): ChatConversation {
-  const inputs: Inputs = JSON.parse(row.inputs)
+  const inputs: Inputs = fromCell(row.inputs)
   return {
     id: row.id,
     name: row.name,

@@ -10,6 +10,7 @@ import type {
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readable } from '../storage/readable.js'
 import type { AppSession } from './apps.js'
 import { type ChatPage, requireConversation, whoIs } from './conversations.js'
 import { filesOfMessage, toMessageFile } from './files/store.js'
@@ -30,14 +31,14 @@ export function listMessages(
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
   const rows = messagesBefore(db, who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
-  const page = rows.slice(0, limit).map((row) => toMessage(db, who, row, linkTo))
+  const page = readable(rows.slice(0, limit), (row) => toMessage(db, who, row, linkTo))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }
 
 function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: string) => string): ConversationMessage {
-  const inputs: Record<string, unknown> = JSON.parse(row.inputs)
-  const resources: RetrieverResource[] = JSON.parse(row.resources)
-  const thoughts: AgentThought[] = JSON.parse(row.thoughts)
+  const inputs: Record<string, unknown> = fromCell(row.inputs)
+  const resources: RetrieverResource[] = fromCell(row.resources)
+  const thoughts: AgentThought[] = fromCell(row.thoughts)
   const feedback = db.get<{ rating: 'like' | 'dislike' }>(
     'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
     ...[row.id, who.userId],
@@ -48,7 +49,7 @@ function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: str
     inputs,
     query: row.query,
     answer: row.answer,
-    message_files: filesOfMessage(db, row.id).map((file) => toMessageFile(file, linkTo)),
+    message_files: readable(filesOfMessage(db, row.id), (file) => toMessageFile(file, linkTo)),
     feedback: feedback === undefined ? null : { rating: feedback.rating },
     retriever_resources: resources,
     agent_thoughts: thoughts,
@@ -101,7 +102,7 @@ export function listFeedbacks(
     ...[app.id, limit, (page - 1) * limit],
   )
   return {
-    data: rows.map((row) => ({
+    data: readable(rows, (row) => ({
       id: row.id,
       app_id: row.app_id,
       conversation_id: row.conversation_id,

@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { livingSpaces } from './evidence.js'
@@ -102,7 +103,7 @@ async function begin(
 /** The variables of a turn. @throws ChatError `not_found` without the conversation that is named, `invalid_param` */
 function inputsOf(app: ChatApp, request: ChatRequest, known: { inputs: string } | undefined): Inputs {
   if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
-  const kept: Inputs | undefined = known === undefined ? undefined : JSON.parse(known.inputs)
+  const kept: Inputs | undefined = known === undefined ? undefined : fromCell(known.inputs)
   return readInputs(app, request.inputs, kept)
 }
 

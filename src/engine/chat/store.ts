@@ -1,6 +1,7 @@
 import type { AgentThought, ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
 
 /** An end user of an application: everything below is looked up by both. */
 export interface Who {
@@ -157,7 +158,12 @@ export const ANSWER_GONE = 'This answer quoted a document that was deleted.'
 
 /** Deletion is visible to every read at once: what an answer took from a document goes with it, its steps too. */
 function withoutDeleted(db: Database, row: MessageRow): MessageRow {
-  const resources: RetrieverResource[] = JSON.parse(row.resources)
+  const resources = unlessDamaged(() => fromCell<RetrieverResource[]>(row.resources))
+  if (resources === undefined) {
+    // nobody knows any more what it was taken from
+    row.answer = ANSWER_GONE
+    return row
+  }
   if (resources.length === 0) return row
   const live = new Set(
     db

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { itemName, type StoredArtifact, type StoredItem } from '../documents/stored.js'
+import { nodeHash } from '../storage/node-hash.js'
 import { pack } from '../storage/packed.js'
 import type { CompiledDocument, CompiledNode, PreparedDocument } from './compiled.js'
 
@@ -40,15 +41,6 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
       hash: nodeHash(node),
     })),
   }
-}
-
-/** Hash of what a node says and where it stands; a row whose hash does not match was damaged. */
-export function nodeHash(node: Pick<CompiledNode, 'title' | 'text' | 'startOffset' | 'endOffset'>): Uint8Array {
-  return createHash('sha256')
-    .update(`${node.title}\n${node.startOffset}\n${node.endOffset}\n`)
-    .update(node.text)
-    .digest()
-    .subarray(0, 16)
 }
 
 function sha256Of(bytes: Uint8Array): string {

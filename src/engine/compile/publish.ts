@@ -161,7 +161,8 @@ function publishOne(db: Database, space: SpaceRow, item: Built, revision: number
   )
   db.run(
     `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
-       mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type), metadata = json_set(metadata, '$.title', ?)
+       mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type), 
+       metadata = CASE WHEN json_valid(metadata) THEN json_set(metadata, '$.title', ?) ELSE metadata END
      WHERE key = ?`,
     ...[job.version, Date.now(), meta?.metadata ?? '{}', meta?.title ?? document.filename, document.key],
   )

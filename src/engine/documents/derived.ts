@@ -12,7 +12,9 @@ import type { CompiledOutlineNode } from '../compile/compiled.js'
 import { packedOf } from '../compile/version-parts.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { damagedObject, hasHash } from '../storage/objects.js'
 import { unpack } from '../storage/packed.js'
+import { fromCell } from '../storage/readable.js'
 import { type DocumentRow, findDocument } from './store.js'
 import { itemName, type StoredArtifact, type StoredItem } from './stored.js'
 
@@ -156,6 +158,7 @@ export async function getItemAsset(
     itemId,
   )
   if (stored === undefined) throw notFound('asset of item', itemId)
+  if (!(await hasHash(Uint8Array.from(stored.bytes), item.asset.sha256))) throw damagedObject()
   return { bytes: stored.bytes, contentType: stored.content_type }
 }
 
@@ -210,6 +213,6 @@ function toItem(item: StoredItem, index: number): MultimodalItem {
 }
 
 function parseObject(json: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(json)
+  const value: unknown = fromCell(json)
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }

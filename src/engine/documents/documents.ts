@@ -7,6 +7,7 @@ import { askerOf, mayKnow } from '../sources/permissions.js'
 import { findSource } from '../sources/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { readablePage } from '../storage/readable.js'
 import { storedName } from './filename.js'
 import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
@@ -21,12 +22,12 @@ export function listDocuments(db: Database, caller: Caller, spaceId: string, pag
        AND ${mayKnow('documents.source_id')} ORDER BY id LIMIT ?`,
     ...[space.key, page.cursor ?? '', askerOf(caller), limit + 1],
   )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map((row) => toAsset(row, space.id)),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: last.id } : {}),
-  }
+  return readablePage(
+    rows,
+    limit,
+    (row) => toAsset(row, space.id),
+    ({ id }) => id,
+  )
 }
 
 export function getDocument(db: Database, caller: Caller, spaceId: string, documentId: string): DocumentAsset {

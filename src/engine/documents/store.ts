@@ -3,6 +3,7 @@ import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { isUuid } from '../../lib/ids.js'
 import { askerOf, mayKnow, type Reader, sourceOf } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 
 /** A row of `documents`. */
 export interface DocumentRow {
@@ -87,7 +88,7 @@ export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
 
 /** What is known of the document, and for a failed one the reason. */
 function assetMetadata(row: DocumentRow): Record<string, unknown> {
-  const stored: unknown = JSON.parse(row.metadata)
+  const stored: unknown = fromCell(row.metadata)
   if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'stored metadata is not an object')
   if (row.error === null) return { ...stored }
   return { ...stored, error: { code: row.error_code ?? 'failed', message: row.error } }

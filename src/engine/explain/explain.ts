@@ -10,6 +10,7 @@ import type { QueryGate } from '../query/gate.js'
 import type { ConcreteMode } from '../query/mode.js'
 import type { QueryShared } from '../query/stages.js'
 import { findSpace } from '../spaces/store.js'
+import { fromCell } from '../storage/readable.js'
 import { findAsked, publishedNow } from './document.js'
 import { hintOf } from './hint.js'
 import { explainText, explainVectors, judgeCandidacy, probe } from './legs.js'
@@ -173,7 +174,7 @@ function judgeMode(byMode: boolean | undefined, stages: Stages): void {
 function passageOf(passages: Passages, key: number | undefined): { passage?: NonNullable<Explanation['passage']> } {
   const node = key === undefined ? undefined : passages.meant.get(key)
   if (node === undefined) return {}
-  const sectionPath: string[] = JSON.parse(node.section)
+  const sectionPath: string[] = fromCell(node.section)
   return { passage: { nodeId: node.id, sectionPath, text: node.body.slice(0, PASSAGE_CHARACTERS).toWellFormed() } }
 }
 

@@ -5,6 +5,7 @@ import type { Caller } from '../api.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { findTrace, type TraceRow } from '../traces/store.js'
 import { failed, note, passed, type Stages } from './stages.js'
 import { firstRevision } from './store.js'
@@ -22,7 +23,7 @@ export interface Recorded {
 export function readTrace(db: Database, caller: Caller, space: SpaceRow, id: string): Recorded {
   const { row, spaceId, bundle } = findTrace(db, caller, id)
   if (spaceId !== space.id) throw notFound('trace', id)
-  const steps: TraceStep[] = JSON.parse(row.steps)
+  const steps: TraceStep[] = fromCell(row.steps)
   if (!Array.isArray(steps)) throw new KsError('internal', 'the steps of a trace are not a list')
   const metadata = Object.assign({}, ...steps.map((step) => step.metadata))
   return {

@@ -7,6 +7,7 @@ import type {
 } from '../../contract/gateway/graph.js'
 import type { Page } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { readable, unlessDamaged } from '../storage/readable.js'
 import { Clock } from '../vfs/clock.js'
 import { canonicalKey } from './entities.js'
 import {
@@ -38,7 +39,7 @@ export async function listEntities(view: GraphView, query: GraphEntitiesQuery): 
         return { items, nextCursor: encodeCursor({ after: [after] }, filter) }
       await clock.turn()
       if ((part === undefined || row.canonical_key.includes(part)) && isShown(view, 'entity', row.key))
-        items.push(toEntity(view, row))
+        items.push(...readable([row], (one) => toEntity(view, one)))
       after = row.canonical_key
     }
     if (rows.length < SLICE) return { items }
@@ -63,10 +64,12 @@ export async function listRelations(view: GraphView, query: GraphRelationsQuery)
       if (items.length === query.limit || clock.over)
         return { items, nextCursor: encodeCursor({ after: [after] }, filter) }
       await clock.turn()
-      const wanted = (query.type === undefined || row.type === query.type) && isShown(view, 'relation', row.key)
+      const wanted =
+        unlessDamaged(() => query.type === undefined || row.type === query.type) && isShown(view, 'relation', row.key)
       const subject = wanted ? entityByKey(view, row.subject_key) : undefined
       const object = wanted ? entityByKey(view, row.object_key) : undefined
-      if (subject !== undefined && object !== undefined) items.push(toRelation(view, row, { subject, object }))
+      if (subject !== undefined && object !== undefined)
+        items.push(...readable([row], (one) => toRelation(view, one, { subject, object })))
       after = row.key
     }
     if (rows.length < SLICE) return { items }

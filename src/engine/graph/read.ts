@@ -1,5 +1,7 @@
 import type { EntityType, GraphEntity, GraphRelation, RelationType } from '../../contract/gateway/graph.js'
 import type { Database } from '../storage/database.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { fromCell } from '../storage/readable.js'
 
 /** What one reader sees of a space's graph: what passages state that are visible at a revision and may be read. */
 export interface GraphView {
@@ -81,8 +83,13 @@ export function entityNamed(view: GraphView, type: string, canonicalKey: string)
   return row?.type === type && isShown(view, 'entity', row.key) ? row : undefined
 }
 
+/** The entity at the end of a relation; one that is damaged is not there. */
 export function entityByKey(view: GraphView, key: number): EntityRow | undefined {
-  return view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND key = ?', view.space.key, key)
+  const row = view.db.get<EntityRow>(
+    'SELECT * FROM graph_entities WHERE space_key = ? AND key = ?',
+    ...[view.space.key, key],
+  )
+  return row === undefined || isDamaged(row) ? undefined : row
 }
 
 /** Rows by canonical key after a place, of one type or of all; whether the reader sees them is not looked at. */
@@ -171,9 +178,9 @@ export function namesOf(view: GraphView, row: EntityRow): string[] {
 }
 
 function shared(row: EntityRow | RelationRow, sources: readonly SourceNode[], depth: number) {
-  const scopes = sources.map(({ scope }): string[] => JSON.parse(scope))
+  const scopes = sources.map(({ scope }): string[] => fromCell(scope))
   const open = scopes.some((scope) => scope.length === 0)
-  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+  const metadata: Record<string, unknown> = fromCell(row.metadata)
   return {
     confidence: row.confidence,
     depth,

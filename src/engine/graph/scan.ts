@@ -3,6 +3,7 @@ import type { EngineContext } from '../context.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { type Extraction, GraphReader } from './extract.js'
 import { type ModelReader, modelReader } from './model-reader.js'
 import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from './store.js'
@@ -81,9 +82,10 @@ function nodesBetween(db: Database, spaceKey: number, after: number, upTo: numbe
 
 function byVersion(nodes: readonly ScannedNode[]): Version[] {
   const versions = new Map<number, Version>()
-  for (const { key, version_key, title, text, section } of nodes) {
+  for (const node of nodes) {
+    const { key, version_key, title, text } = node
     const version = versions.get(version_key) ?? { key: version_key, title, nodes: [] }
-    const path: string[] = JSON.parse(section)
+    const path = unlessDamaged(() => fromCell<string[]>(node.section)) ?? []
     version.nodes.push({ key, text, section: path })
     versions.set(version_key, version)
   }

@@ -1,5 +1,6 @@
 import { notFound } from '../../contract/errors.js'
 import type { GraphTraversal, TraverseQuery } from '../../contract/gateway/graph.js'
+import { isDamaged } from '../storage/guarded-rows.js'
 import { Clock } from '../vfs/clock.js'
 import {
   type EntityRow,
@@ -136,6 +137,7 @@ function relationsOf({ db }: GraphView, entity: number): { rows: RelationRow[]; 
      UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?)`,
     ...[entity, HUB, entity, HUB],
   )
-  rows.sort((a, b) => b.confidence - a.confidence || a.key - b.key)
-  return { rows, cut: rows.length >= HUB }
+  const intact = rows.filter((row) => !isDamaged(row))
+  intact.sort((a, b) => b.confidence - a.confidence || a.key - b.key)
+  return { rows: intact, cut: rows.length >= HUB }
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
-import { nodeHash } from '../compile/prepare.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { withParts } from '../compile/version-parts.js'
 import type { VersionRow } from '../documents/derived.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../documents/stored.js'
 import { latestJob } from '../jobs/store.js'
+import { nodeHash } from '../storage/node-hash.js'
 import { unpack } from '../storage/packed.js'
+import { unlessDamaged } from '../storage/readable.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
 
@@ -30,7 +31,7 @@ const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM 
 
 /** Versions of live documents that nothing is about to remove, in the order of their keys. */
 export function versionsAfter(scan: Scan, after: number, limit: number): ScannedVersion[] {
-  return scan.context.db.all<ScannedVersion>(
+  return scan.context.db.allAsStored<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions NOT INDEXED
      JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
@@ -183,7 +184,7 @@ interface DocumentState {
 /** Documents that should have a published version, or a job that makes one, and have not. */
 const documents: Phase = async (scan, after) => {
   const { context, space } = scan
-  const rows = context.db.all<DocumentState & { published: number }>(
+  const rows = context.db.allAsStored<DocumentState & { published: number }>(
     `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
        AND from_revision IS NOT NULL AND until_revision IS NULL) published
      FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
@@ -195,7 +196,7 @@ const documents: Phase = async (scan, after) => {
 
 function checkDocument(scan: Scan, row: DocumentState & { published: number }): Finding[] {
   const job = latestJob(scan.context.db, row.key)
-  const open = job !== undefined && job.completed_at === null
+  const open = job !== undefined && unlessDamaged(() => job.completed_at) === null
   if (row.published === 1 || open || row.parser_status === 'failed') return []
   const target = { type: 'artifact-object', documentAssetId: row.id } as const
   const name = JSON.stringify(row.filename)
@@ -223,7 +224,7 @@ interface NodeRow {
 
 /** Every passage says what was stored: its hash is computed again. */
 const nodes: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<NodeRow>(
+  const rows = scan.context.db.allAsStored<NodeRow>(
     `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
     ...[scan.space.key, Number(after ?? 0), SLICE_NODES],

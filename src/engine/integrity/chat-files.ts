@@ -9,7 +9,7 @@ const SLICE_ROWS = 25
 /** Files of the tenant's chat applications. They belong to no space, so every space of the tenant shows them. */
 export const chatFiles: Phase = async ({ context, space }, after) => {
   const { db, objects } = context
-  const rows = db.all<Pick<FileRow, 'id' | 'name' | 'object_key' | 'sha256' | 'size_bytes'>>(
+  const rows = db.allAsStored<Pick<FileRow, 'id' | 'name' | 'object_key' | 'sha256' | 'size_bytes'>>(
     `SELECT id, name, object_key, sha256, size_bytes FROM chat_files
      WHERE tenant = ? AND id > ? AND ready = 1 ORDER BY id LIMIT ?`,
     ...[space.tenant, String(after ?? ''), SLICE_ROWS],

@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../api.js'
 import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Bindable, Database } from '../storage/database.js'
+import { readablePage } from '../storage/readable.js'
 
 interface CommitRow {
   id: string
@@ -46,12 +47,12 @@ export function listCommits(
              AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
           ...[...place, page.status, askerOf(reader), limit + 1],
         )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map((row) => toCommit(row, space)),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: last.id } : {}),
-  }
+  return readablePage(
+    rows,
+    limit,
+    (row) => toCommit(row, space),
+    ({ id }) => id,
+  )
 }
 
 function toCommit(row: CommitRow, space: SpaceRow): StagedCommit {

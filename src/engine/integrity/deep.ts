@@ -27,7 +27,7 @@ interface DeepRow {
 const everyNode: Phase = async (scan, after) => {
   const { context, space } = scan
   const active = vectorSpaceInUse(scan)
-  const rows = context.db.all<DeepRow>(
+  const rows = context.db.allAsStored<DeepRow>(
     `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      JOIN documents ON documents.key = nodes.doc_key

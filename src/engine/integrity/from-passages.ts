@@ -1,6 +1,7 @@
 import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
 import type { StoredArtifact } from '../documents/stored.js'
 import { pack } from '../storage/packed.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
 import type { ReadVersion } from './artifacts.js'
 import type { StoredNode } from './repair-version.js'
 
@@ -39,7 +40,7 @@ function textOf(nodes: StoredNode[]): string {
 
 /** Elements of a passage: the first carries its text, all keep their ids, so that what names them still finds them. */
 function elementsOf(node: StoredNode): CompiledElement[] {
-  const ids: unknown = JSON.parse(node.elements)
+  const ids = unlessDamaged(() => fromCell<unknown>(node.elements))
   const sectionPath = strings(node.section)
   return (Array.isArray(ids) ? ids : []).flatMap((id, place): CompiledElement[] => {
     if (typeof id !== 'string') return []
@@ -85,6 +86,6 @@ function outlineOf(title: string, nodes: StoredNode[]): CompiledOutlineNode[] {
 }
 
 function strings(json: string): string[] {
-  const value: unknown = JSON.parse(json)
+  const value = unlessDamaged(() => fromCell<unknown>(json))
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : []
 }

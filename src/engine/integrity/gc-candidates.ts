@@ -105,7 +105,7 @@ export interface AbandonedVersion {
 
 /** Versions that were built and never published, whose job has ended. */
 export function abandonedVersions(db: Database, spaceKey: number, after: number, limit: number): AbandonedVersion[] {
-  return db.all<AbandonedVersion>(
+  return db.allAsStored<AbandonedVersion>(
     `SELECT versions.key, doc_key, versions.version, artifact_id, documents.id document_id, node_count,
        length(outline) + length(items) + length(artifact) bytes
      FROM versions JOIN documents ON documents.key = versions.doc_key
@@ -139,7 +139,7 @@ const artifacts: Phase<GcCandidate> = async (scan, after) => {
 }
 
 const strayNodes: Phase<GcCandidate> = async (scan, after) => {
-  const rows = scan.context.db.all<{ key: number; id: string; stray: number; bytes: number }>(
+  const rows = scan.context.db.allAsStored<{ key: number; id: string; stray: number; bytes: number }>(
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
        octet_length(text) bytes
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
@@ -168,7 +168,7 @@ export interface OldVectorSpace {
 
 /** Embedding models that no query uses any more. While a new one is trained the old ones are its business. */
 export function supersededVectorSpaces(db: Database, spaceKey: number): OldVectorSpace[] {
-  return db.all<OldVectorSpace>(
+  return db.allAsStored<OldVectorSpace>(
     `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors
      FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
        AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')
@@ -199,7 +199,7 @@ export function traceCutoff(db: Database, spaceKey: number, now: number): number
 
 const traces: Phase<GcCandidate> = async (scan, after) => {
   const { db } = scan.context
-  const rows = db.all<{ id: string; created_at: number; bytes: number }>(
+  const rows = db.allAsStored<{ id: string; created_at: number; bytes: number }>(
     `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
      WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
     ...[scan.space.key, traceCutoff(db, scan.space.key, scan.now), String(after ?? ''), SLICE],

@@ -53,7 +53,7 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   const { db } = context
   const { target } = candidate
   const key = [space.key, candidate.idempotencyKey, targetName(target)] as const
-  const known = db.get<{ state: 'deleting' | 'deleted' }>(
+  const known = db.getAsStored<{ state: 'deleting' | 'deleted' }>(
     'SELECT state FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?',
     ...key,
   )?.state
@@ -175,7 +175,7 @@ async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Pr
   const { db, indexes, leases } = context
   if (leases.isRead(space.key)) return false
   const outcome = await db.write(() => {
-    const row = db.get<{ key: number }>(
+    const row = db.getAsStored<{ key: number }>(
       'SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND artifact_id = ?',
       ...[space.key, artifactId],
     )
@@ -193,7 +193,10 @@ async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<
   const { context, space } = scan
   const { db } = context
   if (context.leases.isRead(space.key)) return false
-  const node = db.get<{ key: number }>('SELECT key FROM nodes WHERE space_key = ? AND id = ?', ...[space.key, id])
+  const node = db.getAsStored<{ key: number }>(
+    'SELECT key FROM nodes WHERE space_key = ? AND id = ?',
+    ...[space.key, id],
+  )
   return node !== undefined && (await removeStrayNodes(scan, node.key, node.key, ticket)) > 0
 }
 
@@ -206,7 +209,7 @@ export async function removeStrayNodes(
 ): Promise<number> {
   const { db, indexes } = context
   const gone = await db.write(() => {
-    const rows = db.all<{ key: number }>(
+    const rows = db.allAsStored<{ key: number }>(
       `SELECT key FROM nodes WHERE space_key = ? AND key BETWEEN ? AND ?
          AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key)`,
       ...[space.key, first, last],
@@ -259,7 +262,7 @@ async function removeTrace(scan: Scan, id: string, ticket: Ticket): Promise<bool
   const { context, space, now } = scan
   const { db } = context
   return db.write(() => {
-    const old = db.get<{ id: string }>(
+    const old = db.getAsStored<{ id: string }>(
       'SELECT id FROM traces WHERE space_key = ? AND id = ? AND created_at < ?',
       ...[space.key, id, traceCutoff(db, space.key, now)],
     )

@@ -1,9 +1,10 @@
 import { activeVectorSpace, type VectorSpace } from '../compile/vector-spaces.js'
 import { spaceByKey } from '../spaces/store.js'
+import { unlessDamaged } from '../storage/readable.js'
 import type { Scan } from './findings.js'
 
 /** The vector space that queries use at this moment: a training may have replaced the one of a moment ago. */
 export function vectorSpaceInUse({ context: { db }, space }: Scan): VectorSpace | undefined {
   const row = spaceByKey(db, space.key)
-  return row === undefined ? undefined : activeVectorSpace(db, row)
+  return row === undefined ? undefined : unlessDamaged(() => activeVectorSpace(db, row))
 }

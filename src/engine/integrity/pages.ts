@@ -10,6 +10,7 @@ import type { Finding, Scan } from './findings.js'
 import { type Phase, type Place, SLICE_FINDINGS } from './phase.js'
 import { rawObjectPhases } from './raw-objects.js'
 import { referencePhases } from './references.js'
+import { rowPhases } from './rows.js'
 
 export interface ScanPage<T> {
   scanned: number
@@ -23,7 +24,7 @@ const MAX_SCANNED = 50_000
 
 function phasesOf(check: FsckCheck, deep: boolean): Phase[] {
   if (check === 'raw-objects') return [...rawObjectPhases, chatFiles]
-  if (check === 'artifact-segments') return artifactPhases
+  if (check === 'artifact-segments') return [...artifactPhases, ...rowPhases]
   return deep ? [...referencePhases, ...deepPhases] : referencePhases
 }
 

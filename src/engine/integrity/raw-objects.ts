@@ -21,7 +21,7 @@ type RawRow = Pick<DocumentRow, 'key' | 'id' | 'filename' | 'object_key' | 'sha2
 
 /** Every document's bytes are read again and hashed. */
 const documents: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<RawRow>(
+  const rows = scan.context.db.allAsStored<RawRow>(
     `SELECT key, id, filename, object_key, sha256, size_bytes FROM documents
      WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
     ...[scan.space.key, String(after ?? ''), SLICE_ROWS],
@@ -240,7 +240,7 @@ export function expiredCommitRows(
   now: number,
   limit: number,
 ): ExpiredCommit[] {
-  return db.all<ExpiredCommit>(
+  return db.allAsStored<ExpiredCommit>(
     `SELECT id, status, document_id, published_object_key, updated_at FROM staged_commits INDEXED BY staged_commits_listed
      WHERE space_key = ? AND id > ? AND (status = 'gc-pending'
        OR status IN ('failed-terminal', 'canceled') AND coalesce(expires_at, updated_at) < ?

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CompiledOutlineNode } from '../compile/compiled.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { readVersion, type ScannedVersion, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
@@ -31,7 +32,7 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
   let count = 0
   let after = -1
   for (;;) {
-    const nodes = db.all<NodeReferences>(
+    const nodes = db.allAsStored<NodeReferences>(
       'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
       ...[row.key, after, SLICE_NODES],
     )
@@ -82,12 +83,8 @@ function lostReference(
 }
 
 function idsIn(json: string): string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(json)
-    return Array.isArray(value) && value.every((id) => typeof id === 'string') ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = unlessDamaged(() => fromCell<unknown>(json))
+  return Array.isArray(value) && value.every((id) => typeof id === 'string') ? value : undefined
 }
 
 function* sectionIds(outline: CompiledOutlineNode[]): Iterable<string> {
@@ -99,7 +96,7 @@ function* sectionIds(outline: CompiledOutlineNode[]): Iterable<string> {
 
 /** Passages whose version is gone: no read shows them, they only take room. */
 const strayNodes: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<{ key: number; id: string; stray: number }>(
+  const rows = scan.context.db.allAsStored<{ key: number; id: string; stray: number }>(
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
     ...[scan.space.key, Number(after ?? 0), SLICE_STRAYS],

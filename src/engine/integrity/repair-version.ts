@@ -1,6 +1,5 @@
 import { newId } from '../../lib/ids.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../compile/compiled.js'
-import { nodeHash } from '../compile/prepare.js'
 import { insertAsset } from '../compile/store.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { replacePacked, withParts } from '../compile/version-parts.js'
@@ -8,6 +7,7 @@ import { queueAgain } from '../documents/reindex.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
+import { nodeHash } from '../storage/node-hash.js'
 import { artifactHash, readVersion, type ScannedVersion } from './artifacts.js'
 import type { Scan } from './findings.js'
 import { fromPassages } from './from-passages.js'
@@ -53,14 +53,14 @@ export async function repairVersion(scan: Scan, versionKey: number): Promise<str
 
 function load(scan: Scan, versionKey: number): Damaged | undefined {
   const { db } = scan.context
-  const row = db.get<ScannedVersion>(
+  const row = db.getAsStored<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key = ? AND versions.space_key = ? AND documents.deleted_at IS NULL`,
     ...[versionKey, scan.space.key],
   )
-  const document = row && db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', row.doc_key)
+  const document = row && db.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', row.doc_key)
   if (row === undefined || document === undefined) return undefined
-  const nodes = db.all<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', versionKey)
+  const nodes = db.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', versionKey)
   return { scan, row: withParts(db, row), document, nodes }
 }
 
@@ -96,7 +96,7 @@ function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset 
 async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
   const { db, indexes } = scan.context
   const applied = await db.write(() => {
-    const there = db.get<{ until_revision: number | null }>(
+    const there = db.getAsStored<{ until_revision: number | null }>(
       'SELECT until_revision FROM versions WHERE key = ?',
       row.key,
     )
@@ -184,7 +184,8 @@ async function restoreFromPassages({ scan, row, nodes }: Damaged): Promise<strin
   await db.write(() => {
     replacePacked(db, row.space_key, row.key, { artifact: artifact.packed, outline: outline.packed, items: row.items })
     db.run(
-      `UPDATE versions SET artifact_hash = ?, metadata = json_set(metadata, '$.restoredFromPassages', json('true'))
+      `UPDATE versions SET artifact_hash = ?,
+         metadata = json_set(CASE WHEN json_valid(metadata) THEN metadata ELSE '{}' END, '$.restoredFromPassages', json('true'))
        WHERE key = ?`,
       ...[hash, row.key],
     )

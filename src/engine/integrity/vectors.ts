@@ -23,7 +23,7 @@ interface VectorRow {
 
 /** Vectors in use: each has its passage, its dimensions and unit length. */
 export const vectors: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<VectorRow>(
+  const rows = scan.context.db.allAsStored<VectorRow>(
     `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
      FROM spaces JOIN vector_spaces ON vector_spaces.id = spaces.vector_space
      JOIN vectors ON vectors.vector_space = vector_spaces.key
@@ -71,7 +71,7 @@ export const missingVectors: Phase = async (scan, after) => {
   const { context, space } = scan
   const active = vectorSpaceInUse(scan)
   if (active === undefined) return { scanned: 0, findings: [] }
-  const rows = context.db.all<{ key: number; id: string; document: string; title: string; text: string }>(
+  const rows = context.db.allAsStored<{ key: number; id: string; document: string; title: string; text: string }>(
     `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      JOIN documents ON documents.key = nodes.doc_key

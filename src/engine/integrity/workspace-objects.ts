@@ -15,7 +15,7 @@ interface Stored {
 
 /** The bytes of every file in the workspaces are read again and hashed. */
 const files: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<Stored>(
+  const rows = scan.context.db.allAsStored<Stored>(
     `SELECT key, id, '/workspaces/' || replace(folder, char(1), '/') || base path, object_key, sha256, size_bytes
      FROM workspace_files WHERE space_key = ? AND key > ? AND until_seq IS NULL ORDER BY key LIMIT ?`,
     ...[scan.space.key, Number(after ?? 0), SLICE],
@@ -26,7 +26,7 @@ const files: Phase = async (scan, after) => {
 
 /** And of every file that a snapshot froze. */
 const frozen: Phase = async (scan, after) => {
-  const rows = scan.context.db.all<Stored>(
+  const rows = scan.context.db.allAsStored<Stored>(
     `SELECT key, snapshot_id id, path, object_key, sha256, size_bytes FROM snapshot_files
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
     ...[scan.space.key, Number(after ?? 0), SLICE],

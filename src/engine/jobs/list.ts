@@ -5,6 +5,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { readablePage } from '../storage/readable.js'
 import { type JobRow, toJob } from './store.js'
 
 export interface JobFilter {
@@ -37,12 +38,12 @@ export function listJobs(
      ORDER BY jobs.key DESC LIMIT ?`,
     ...[space.key, before, askerOf(caller), limit + 1],
   )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map((row) => toListed(db, row)),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.key] }, filter) } : {}),
-  }
+  return readablePage(
+    rows,
+    limit,
+    (row) => toListed(db, row),
+    ({ key }) => encodeCursor({ after: [key] }, filter),
+  )
 }
 
 function toListed(db: Database, row: JobRow & { filename: string }): ListedJob {

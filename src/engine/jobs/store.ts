@@ -79,18 +79,19 @@ export function toTicket(row: JobRow): { id: string; stage: JobStage } {
 
 export function toJob(db: Database, row: JobRow): DocumentCompilationJob {
   // the job outlives its document: whoever was told to look at it still learns how it ended
-  const names = db.get<{ space: string; document: string }>(
-    `SELECT spaces.id space, coalesce((SELECT id FROM documents WHERE key = ?),
-       (SELECT document_id FROM staged_commits WHERE job_id = ?), '') document
+  const names = db.get<{ space: string; there: string | null; gone: string | null }>(
+    `SELECT spaces.id space, (SELECT id FROM documents WHERE key = ?) there,
+       (SELECT document_id FROM staged_commits WHERE job_id = ?) gone
      FROM spaces WHERE spaces.key = ?`,
     ...[row.doc_key, row.id, row.space_key],
   )
-  if (names === undefined || names.document === '') throw notFound('job', row.id)
+  const document = names?.there ?? names?.gone ?? null
+  if (names === undefined || document === null) throw notFound('job', row.id)
   return {
     id: row.id,
     knowledgeSpaceId: names.space,
     tenantId: row.tenant,
-    documentAssetId: names.document,
+    documentAssetId: document,
     queueJobId: row.queue_id,
     stage: row.stage,
     version: row.version,

@@ -4,6 +4,7 @@ import type { AddWatchBody, LocalFile, RecordLocalFilesBody } from '../../contra
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
+import { readable } from '../storage/readable.js'
 import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from './store.js'
 import { addWatch, type KeptWatch, listWatches, removeWatch } from './watches.js'
 
@@ -38,7 +39,7 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
       )
       const last = shown.at(-1)
       return {
-        items: shown.map((row) => toLocalFile(row, documents.get(row.filename) ?? [])),
+        items: readable(shown, (row) => toLocalFile(row, documents.get(row.filename) ?? [])),
         ...(rows.length > wanted.limit && last !== undefined ? { nextAfter: last.filename } : {}),
       }
     },

@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readable } from '../storage/readable.js'
 
 /** A watch as it is kept; what it is doing right now is known to the process that watches. */
 export type KeptWatch = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
@@ -26,7 +27,7 @@ export function listWatches(db: Database, tenant?: string): KeptWatch[] {
     tenant === undefined
       ? db.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
       : db.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, tenant)
-  return rows.map(toWatch)
+  return readable(rows, toWatch)
 }
 
 export function addWatch(db: Database, caller: Caller, body: AddWatchBody): Promise<KeptWatch> {
@@ -63,7 +64,7 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 function toWatch(row: WatchRow): KeptWatch {
-  const rules: Pick<Watch, 'ignore' | 'glob' | 'hidden' | 'ignoreFiles' | 'onDelete'> = JSON.parse(row.rules)
+  const rules: Pick<Watch, 'ignore' | 'glob' | 'hidden' | 'ignoreFiles' | 'onDelete'> = fromCell(row.rules)
   return {
     id: row.id,
     knowledgeSpaceId: row.space_id,

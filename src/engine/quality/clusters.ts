@@ -4,6 +4,7 @@ import type { Caller } from '../api.js'
 import { askerOf } from '../sources/permissions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { readable, unlessDamaged } from '../storage/readable.js'
 import { lookupFailed, toFailedQuery } from './failed-store.js'
 import { quotesKnown } from './quotes.js'
 
@@ -30,11 +31,12 @@ export function clusterFailedQueries(
   return {
     clusters: clusters.flatMap(({ cluster_key, n }) => {
       const failedQueryIds = members.get(cluster_key) ?? []
-      const representative = lookupFailed(db, caller, space, failedQueryIds[0] ?? '')
-      if (representative === undefined) return []
-      return [
-        { clusterKey: cluster_key, count: n, failedQueryIds, representative: toFailedQuery(space, representative) },
-      ]
+      for (const id of failedQueryIds) {
+        const row = lookupFailed(db, caller, space, id)
+        const representative = row === undefined ? undefined : unlessDamaged(() => toFailedQuery(space, row))
+        if (representative !== undefined) return [{ clusterKey: cluster_key, count: n, failedQueryIds, representative }]
+      }
+      return []
     }),
   }
 }
@@ -62,7 +64,7 @@ function membersOf(
     ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), JSON.stringify(keys)],
   )
   const members = new Map<string, string[]>()
-  for (const { id, cluster_key } of rows) {
+  for (const { id, cluster_key } of readable(rows, (row) => ({ id: row.id, cluster_key: row.cluster_key }))) {
     const ids = members.get(cluster_key)
     if (ids === undefined) members.set(cluster_key, [id])
     else ids.push(id)

@@ -11,6 +11,7 @@ import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readablePage } from '../storage/readable.js'
 import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
 import { questionOf, wholeQuery } from './golden-questions.js'
 import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
@@ -28,12 +29,12 @@ export function listFailedQueries(
   const before = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
   const limit = Math.min(query.limit, LIMITS.failedQueriesPage.max)
   const rows = failedBefore(db, caller, space, { before, status, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map((row) => toFailedQuery(space, row)),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
-  }
+  return readablePage(
+    rows,
+    limit,
+    (row) => toFailedQuery(space, row),
+    ({ id }) => encodeCursor({ after: [id] }, filter),
+  )
 }
 
 export function failedQueryMetrics(db: Database, caller: Caller, spaceId: string): FailedQueryMetrics {
@@ -113,6 +114,6 @@ function promote(db: Database, caller: Caller, space: SpaceRow, row: FailedRow, 
 
 /** The golden question that an earlier verdict made. */
 function goldenOf(row: FailedRow): string | undefined {
-  const metadata: { verdict?: { goldenQuestionId?: string } } = JSON.parse(row.metadata)
+  const metadata: { verdict?: { goldenQuestionId?: string } } = fromCell(row.metadata)
   return metadata.verdict?.goldenQuestionId
 }

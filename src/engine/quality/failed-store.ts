@@ -3,6 +3,7 @@ import { isUuid } from '../../lib/ids.js'
 import { askerOf, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { type FailedQueryEvent, movesOf } from './moves.js'
 import { quotesKnown } from './quotes.js'
 
@@ -97,7 +98,7 @@ export function moveFailed(
 }
 
 export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
-  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+  const metadata: Record<string, unknown> = fromCell(row.metadata)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,

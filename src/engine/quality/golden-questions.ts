@@ -11,6 +11,7 @@ import type { Caller, Page, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { readablePage } from '../storage/readable.js'
 import { findTrace } from '../traces/store.js'
 import {
   findGolden,
@@ -18,6 +19,7 @@ import {
   goldenAfter,
   insertGolden,
   removeGolden,
+  toGolden,
   updateGolden,
 } from './golden-store.js'
 
@@ -43,13 +45,13 @@ export function listGoldenQuestions(
   const filter = filterHash('golden-questions', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const found = goldenAfter(db, caller, space, after, limit + 1)
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
-  return {
-    items,
-    ...(found.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
-  }
+  const rows = goldenAfter(db, caller, space, after, limit + 1)
+  return readablePage(
+    rows,
+    limit,
+    (row) => toGolden(space, row),
+    ({ id }) => encodeCursor({ after: [id] }, filter),
+  )
 }
 
 export function getGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): GoldenQuestion {

@@ -5,6 +5,7 @@ import { isUuid, newId } from '../../lib/ids.js'
 import { askerOf, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { quotesKnown, recordQuotes, restrictedSources } from './quotes.js'
 
 /** A row of `golden_questions`. */
@@ -62,20 +63,12 @@ export function lookupGolden(db: Database, reader: Reader, space: SpaceRow, id: 
 }
 
 /** Questions after an id, oldest first. */
-export function goldenAfter(
-  db: Database,
-  reader: Reader,
-  space: SpaceRow,
-  after: string,
-  limit: number,
-): GoldenQuestion[] {
-  return db
-    .all<GoldenRow>(
-      `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
-         AND ${quotesKnown('golden_questions.id')} ORDER BY id LIMIT ?`,
-      ...[space.tenant, space.key, after, askerOf(reader), limit],
-    )
-    .map((row) => toGolden(space, row))
+export function goldenAfter(db: Database, reader: Reader, space: SpaceRow, after: string, limit: number): GoldenRow[] {
+  return db.all<GoldenRow>(
+    `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
+       AND ${quotesKnown('golden_questions.id')} ORDER BY id LIMIT ?`,
+    ...[space.tenant, space.key, after, askerOf(reader), limit],
+  )
 }
 
 /** Replaces the content of a question, inside the caller's transaction. */
@@ -116,10 +109,10 @@ function encoded(content: GoldenContent): [string, string, string, string] {
   ]
 }
 
-function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
-  const expectedEvidenceIds: string[] = JSON.parse(row.expected_evidence)
-  const tags: string[] = JSON.parse(row.tags)
-  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
+  const expectedEvidenceIds: string[] = fromCell(row.expected_evidence)
+  const tags: string[] = fromCell(row.tags)
+  const metadata: Record<string, unknown> = fromCell(row.metadata)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,

@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { readable } from '../storage/readable.js'
 import { missingItemKey } from '../traces/missing-key.js'
 import { findTrace } from '../traces/store.js'
 import type { MissingItem } from './operations.js'
@@ -96,7 +97,7 @@ export function missingEvidenceHistory(
     ...[space.tenant, space.key, item.traceId, item.itemKey],
   )
   return {
-    items: rows.map((row) => ({
+    items: readable(rows, (row) => ({
       id: row.id,
       action: row.to_status === 'dismissed' ? 'dismiss' : 'activate',
       actorSubjectId: row.actor,

@@ -6,6 +6,7 @@ import type { Caller, Page } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { documentsVisible, readBundle } from '../traces/store.js'
 import { type SummarisedRow, summarise } from './trace-summary.js'
 
@@ -52,9 +53,11 @@ export async function listQualityTraces(
   for (;;) {
     const rows = tracesBefore(db, caller, space, query, place)
     for (const row of rows) {
-      place = { createdAt: row.created_at, id: row.id }
+      const at = unlessDamaged(() => ({ createdAt: row.created_at, id: row.id }))
+      if (at === undefined) continue
+      place = at
       if (wanted !== undefined && !folded(row.query).includes(wanted)) continue
-      const summary = visibleSummary(db, caller, space, row)
+      const summary = unlessDamaged(() => visibleSummary(db, caller, space, row))
       if (summary === undefined) continue
       if (items.length === limit && last !== undefined)
         return { items, nextCursor: encodeCursor({ after: [last.createdAt, last.id] }, filter) }
@@ -82,7 +85,7 @@ function tracesBefore(
      WHERE tenant = ? AND space_key = ? AND subject = ? AND created_at >= ? AND created_at < ? AND (created_at, id) < (?, ?)
        AND (? IS NULL OR mode = ?)
        AND CASE ? WHEN 'completed' THEN completed = 1
-         WHEN 'failed' THEN CASE WHEN instr(steps, '"status":"error"') = 0 THEN 0
+         WHEN 'failed' THEN CASE WHEN instr(steps, '"status":"error"') = 0 OR NOT json_valid(steps) THEN 0
            ELSE EXISTS (SELECT 1 FROM json_each(steps) step WHERE step.value ->> '$.status' = 'error') END
          ELSE 1 END
      ORDER BY created_at DESC, id DESC LIMIT ?`,
@@ -103,7 +106,7 @@ function visibleSummary(
     'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
     ...[caller.tenant, space.key, caller.subject, row.id],
   )
-  const steps: TraceStep[] = stored === undefined ? [] : JSON.parse(stored.steps)
+  const steps: TraceStep[] = stored === undefined ? [] : fromCell(stored.steps)
   return summarise(row, steps, bundle)
 }
 

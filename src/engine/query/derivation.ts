@@ -6,6 +6,7 @@ import { type GraphRoom, graphRoom, storeExtraction } from '../graph/store.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { countLive, IS_READ } from './live-versions.js'
 import { PageIndexBuilder } from './page-index/build.js'
 import { packPageIndex, writePageIndex } from './page-index/store.js'
@@ -196,8 +197,9 @@ function nodesOf(db: Database, versionKey: number, after: number): ReadNode[] {
        WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
       ...[versionKey, after, SLICE],
     )
-    .map((row) => {
-      const section: string[] = JSON.parse(row.section)
-      return { ...row, section }
-    })
+    .map((row) => ({
+      ...{ key: row.key, ordinal: row.ordinal, title: row.title, text: row.text, outlineNode: row.outlineNode },
+      page: row.page,
+      section: unlessDamaged(() => fromCell<string[]>(row.section)) ?? [],
+    }))
 }

@@ -1,4 +1,5 @@
 import type { Citation, EvidenceItem } from '../../contract/gateway/queries.js'
+import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
 import type { PassageRow } from './store.js'
@@ -56,7 +57,7 @@ function originOf({ source_id: sourceId, source_url: sourceUrl, external }: Pass
 }
 
 function toCitation(passage: PassageRow): Citation {
-  const sectionPath: string[] = JSON.parse(passage.section)
+  const sectionPath: string[] = fromCell(passage.section)
   return {
     documentAssetId: passage.document_id,
     documentVersion: passage.version,

@@ -1,6 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { type FileState, fileStates } from '../local-files/file-state.js'
 import type { Database } from '../storage/database.js'
+import { jsonAt } from '../storage/readable.js'
 
 /** Age at which what a document says counts half as fresh. */
 const HALF_LIFE_MILLISECONDS = 365 * 24 * 3600 * 1000
@@ -35,7 +36,7 @@ export function freshnessOf(
   // pages of the web that the last crawl did not find, and that have a while to come back
   const missing = db.all<{ key: number }>(
     `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
-     WHERE json_extract(metadata, '$.missingCrawls') > 0`,
+     WHERE ${jsonAt('metadata', '$.missingCrawls')} > 0`,
     JSON.stringify(docs),
   )
   for (const { key } of missing) waiting.add(key)

@@ -1,4 +1,7 @@
 import type { Database } from '../storage/database.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { saysWhatWasStored } from '../storage/node-hash.js'
+import { jsonAt } from '../storage/readable.js'
 import type { Snapshot } from './admission.js'
 
 /** A passage with all that evidence says of it. */
@@ -53,19 +56,20 @@ export function nodeCount(db: Database, spaceKey: number): number {
   )
 }
 
-/** Passages by key, of those that still exist. */
+/** Passages by key, of those that still exist. One that is damaged, or does not say what was stored, is left out. */
 export function loadPassages(db: Database, spaceKey: number, keys: number[]): Map<number, PassageRow> {
-  const rows = db.all<PassageRow>(
-    `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page,
+  const rows = db.all<PassageRow & { row_hash: Uint8Array }>(
+    `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
        nodes.kind, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
-       json_extract(documents.metadata, '$.sourceUrl') source_url,
-       coalesce(json_extract(documents.metadata, '$.sourceUrl'), json_extract(documents.metadata, '$.pageId'),
-         json_extract(documents.metadata, '$.fileId')) IS NOT NULL external
+       ${jsonAt('documents.metadata', '$.sourceUrl')} source_url,
+       coalesce(${jsonAt('documents.metadata', '$.sourceUrl')}, ${jsonAt('documents.metadata', '$.pageId')},
+         ${jsonAt('documents.metadata', '$.fileId')}) IS NOT NULL external
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value
      CROSS JOIN versions ON versions.key = nodes.version_key CROSS JOIN documents ON documents.key = nodes.doc_key
      WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,
     ...[JSON.stringify(keys), spaceKey],
   )
-  return new Map(rows.map((row) => [row.key, row]))
+  const intact = rows.filter((row) => !isDamaged(row) && saysWhatWasStored({ ...row, text: row.body }))
+  return new Map(intact.map((row) => [row.key, row]))
 }

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import { fromCell } from '../storage/readable.js'
 import { type Analysis, analyse, answerOf } from './analyze.js'
 import { foundBy, gather } from './gather.js'
 import { planQuestions, sectionQuestions } from './plan-questions.js'
@@ -77,7 +78,7 @@ async function generate(run: TaskRun): Promise<void> {
 
 function stopOf({ row }: TaskRun): ResearchStop | undefined {
   if (row.stopped_by === null) return undefined
-  const stop: ResearchStop = JSON.parse(row.stopped_by)
+  const stop: ResearchStop = fromCell(row.stopped_by)
   return stop
 }
 
@@ -87,7 +88,7 @@ function bundleById(run: TaskRun, id: string): EvidenceBundle {
     run.row.id,
   )
   for (const { body } of rows) {
-    const bundle: EvidenceBundle = JSON.parse(body)
+    const bundle: EvidenceBundle = fromCell(body)
     if (bundle.id === id) return bundle
   }
   throw new KsError('internal', 'the evidence of a research task is gone')

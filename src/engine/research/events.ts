@@ -2,6 +2,7 @@ import type { ResearchEventName } from '../../contract/gateway/research.js'
 import type { Caller, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import type { ResearchRunner } from './runner.js'
 import { eventsAfter, findTask, taskById } from './store.js'
 
@@ -49,7 +50,7 @@ async function* follow(
       const open = taskById(db, taskId)?.completed_at === null
       const events = eventsAfter(db, taskId, after, left)
       for (const { sequence, event, data } of events) {
-        yield { id: encodeCursor({ after: [sequence] }, filter), event, data: JSON.parse(data) }
+        yield { id: encodeCursor({ after: [sequence] }, filter), event, data: fromCell(data) }
         after = sequence
         left -= 1
         if (LAST.includes(event)) return

@@ -4,6 +4,7 @@ import { type Degradation, degradation } from '../degraded.js'
 import { graphBehind } from '../query/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { type Answered, answerOf } from './analyze.js'
 import { leadsFor } from './leads.js'
 import type { Plan } from './plan-questions.js'
@@ -83,7 +84,7 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
 /** What leads were looked for without, over the steps of a task so far. */
 export function lackedByLeads(db: Database, taskId: string): Degradation[] {
   return bodiesOf(db, taskId, 'inspect').flatMap((body) => {
-    const inspected: Inspected | string[] = JSON.parse(body)
+    const inspected: Inspected | string[] = fromCell(body)
     return Array.isArray(inspected) ? [] : (inspected.degraded ?? [])
   })
 }
@@ -92,12 +93,12 @@ export function lackedByLeads(db: Database, taskId: string): Degradation[] {
 export function foundBy(db: Database, taskId: string): Found[] {
   const bundles = new Map(
     db.all<{ body: string }>('SELECT body FROM research_partials WHERE task_id = ?', taskId).map(({ body }) => {
-      const bundle: EvidenceBundle = JSON.parse(body)
+      const bundle: EvidenceBundle = fromCell(body)
       return [bundle.id, bundle]
     }),
   )
   return bodiesOf(db, taskId, 'retrieve').flatMap((body): Found[] => {
-    const done: LookDone = JSON.parse(body)
+    const done: LookDone = fromCell(body)
     const bundle = bundles.get(done.bundleId)
     return bundle === undefined ? [] : [{ ...done, bundle }]
   })

@@ -70,7 +70,7 @@ function measured(
   const tasks = db.all<TaskTotals>(
     `SELECT t.active_ms, sum(s.name = 'retrieve') retrievals, sum(s.scanned) scanned, sum(s.tool_calls) calls,
        sum(s.input_tokens) input, sum(s.output_tokens) output,
-       max(CASE WHEN s.name = 'plan' THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
+       max(CASE WHEN s.name = 'plan' AND json_valid(s.body) THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
      FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY t.id HAVING retrievals > 0`,
     ...[owner, mode],
   )

@@ -1,6 +1,7 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readable } from '../storage/readable.js'
 
 /** Looks at a question that is still open. */
 export const LEADS_PER_QUESTION = 2
@@ -68,10 +69,7 @@ function headingsOf(db: Database, spaceKey: number, items: readonly EvidenceItem
      CROSS JOIN nodes n ON n.version_key = v.key LIMIT ?`,
     ...[JSON.stringify(documents.slice(0, DOCUMENTS)), spaceKey, SECTIONS],
   )
-  const titles = rows.flatMap(({ section }) => {
-    const path: string[] = JSON.parse(section)
-    return path.at(-1) ?? []
-  })
+  const titles = readable(rows, ({ section }) => fromCell<string[]>(section)).flatMap((path) => path.at(-1) ?? [])
   return [...new Set(titles)]
 }
 

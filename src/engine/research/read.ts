@@ -11,6 +11,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readablePage } from '../storage/readable.js'
 import { partialsAfter, stepBody } from './step-store.js'
 import { findTask, tasksOf, toResearchJob } from './store.js'
 
@@ -26,12 +27,12 @@ export function listTasks(
   if (spaceId !== undefined) findSpace(db, caller.tenant, spaceId)
   const before = after === undefined ? undefined : String(after)
   const rows = tasksOf(db, caller, { spaceId, stage, before }, limit + 1)
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map((row) => toResearchJob(db, row)),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
-  }
+  return readablePage(
+    rows,
+    limit,
+    (row) => toResearchJob(db, row),
+    ({ id }) => encodeCursor({ after: [id] }, filter),
+  )
 }
 
 /** What a task has found, in its order. Passages of documents that were deleted since are left out. */
@@ -40,17 +41,15 @@ export function listPartials(db: Database, caller: Caller, id: string, page: Pag
   const filter = filterHash('research-partials', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
   const rows = partialsAfter(db, task.id, Number(after), page.limit + 1)
-  const shown = rows.slice(0, page.limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map(({ sequence, body }) => ({
+  return readablePage(
+    rows,
+    page.limit,
+    ({ sequence, body }) => ({
       ...{ tenantId: task.tenant, knowledgeSpaceId: task.space_id, researchTaskJobId: task.id, sequence },
-      evidenceBundle: withoutDeleted(db, caller, task.space_key, JSON.parse(body)),
-    })),
-    ...(rows.length > page.limit && last !== undefined
-      ? { nextCursor: encodeCursor({ after: [last.sequence] }, filter) }
-      : {}),
-  }
+      evidenceBundle: withoutDeleted(db, caller, task.space_key, fromCell(body)),
+    }),
+    ({ sequence }) => encodeCursor({ after: [sequence] }, filter),
+  )
 }
 
 export function readReport(db: Database, caller: Caller, id: string): ResearchReport {
@@ -59,7 +58,11 @@ export function readReport(db: Database, caller: Caller, id: string): ResearchRe
   if (body === undefined)
     throw new KsError('not-found', `research task ${task.id} is ${task.stage}, a report has only one that is completed`)
   // reports of older versions say nothing of it
-  const report: ResearchReport = { degraded: false, degradedReasons: [], ...JSON.parse(body) }
+  const report: ResearchReport = {
+    degraded: false,
+    degradedReasons: [],
+    ...fromCell<Omit<ResearchReport, 'degraded' | 'degradedReasons'>>(body),
+  }
   const cited = report.sources.map(({ citation }) => citation.documentAssetId)
   if (knownDocuments(db, caller, task.space_key, cited).size < new Set(cited).size)
     throw new KsError('not-found', `the report of research task ${task.id} quotes a document that was deleted`)

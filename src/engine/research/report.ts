@@ -7,6 +7,7 @@ import type { ModelReference } from '../models/types.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildMessages, citedNumbers } from '../query/generate.js'
 import { markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
 import { foundBy, lackedByLeads } from './gather.js'
@@ -74,7 +75,7 @@ export async function writeReport(
 
 /** What the steps before had to do without, and the model where it is not there any more. */
 function lackedSoFar({ context, row, frozen, model }: TaskRun): Degradation[] {
-  const plan: Plan = JSON.parse(stepBody(context.db, row.id, 'plan') ?? '{}')
+  const plan: Plan = fromCell(stepBody(context.db, row.id, 'plan') ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
   const isGone = model === undefined && !isBuiltin(reference)
   return [

@@ -12,6 +12,7 @@ import type { Caller } from '../api.js'
 import type { Snapshot } from '../query/admission.js'
 import type { ConcreteMode, Route } from '../query/mode.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { isTerminal, mayMove } from './stages.js'
 
 /** A row of `research_tasks`, with the id of its space. */
@@ -81,10 +82,10 @@ export function tasksOf(
 }
 
 export function frozenOf(row: TaskRow): Frozen {
-  const route: Route = JSON.parse(row.route)
-  const snapshot: Snapshot = JSON.parse(row.snapshot)
-  const profile: RetrievalProfile = JSON.parse(row.profile)
-  const limits: ResearchLimits = row.limits === null ? {} : JSON.parse(row.limits)
+  const route: Route = fromCell(row.route)
+  const snapshot: Snapshot = fromCell(row.snapshot)
+  const profile: RetrievalProfile = fromCell(row.profile)
+  const limits: ResearchLimits = row.limits === null ? {} : fromCell(row.limits)
   return { route, snapshot, profile, limits }
 }
 
@@ -116,7 +117,7 @@ export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
         step: cost.step,
         provider: cost.provider,
         costUsd: cost.cost_usd,
-        usage: JSON.parse(cost.usage),
+        usage: fromCell(cost.usage),
         recordedAt: cost.recorded_at,
       })),
     },

@@ -8,6 +8,7 @@ import type { Generator } from '../models/types.js'
 import type { Admitted } from '../query/admission.js'
 import type { QueryShared } from '../query/stages.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { fromCell } from '../storage/readable.js'
 import { limitsOf, type TaskLimits } from './limits.js'
 import { priceOf } from './prices.js'
 import { type DoneStep, type StepName, stepBody, type Used, usedBy, writeStep } from './step-store.js'
@@ -114,7 +115,7 @@ export class TaskRun {
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
     const known = stepBody(this.context.db, this.#row.id, key)
-    if (known !== undefined) return JSON.parse(known)
+    if (known !== undefined) return fromCell(known)
     this.signal.throwIfAborted()
     const used = this.used
     if (name === 'retrieve') this.#check('maxRetrievalSteps', used.retrievalSteps)

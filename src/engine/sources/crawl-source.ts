@@ -1,5 +1,6 @@
 import type { WebsiteCrawlResult } from '../../contract/gateway/sources.js'
 import { EgressFailure } from '../egress/failure.js'
+import { fromCell } from '../storage/readable.js'
 import { readCrawlLimits } from './content.js'
 import type { ImportPlace } from './import-items.js'
 import { beginImport } from './import-pages.js'
@@ -20,7 +21,7 @@ export async function crawlSource(
   access: Omit<SiteAccess, 'kept'>,
 ): Promise<{ pages: WebsiteCrawlResult['pages']; counts: SyncCounts }> {
   const { context, caller, spaceId, source, settled, signal } = place
-  const { missingAfter, ...limits } = readCrawlLimits(JSON.parse(source.metadata))
+  const { missingAfter, ...limits } = readCrawlLimits(fromCell(source.metadata))
   const known = pagesLongestUnseen(context.db, source)
   const importing = await beginImport(context, caller, { spaceId, source }, settled)
   const seen: Omit<SitePage, 'body'>[] = []

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js'
+import { fromCell, jsonAt } from '../storage/readable.js'
 import type { SourceRow } from './store.js'
 
 /** A page or file of a source and the document that it became, as the document's own metadata says it. */
@@ -49,7 +50,7 @@ export function importedItems(db: Database, owner: Owner): Map<string, Imported>
 export function staleItems(db: Database, owner: Owner): string[] {
   const failed = db.all<{ id: string }>(
     `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status = 'failed'
-       AND (json_extract(metadata, '$.pageId') IS NOT NULL OR json_extract(metadata, '$.fileId') IS NOT NULL)`,
+       AND (${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)`,
     ...[owner.space_key, owner.id],
   )
   const newest = importedItems(db, owner)
@@ -66,12 +67,12 @@ function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
   const rows = db.all<ImportedRow>(
     `SELECT id, filename, sha256, parser_status, validators, metadata FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
-       AND (json_extract(metadata, '$.pageId') IS NOT NULL OR json_extract(metadata, '$.fileId') IS NOT NULL)
+       AND (${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)
      ORDER BY key`,
     ...[owner.space_key, owner.id],
   )
   return rows.flatMap((row) => {
-    const metadata: Record<string, unknown> = JSON.parse(row.metadata)
+    const metadata: Record<string, unknown> = fromCell(row.metadata)
     const key = itemKey(metadata)
     if (key === undefined) return []
     const isParsed = row.parser_status === 'parsed'

@@ -3,6 +3,7 @@ import type { EngineContext } from '../context.js'
 import type { Validators } from '../egress/validators.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { fromCell, jsonAt } from '../storage/readable.js'
 import type { SourceRow } from './store.js'
 
 /** Updates of one transaction. */
@@ -39,7 +40,7 @@ export interface KeptPage {
  * something else, whatever its validators say.
  */
 export function readingOf(source: Pick<SourceRow, 'uri' | 'metadata' | 'credentials'>): string {
-  const { pluginId, provider, parameters }: Record<string, unknown> = JSON.parse(source.metadata)
+  const { pluginId, provider, parameters }: Record<string, unknown> = fromCell(source.metadata)
   const hash = createHash('sha256').update(JSON.stringify([source.uri, pluginId, provider, parameters]))
   return hash
     .update(source.credentials ?? '')
@@ -50,7 +51,7 @@ export function readingOf(source: Pick<SourceRow, 'uri' | 'metadata' | 'credenti
 /** What a document's row keeps, where it may be relied on. */
 export function readKept(text: string | null, reading: string, now: number): Kept | undefined {
   if (text === null) return undefined
-  const kept: Kept = JSON.parse(text)
+  const kept: Kept = fromCell(text)
   const age = now - kept.at
   return kept.reading === reading && age >= 0 && age < TRUSTED_MS ? kept : undefined
 }
@@ -58,9 +59,9 @@ export function readKept(text: string | null, reading: string, now: number): Kep
 /** The pages of a web source whose documents are there, parsed, and can be asked for by their validators; by address. */
 export function keptPages({ db, now }: EngineContext, source: SourceRow): Map<string, KeptPage> {
   const rows = db.all<KeptRow>(
-    `SELECT json_extract(metadata, '$.sourceUrl') url, object_key, sha256, validators, parser_status FROM documents
+    `SELECT ${jsonAt('metadata', '$.sourceUrl')} url, object_key, sha256, validators, parser_status FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
-       AND json_extract(metadata, '$.sourceUrl') IS NOT NULL ORDER BY key`,
+       AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL ORDER BY key`,
     ...[source.space_key, source.id],
   )
   const reading = readingOf(source)

@@ -7,6 +7,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { AddressRule } from '../egress/addresses.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readablePage } from '../storage/readable.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
@@ -62,14 +63,12 @@ export function listSources(db: Database, caller: Caller, spaceId: string, page:
   const filter = filterHash('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const rows = sourcesAfter(db, caller, space, after, page.limit + 1)
-  const items = rows.slice(0, page.limit).map((row) => toSource(db, space, row))
-  const last = items.at(-1)
-  return {
-    items,
-    ...(rows.length > page.limit && last !== undefined
-      ? { nextCursor: encodeCursor({ after: [last.id] }, filter) }
-      : {}),
-  }
+  return readablePage(
+    rows,
+    page.limit,
+    (row) => toSource(db, space, row),
+    ({ id }) => encodeCursor({ after: [id] }, filter),
+  )
 }
 
 export function getSource(db: Database, caller: Caller, spaceId: string, id: string): Source {
@@ -128,7 +127,7 @@ function sealedAfter(box: CredentialBox, row: SourceRow, content: SourceContent 
 
 function plannedAfter(row: SourceRow, content: SourceContent | undefined, now: number): number | null {
   if (content === undefined) return row.next_sync_at
-  const before: { syncPolicy?: unknown } = JSON.parse(row.metadata)
+  const before: { syncPolicy?: unknown } = fromCell(row.metadata)
   const same = JSON.stringify(before.syncPolicy) === JSON.stringify(content.metadata.syncPolicy)
   return same && isSynced(row.type, content.metadata) ? row.next_sync_at : firstRun(row.type, content, now)
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../../contract/limits.js'
 import { isUuid } from '../../lib/ids.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, jsonAt } from '../storage/readable.js'
 import { importedMaps } from './imported-store.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
@@ -91,9 +92,9 @@ export interface CrawledPage {
 /** The pages of a source that have a document, by address. Of a page that is being replaced, the newer one counts. */
 export function crawledPages(db: Database, row: Pick<SourceRow, 'id' | 'space_key'>): Map<string, CrawledPage> {
   const rows = db.all<{ url: string; id: string; sha256: string }>(
-    `SELECT json_extract(metadata, '$.sourceUrl') url, id, sha256 FROM documents
+    `SELECT ${jsonAt('metadata', '$.sourceUrl')} url, id, sha256 FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
-       AND json_extract(metadata, '$.sourceUrl') IS NOT NULL ORDER BY key`,
+       AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL ORDER BY key`,
     ...[row.space_key, row.id],
   )
   return new Map(rows.map(({ url, id, sha256 }) => [url, { documentAssetId: id, sha256 }]))
@@ -103,10 +104,10 @@ export function crawledPages(db: Database, row: Pick<SourceRow, 'id' | 'space_ke
 export function pagesLongestUnseen(db: Database, row: Pick<SourceRow, 'id' | 'space_key'>): string[] {
   return db
     .all<{ url: string }>(
-      `SELECT json_extract(metadata, '$.sourceUrl') url FROM documents
+      `SELECT ${jsonAt('metadata', '$.sourceUrl')} url FROM documents
        WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
-         AND json_extract(metadata, '$.sourceUrl') IS NOT NULL
-       GROUP BY url ORDER BY max(coalesce(json_extract(metadata, '$.lastSeenAt'), '')), min(key)`,
+         AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL
+       GROUP BY url ORDER BY max(coalesce(${jsonAt('metadata', '$.lastSeenAt')}, '')), min(key)`,
       ...[row.space_key, row.id],
     )
     .map(({ url }) => url)
@@ -117,16 +118,16 @@ export function failedPages(db: Database, row: SourceRow): string[] {
   return db
     .all<{ id: string }>(
       `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL
-         AND parser_status = 'failed' AND json_extract(metadata, '$.sourceUrl') IS NOT NULL`,
+         AND parser_status = 'failed' AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL`,
       ...[row.space_key, row.id],
     )
     .map(({ id }) => id)
 }
 
 export function toSource(db: Database, space: SpaceRow, row: SourceRow): Source {
-  const permissionScope: string[] = JSON.parse(row.permission_scope)
-  const metadata: Record<string, unknown> = JSON.parse(row.metadata)
-  const summary: unknown = row.sync_summary === null ? undefined : JSON.parse(row.sync_summary)
+  const permissionScope: string[] = fromCell(row.permission_scope)
+  const metadata: Record<string, unknown> = fromCell(row.metadata)
+  const summary: unknown = row.sync_summary === null ? undefined : fromCell(row.sync_summary)
   const crawled = row.type === 'web' ? crawledPages(db, row) : new Map()
   const state = syncState(row)
   return {

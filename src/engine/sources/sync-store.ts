@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { isSynced } from './connectors/registry.js'
 import type { SourceRow } from './store.js'
 import { nextRun, plannedAgain, readSyncPolicy } from './sync-policy.js'
@@ -132,6 +133,6 @@ function plannedAfter(source: SourceRow, now: number): number | null {
 }
 
 function policyOf(source: SourceRow) {
-  const metadata: Record<string, unknown> = JSON.parse(source.metadata)
+  const metadata: Record<string, unknown> = fromCell(source.metadata)
   return isSynced(source.type, metadata) ? readSyncPolicy(metadata) : undefined
 }

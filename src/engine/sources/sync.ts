@@ -11,6 +11,7 @@ import type { Caller } from '../api.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { findSpace } from '../spaces/store.js'
+import { fromCell } from '../storage/readable.js'
 import { clearWork, type Opened, openPlace } from './connectors/open.js'
 import { isSynced, noConnector } from './connectors/registry.js'
 import { crawlSource } from './crawl-source.js'
@@ -91,7 +92,7 @@ export class SourceSync {
     const source = this.#find(caller, spaceId, id)
     if (source.type !== 'web')
       throw new KsError('not-a-web-source', `source ${id} is of type ${source.type}, only web sources are crawled`)
-    if (!isSynced(source.type, JSON.parse(source.metadata))) throw noConnector(source.type, id)
+    if (!isSynced(source.type, fromCell(source.metadata))) throw noConnector(source.type, id)
     assertOn(source)
     const running = this.#crawls.get(source.id)
     if (running !== undefined) return running
@@ -211,7 +212,7 @@ export class SourceSync {
       await db.write(() => replanAll(db, now()))
       if (options.room?.isFull === true) return
       for (const source of dueSources(db, now())) {
-        if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, JSON.parse(source.metadata))) continue
+        if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
         )

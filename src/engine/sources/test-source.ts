@@ -3,6 +3,7 @@ import type { SourceTestResult } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
+import { fromCell } from '../storage/readable.js'
 import { openPlace } from './connectors/open.js'
 import { isSynced, noConnector } from './connectors/registry.js'
 import { webHeaders } from './content.js'
@@ -32,7 +33,7 @@ export async function testSource(
   )
   try {
     if (source.type === 'web') {
-      if (!isSynced(source.type, JSON.parse(source.metadata))) throw noConnector(source.type, source.id)
+      if (!isSynced(source.type, fromCell(source.metadata))) throw noConnector(source.type, source.id)
       const credentials = headersOf(parts, source)
       const { status } = await fetch.get(source.uri, { credentials, signal: deadline.signal })
       return status < 400 ? { valid: true } : { valid: false, error: `the site answered ${status}` }

@@ -1,4 +1,5 @@
 import { deleteDocuments } from '../documents/delete.js'
+import { jsonAt } from '../storage/readable.js'
 import type { ImportPlace } from './import-items.js'
 import { crawledPages } from './store.js'
 
@@ -35,7 +36,8 @@ export async function settlePages(
       await db.write(() => {
         for (const id of ids.slice(start, start + STEP))
           db.run(
-            `UPDATE documents SET metadata = ${change} WHERE space_key = ? AND id = ? AND deleted_at IS NULL`,
+            `UPDATE documents SET metadata = ${change} WHERE space_key = ? AND id = ? AND deleted_at IS NULL
+               AND json_valid(metadata)`,
             ...[...values, source.space_key, id],
           )
       })
@@ -53,7 +55,7 @@ export async function settlePages(
   )
   const ended = db
     .all<{ id: string; missing: number }>(
-      `SELECT documents.id, json_extract(metadata, '$.missingCrawls') missing FROM json_each(?) wanted
+      `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
        JOIN documents ON documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
       ...[JSON.stringify(missingIds), source.space_key, source.id],
     )

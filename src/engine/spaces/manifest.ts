@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { EmbeddingProfile, KnowledgeSpaceManifest, QuotaPolicy } from '../../contract/gateway/spaces.js'
 import { ObjectStore } from '../storage/objects.js'
+import { fromCell } from '../storage/readable.js'
 import type { SpaceRow } from './store.js'
 
 const GIB = 1024 ** 3
@@ -53,7 +54,7 @@ export const DEFAULT_POLICIES: Policies = {
 }
 
 export function policiesOf(row: SpaceRow): Policies {
-  const stored: unknown = JSON.parse(row.manifest)
+  const stored: unknown = fromCell(row.manifest)
   if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'a stored manifest is not an object')
   return { ...DEFAULT_POLICIES, ...stored }
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { findSpace } from './store.js'
 
 /** What a space starts with (revision 1, nobody has published another). */
@@ -22,7 +23,7 @@ export function profileOf(db: Database, spaceKey: number): RetrievalProfile {
     spaceKey,
   )
   if (row === undefined) return FIRST_PROFILE
-  const body: unknown = JSON.parse(row.body)
+  const body: unknown = fromCell(row.body)
   if (typeof body !== 'object' || body === null) throw new KsError('internal', 'a stored profile is not an object')
   return { ...FIRST_PROFILE, ...body, revision: row.revision }
 }

@@ -15,6 +15,7 @@ import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import { retentionOf } from '../retention/policy.js'
 import type { Bindable, Database } from '../storage/database.js'
+import { readablePage } from '../storage/readable.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
 import { quotasOf } from './quota.js'
 import { findSpace, type SpaceRow, toSpace } from './store.js'
@@ -73,12 +74,7 @@ export function listSpaces(db: Database, caller: Caller, page: PageRequest): Pag
     after,
     limit + 1,
   )
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: shown.map(toSpace),
-    ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
-  }
+  return readablePage(rows, limit, toSpace, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
 export async function updateSpace(

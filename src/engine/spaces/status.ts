@@ -7,6 +7,7 @@ import { retentionOf, sessionExpiry } from '../retention/policy.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { readable } from '../storage/readable.js'
 import { workspaceUsage } from '../workspaces/store.js'
 import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from './manifest.js'
 import { missingVectors } from './missing-vectors.js'
@@ -41,11 +42,11 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
     ),
     activeSessions: sample(
       sessionCount(context, space.key, now),
-      sessionRows(context, space.key, now).map((row) => toSession(row, policies.consistencyPolicy.defaultClass)),
+      readable(sessionRows(context, space.key, now), (row) => toSession(row, policies.consistencyPolicy.defaultClass)),
     ),
     failedCommits: sample(
       [...failedCommitCounts(db, caller, space.key, 0).values()].reduce((sum, n) => sum + n, 0),
-      failedCommitRows(db, caller, space.key).map(toFailedCommit),
+      readable(failedCommitRows(db, caller, space.key), toFailedCommit),
     ),
     index: {
       nodeSchemaVersion: NODE_SCHEMA_VERSION,

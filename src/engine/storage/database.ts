@@ -4,10 +4,18 @@ import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
 import { Checkpointer } from './checkpointer.js'
+import type { Damage } from './formats.js'
+import { guardOf, type RowGuard } from './guarded-rows.js'
 import { MIGRATIONS } from './schema.js'
 
 /** A value SQLite can bind. */
 export type Bindable = string | number | bigint | Uint8Array | null
+
+interface Prepared {
+  statement: Sqlite.Statement
+  /** absent where no column of the result has a form */
+  guard: RowGuard | undefined
+}
 
 interface Waiting {
   run: () => unknown
@@ -21,6 +29,8 @@ const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
 const LAST_RESORT_CHECKPOINT_PAGES = 8000
 /** how long nothing is written after the disk reported an error, and then again where it still does */
 const HEAL_MILLISECONDS = 1000
+/** damaged cells that are told of once each; a file with more of them is told of often enough */
+const TOLD_DAMAGES = 1000
 /** one group commit holds the event loop at most about this long before it lets others in */
 const GROUP_MILLISECONDS = 8
 
@@ -30,7 +40,8 @@ const GROUP_MILLISECONDS = 8
  */
 export class Database {
   readonly #sqlite: Sqlite.Database
-  readonly #statements = new Map<string, Sqlite.Statement>()
+  readonly #statements = new Map<string, Prepared>()
+  readonly #told = new Set<string>()
   readonly #checkpointer: Checkpointer
   #waiting: Waiting[] = []
   #scheduled = false
@@ -40,6 +51,8 @@ export class Database {
   #owed: (() => void)[] = []
   #broken: unknown
   #healing: NodeJS.Timeout | undefined
+  /** Is told of each damaged cell when it is first read. */
+  onDamage: (damage: Damage) => void = () => undefined
 
   /**
    * @param refused is told every failure that came from the disk
@@ -62,19 +75,40 @@ export class Database {
     return this.#broken !== undefined
   }
 
-  /** @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. */
+  /**
+   * @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. A cell without the
+   *   format of its column (see `format-tables.ts`) throws `data-damaged` when it is read; the others can be used.
+   */
   get<T>(sql: string, ...values: Bindable[]): T | undefined {
+    const { statement, guard } = this.#statement(sql)
+    const row = reading(() => statement.get(...values))
+    guard?.(row)
     // The row type is the caller's word for the columns of its own SQL text.
-    return this.#statement(sql).get(...values) as T | undefined
+    return row as T | undefined
   }
 
+  /** The same for all rows. A list leaves out those that cannot be read, with `readable`. */
   all<T>(sql: string, ...values: Bindable[]): T[] {
-    return this.#statement(sql).all(...values) as T[]
+    const { statement, guard } = this.#statement(sql)
+    const rows = reading(() => statement.all(...values))
+    if (guard !== undefined) for (const row of rows) guard(row)
+    return rows as T[]
+  }
+
+  /** Rows as they are stored, damaged or not: for who looks for damage. */
+  allAsStored<T>(sql: string, ...values: Bindable[]): T[] {
+    return reading(() => this.#statement(sql).statement.all(...values)) as T[]
+  }
+
+  /** The first of them, or undefined. */
+  getAsStored<T>(sql: string, ...values: Bindable[]): T | undefined {
+    return reading(() => this.#statement(sql).statement.get(...values)) as T | undefined
   }
 
   /** @returns the number of rows changed and the last row key */
   run(sql: string, ...values: Bindable[]): { changes: number; key: number } {
-    const result = this.#statement(sql).run(...values)
+    const { statement } = this.#statement(sql)
+    const result = reading(() => statement.run(...values))
     return { changes: result.changes, key: Number(result.lastInsertRowid) }
   }
 
@@ -235,13 +269,22 @@ export class Database {
     }
   }
 
-  #statement(sql: string): Sqlite.Statement {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = this.#sqlite.prepare(sql)
-      this.#statements.set(sql, statement)
+  #statement(sql: string): Prepared {
+    let prepared = this.#statements.get(sql)
+    if (prepared === undefined) {
+      const statement = this.#sqlite.prepare(sql)
+      const guard = statement.reader ? guardOf(statement.columns(), (damage) => this.#tell(damage)) : undefined
+      prepared = { statement, guard }
+      this.#statements.set(sql, prepared)
     }
-    return statement
+    return prepared
+  }
+
+  #tell(damage: Damage): void {
+    const cell = `${damage.table}.${damage.column} ${damage.row}`
+    if (this.#told.has(cell) || this.#told.size >= TOLD_DAMAGES) return
+    this.#told.add(cell)
+    this.onDamage(damage)
   }
 
   #setPragmas(): void {
@@ -277,6 +320,18 @@ export class Database {
         this.#sqlite.pragma(`user_version = ${version + 1}`)
       })
     }
+  }
+}
+
+/** What SQL itself finds damaged has the same code as what a read finds. */
+function reading<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof Sqlite.SqliteError) || error.message !== 'malformed JSON') throw error
+    throw new KsError('data-damaged', 'a row is damaged: a column of it is not JSON; `ks fsck` names it', {
+      cause: error,
+    })
   }
 }
 

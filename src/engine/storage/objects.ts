@@ -29,6 +29,7 @@ const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 const PIN_MS = 60_000
 const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 const READ_BYTES = 256 * 1024
+const SHA256_DIGITS = 64
 
 /** A temporary file. */
 type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
@@ -212,14 +213,12 @@ export class ObjectStore {
     }
   }
 
-  /** All bytes of an object. @throws like `open` */
+  /** All bytes of an object. @throws like `open`; KsError `data-damaged` where they are not those that were stored */
   async bytes(key: string): Promise<Buffer> {
     const handle = await this.open(key)
-    try {
-      return await readWhole(handle)
-    } finally {
-      await handle.close()
-    }
+    const bytes = await readWhole(handle).finally(() => handle.close())
+    if (!(await hasHash(bytes, key.slice(-SHA256_DIGITS)))) throw damagedObject()
+    return bytes
   }
 
   /** SHA-256 of an object, read in pieces so that others get their turns. @throws like `open` */
@@ -362,4 +361,16 @@ async function syncPath(path: string): Promise<void> {
 
 function timesOf({ size, mtimeMs, ctimeMs }: Stats) {
   return { size, modifiedAt: mtimeMs, changedAt: ctimeMs }
+}
+
+/** Whether bytes have a SHA-256, which a thread computes. */
+export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256
+}
+
+export function damagedObject(): KsError {
+  return new KsError(
+    'data-damaged',
+    'stored bytes are damaged: they are not those that were received; `ks fsck` names them',
+  )
 }

@@ -1,4 +1,6 @@
+import { promisify } from 'node:util'
 import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib'
+import { KsError } from '../../contract/errors.js'
 
 const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
 
@@ -11,12 +13,16 @@ export function pack(value: unknown): Promise<Uint8Array> {
   )
 }
 
-/** The caller names the type of what it packed. */
-export function unpack<T>(bytes: Uint8Array): Promise<T> {
-  if (bytes.length <= INLINE_BYTES / 4) return Promise.resolve(JSON.parse(inflateSync(bytes).toString('utf8')) as T)
-  return new Promise((resolve, reject) =>
-    inflate(bytes, (error, result) =>
-      error === null ? resolve(JSON.parse(result.toString('utf8')) as T) : reject(error),
-    ),
-  )
+/** The caller names the type of what it packed. @throws KsError `data-damaged` where it is not what was packed */
+export async function unpack<T>(bytes: Uint8Array): Promise<T> {
+  try {
+    const text = bytes.length <= INLINE_BYTES / 4 ? inflateSync(bytes) : await inflated(bytes)
+    return JSON.parse(text.toString('utf8')) as T
+  } catch (error) {
+    throw new KsError('data-damaged', 'what was stored of a document is damaged; `ks fsck --repair` reads it again', {
+      cause: error,
+    })
+  }
 }
+
+const inflated = promisify<Uint8Array, Buffer>(inflate)

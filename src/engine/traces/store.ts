@@ -5,6 +5,7 @@ import type { Caller } from '../api.js'
 import { knownDocuments } from '../documents/store.js'
 import type { Reader } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 
 /** A row of `traces`. */
 export interface TraceRow {
@@ -85,7 +86,7 @@ export function findTrace(
 export function readBundle(db: Database, tenant: string, id: string): EvidenceBundle | undefined {
   const stored = db.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', id, tenant)
   if (stored === undefined) return undefined
-  const bundle: EvidenceBundle = JSON.parse(stored.body)
+  const bundle: EvidenceBundle = fromCell(stored.body)
   return bundle
 }
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Caller, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { missingItemKey } from './missing-key.js'
 import { findTrace, type MissingReview, reviewsOf } from './store.js'
 
@@ -13,7 +14,7 @@ export const GENERATE_STEP = 'query.generate'
 
 export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace {
   const { row, spaceId, bundle } = findTrace(db, caller, id)
-  const steps: TraceStep[] = JSON.parse(row.steps)
+  const steps: TraceStep[] = fromCell(row.steps)
   return {
     id: row.id,
     knowledgeSpaceId: spaceId,

@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { sourceOf } from '../sources/permissions.js'
+import { fromCell } from '../storage/readable.js'
 import type { DocumentEntry } from './store.js'
 
 /** A document as an entry; `directory` under `/knowledge`, `resource` under `/sources`. */
@@ -28,7 +29,7 @@ export function documentItem(
 }
 
 function parseMetadata(json: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(json)
+  const value: unknown = fromCell(json)
   if (typeof value !== 'object' || value === null) throw new KsError('internal', 'stored metadata is not an object')
   return { ...value }
 }

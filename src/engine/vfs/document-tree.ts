@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { CompiledOutlineNode } from '../compile/compiled.js'
 import type { Database } from '../storage/database.js'
+import { isDamaged } from '../storage/guarded-rows.js'
 import { unpack } from '../storage/packed.js'
 import type { Clock } from './clock.js'
 import { shortId } from './names.js'
@@ -62,9 +63,11 @@ export class DocumentTrees {
     if (packed === undefined) return undefined
     const outline = await unpack<CompiledOutlineNode[]>(packed)
     const nodes: NodeEntry[] = []
+    let after = -1
     for (;;) {
-      const slice = nodesAfter(this.#db, versionKey, nodes[nodes.length - 1]?.ordinal ?? -1, NODES_PER_SLICE)
-      nodes.push(...slice)
+      const slice = nodesAfter(this.#db, versionKey, after, NODES_PER_SLICE)
+      nodes.push(...slice.filter((node) => !isDamaged(node)))
+      after = slice.at(-1)?.ordinal ?? after
       if (slice.length < NODES_PER_SLICE) break
       await clock.turn()
     }

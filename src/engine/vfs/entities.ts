@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { ENTITY_TYPES, type EntityType } from '../graph/entities.js'
 import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
+import { isDamaged } from '../storage/guarded-rows.js'
 import { entityItem, entityText } from './entity-text.js'
 import {
   type After,
@@ -115,7 +116,7 @@ export class Entities {
     for (let after = from; ; ) {
       const rows = entityRowsAfter(this.#graph, after, type, SLICE)
       for (const row of rows) {
-        if (isShown(this.#graph, 'entity', row.key)) yield row
+        if (!isDamaged(row) && isShown(this.#graph, 'entity', row.key)) yield row
         after = row.canonical_key
         await this.#view.clock.turn()
       }

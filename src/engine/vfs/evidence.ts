@@ -2,6 +2,8 @@ import type { VirtualItem } from '../../contract/gateway/fs.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
 import { knownDocuments } from '../documents/store.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { fromCell, readable } from '../storage/readable.js'
 import {
   type After,
   type Entry,
@@ -119,11 +121,14 @@ export class Evidence {
     for (let last = after; ; ) {
       const traces = tracesAfter(this.#view, last, TRACES_PER_SLICE)
       for (const trace of traces) {
-        const opened = this.#open(trace)
+        const opened = isDamaged(trace) ? undefined : this.#open(trace)
         if (opened !== undefined) yield opened
       }
       if (traces.length < TRACES_PER_SLICE) return
-      last = traces[traces.length - 1]?.id ?? last
+      const reached = last
+      last = readable(traces, ({ id }) => id).at(-1) ?? last
+      // a slice whose ids are all damaged has no place to go on from
+      if (last === reached) return
       await this.#view.clock.turn()
     }
   }
@@ -140,7 +145,7 @@ export class Evidence {
 
 /** The items of a stored bundle, which only this program writes. */
 function itemsOf(body: string): EvidenceItem[] {
-  const bundle: Pick<EvidenceBundle, 'items'> = JSON.parse(body)
+  const bundle: Pick<EvidenceBundle, 'items'> = fromCell(body)
   return bundle.items
 }
 

@@ -1,4 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { fromCell } from '../storage/readable.js'
 import { documentItem } from './document-item.js'
 import { type Branch, isLeaf, type Leaf } from './document-tree.js'
 import { nameAmong } from './names.js'
@@ -25,7 +26,7 @@ export async function documentFolder(view: View, row: DocumentEntry, before?: Do
       : await nameAmong(
           row,
           false,
-          documentsByName(view, { after: [row.base, ''], before: nameKey(row), backwards: true }),
+          documentsByName(view, { after: [row.base, ''], before: nameKey(row, ''), backwards: true }),
         )
   return documentItem(row, { kind: 'directory', name, path: joinPath('knowledge', [DOCUMENTS, name]) })
 }
@@ -37,7 +38,7 @@ export function entryItem(row: DocumentEntry, documentPath: string, entry: Branc
     return { kind: 'directory', ...at, metadata: { documentId: row.id, ...sectionMetadata(section) } }
   }
   const { node } = entry
-  const sectionPath: unknown = JSON.parse(node.section)
+  const sectionPath: unknown = fromCell(node.section)
   return {
     kind: 'resource',
     ...at,

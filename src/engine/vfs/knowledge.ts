@@ -1,4 +1,7 @@
+import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
 import { DOCUMENTS, documentFolder, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
 import { cursorName, documentNamed, mayBeNamed } from './names.js'
@@ -160,10 +163,16 @@ export class Knowledge {
   }
 
   #passage(row: DocumentEntry, documentPath: string, leaf: Leaf): Place {
-    const text = (): string =>
-      row.version_key === null
-        ? ''
-        : (nodeTextsAfter(this.#view.db, row.version_key, leaf.node.ordinal - 1, 1)[0]?.text ?? '')
+    const text = (): string => {
+      if (row.version_key === null) return ''
+      const node = nodeTextsAfter(this.#view.db, row.version_key, leaf.node.ordinal - 1, 1)[0]
+      if (node !== undefined && !saysWhatWasStored(node))
+        throw new KsError(
+          'data-damaged',
+          `passage ${node.id} does not say what was stored; \`ks fsck --repair\` reads its document again`,
+        )
+      return node?.text ?? ''
+    }
     return placeOf(entryItem(row, documentPath, leaf), {
       texts: (after) => this.#textsIn(row, after, new Set([leaf.node.ordinal])),
       read: () => Promise.resolve({ text: text(), contentType: PLAIN_TEXT }),
@@ -191,7 +200,9 @@ export class Knowledge {
     let ordinal = (after === undefined ? 0 : integerAt(after, 2)) - 1
     for (;;) {
       const nodes = nodeTextsAfter(this.#view.db, row.version_key, ordinal, TEXTS_PER_SLICE)
-      for (const node of nodes) if (chosen?.has(node.ordinal) ?? true) yield this.#unit(row, node)
+      for (const node of nodes)
+        if ((chosen?.has(node.ordinal) ?? true) && !isDamaged(node) && saysWhatWasStored(node))
+          yield this.#unit(row, node)
       const last = nodes[nodes.length - 1]
       if (last === undefined || nodes.length < TEXTS_PER_SLICE) return
       ordinal = last.ordinal

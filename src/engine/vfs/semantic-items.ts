@@ -1,4 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { fromCell } from '../storage/readable.js'
 import type { Coverage } from '../views/coverage.js'
 import type { ViewRow } from '../views/store.js'
 import { type After, type Entry, integerAt, type Place, pageOf, placeOf } from './namespace.js'
@@ -16,7 +17,7 @@ export function knowledgeFolder(segments: readonly string[]): VirtualItem {
 
 /** A topic or community as a folder. */
 export function viewFolder(segments: readonly string[], row: ViewRow, coverage: Coverage): VirtualItem {
-  const terms: unknown = JSON.parse(row.terms)
+  const terms: unknown = fromCell(row.terms)
   return {
     ...knowledgeFolder(segments),
     metadata: {

@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
 import { type Derivations, graphBehind } from '../query/derivation.js'
+import { readable } from '../storage/readable.js'
 import type { Coverage } from '../views/coverage.js'
 import { lastBuild, type Made, membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
 import type { SemanticViews } from '../views/views.js'
@@ -87,7 +88,7 @@ export class Semantic {
     const rows = viewsOf(db, space.key, KINDS[name])
     return fixedFolder(
       knowledgeFolder([name]),
-      rows.map((row) => this.#folderOf(name, row)),
+      readable(rows, (row) => this.#folderOf(name, row)),
       {
         walk: (after) => this.#walkViews(name, rows, after),
         texts: (after) => this.#textsOfViews(name, rows, after),

@@ -48,7 +48,7 @@ export async function fileItem(view: View, row: FileEntry, before?: FileEntry): 
 function namesakesBefore(view: View, row: FileEntry): AsyncIterable<FileEntry> {
   return documentsInSource(view, row.source_id, {
     after: [row.folder, row.base, ''],
-    before: sourceKey(row),
+    before: sourceKey(row, ''),
     backwards: true,
   })
 }

@@ -1,5 +1,7 @@
 import { packedOf } from '../compile/version-parts.js'
 import type { Database } from '../storage/database.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { unlessDamaged } from '../storage/readable.js'
 import { brokenCursor } from './namespace.js'
 import type { View } from './view.js'
 
@@ -112,7 +114,7 @@ export function documentsByKey(view: View, keys: readonly number[]): DocumentEnt
      WHERE d.space_key = ? AND d.deleted_at IS NULL ORDER BY wanted.key`,
     ...[JSON.stringify(keys), revision, revision, space.key],
   )
-  return rows.filter((row) => isVisible(view, row))
+  return rows.filter((row) => isVisible(view, row) && !isDamaged(row))
 }
 
 /** The first source after `source` that has a visible document; an empty text stands before all. */
@@ -125,7 +127,7 @@ export async function sourceAfter(view: View, source: string): Promise<string | 
     if (found !== undefined) return found.source_id ?? undefined
     const last = rows[rows.length - 1]
     if (last === undefined || rows.length < size) return undefined
-    place = [last.source_id ?? '', ...sourceKey(last)]
+    place = [last.source_id ?? '', ...sourceKey(last, LAST)]
     await view.clock.turn()
   }
 }
@@ -140,12 +142,13 @@ export function sourcesNamed({ db, space }: View, name: string): string[] {
     .map(({ id }) => id)
 }
 
-/** What a source is called; nothing for one that was deleted while its documents go. */
+/** What a source is called; nothing for one that was deleted while its documents go, and for one that is damaged. */
 export function aboutSource({ db, space }: View, id: string): { name: string; type: string } | undefined {
-  return db.get(
+  const row = db.get<{ name: string; type: string }>(
     'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
     ...[space.tenant, space.key, id],
   )
+  return row === undefined || isDamaged(row) ? undefined : row
 }
 
 function isVisible({ preview, denied }: View, row: DocumentEntry): boolean {
@@ -155,27 +158,28 @@ function isVisible({ preview, denied }: View, row: DocumentEntry): boolean {
 async function* visible<Key, Row extends DocumentEntry>(
   view: View,
   range: Range<Key>,
-  keyOf: (row: DocumentEntry) => Key,
+  keyOf: (row: DocumentEntry, instead: string) => Key,
   fetch: (after: Key, before: Key, size: number) => Row[],
 ): AsyncGenerator<Row> {
   let { after, before } = range
   for (let size = Math.min(range.expect ?? 1, BATCH); ; size = Math.min(size * GROWTH, BATCH)) {
     const rows = fetch(after, before, size)
-    for (const row of rows) if (isVisible(view, row)) yield row
+    for (const row of rows) if (isVisible(view, row) && !isDamaged(row)) yield row
     const last = rows[rows.length - 1]
     if (last === undefined || rows.length < size) return
-    if (range.backwards) before = keyOf(last)
-    else after = keyOf(last)
+    if (range.backwards) before = keyOf(last, '')
+    else after = keyOf(last, LAST)
     await view.clock.turn()
   }
 }
 
-export function sourceKey(row: DocumentEntry): SourceKey {
-  return [row.folder, row.base, row.id]
+/** @param instead of an id that is damaged: what stands behind all in the direction of the walk */
+export function sourceKey(row: DocumentEntry, instead: string): SourceKey {
+  return [row.folder, row.base, unlessDamaged(() => row.id) ?? instead]
 }
 
-export function nameKey(row: DocumentEntry): NameKey {
-  return [row.base, row.id]
+export function nameKey(row: DocumentEntry, instead: string): NameKey {
+  return [row.base, unlessDamaged(() => row.id) ?? instead]
 }
 
 /** The place just before everything in a folder and below it, and the one just after. */
@@ -223,14 +227,16 @@ export function nodesAfter(db: Database, versionKey: number, ordinal: number, li
 export interface NodeText {
   id: string
   ordinal: number
+  title: string
   text: string
+  row_hash: Uint8Array
   start_offset: number
   end_offset: number
 }
 
 export function nodeTextsAfter(db: Database, versionKey: number, ordinal: number, limit: number): NodeText[] {
   return db.all<NodeText>(
-    `SELECT id, ordinal, text, start_offset, end_offset FROM nodes
+    `SELECT id, ordinal, title, text, start_offset, end_offset, row_hash FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
     ...[versionKey, ordinal, limit],
   )

@@ -1,5 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
+import { isDamaged } from '../storage/guarded-rows.js'
+import { unlessDamagedError } from '../storage/readable.js'
 import {
   type FileKey,
   FOLDER_END,
@@ -141,7 +143,7 @@ export class Workspaces {
   *#rows(after: FileKey, before: FileKey): Generator<WorkspaceFile> {
     for (let place = after; ; ) {
       const rows = filesBetween(this.#view.db, this.#at, { after: place, before }, BATCH)
-      yield* rows
+      for (const row of rows) if (!isDamaged(row)) yield row
       const last = rows[rows.length - 1]
       if (last === undefined || rows.length < BATCH) return
       place = [last.folder, last.base]
@@ -151,7 +153,9 @@ export class Workspaces {
   async *#units(rows: Iterable<WorkspaceFile>): AsyncGenerator<TextUnit> {
     for (const row of rows) {
       const item = fileItem(row)
-      const { text } = await this.#read(row)
+      const read = await this.#read(row).catch(unlessDamagedError)
+      if (read === undefined) continue
+      const { text } = read
       yield {
         id: row.id,
         text,
@@ -191,7 +195,7 @@ export class Workspaces {
   }
 }
 
-/** The text of a stored file. @throws KsError `internal` when its bytes are gone: fsck names the file; what the disk says */
+/** The text of a stored file. @throws KsError `data-damaged` when its bytes are gone or others: fsck names the file; what the disk says */
 export async function readObject(
   objects: ObjectBytes,
   file: { object_key: string; content_type: string },
@@ -200,9 +204,10 @@ export async function readObject(
     const text = (await objects.bytes(file.object_key)).toString()
     return { text, contentType: `${file.content_type}; charset=utf-8` }
   } catch (error) {
+    if (error instanceof KsError) throw error
     throw (
       diskError(error) ??
-      new KsError('internal', 'the bytes of a workspace file are not there: `fsck` names it', { cause: error })
+      new KsError('data-damaged', 'the bytes of a workspace file are not there: `ks fsck` names it', { cause: error })
     )
   }
 }

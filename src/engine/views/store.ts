@@ -3,6 +3,7 @@ import { PAGE_INDEX_FORMAT } from '../query/page-index/build.js'
 import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { isDamaged } from '../storage/guarded-rows.js'
 
 export type ViewKind = 'topic' | 'community'
 
@@ -106,7 +107,11 @@ export function namedCount(db: Database, spaceKey: number): number {
 }
 
 export function viewsOf(db: Database, spaceKey: number, kind: ViewKind): ViewRow[] {
-  return db.all<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? ORDER BY slug', spaceKey, kind)
+  const rows = db.all<ViewRow>(
+    'SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? ORDER BY slug',
+    ...[spaceKey, kind],
+  )
+  return rows.filter((row) => !isDamaged(row))
 }
 
 export function viewNamed(db: Database, spaceKey: number, kind: ViewKind, slug: string): ViewRow | undefined {
@@ -125,7 +130,8 @@ export function membersOf(db: Database, viewKey: number, kind: 'document' | 'ent
 }
 
 export function lastBuild(db: Database, spaceKey: number, kind: ViewKind): Build | undefined {
-  return db.get<Build>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', spaceKey, kind)
+  const row = db.get<Build>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', spaceKey, kind)
+  return row === undefined || isDamaged(row) ? undefined : row
 }
 
 export function recordBuild(db: Database, spaceKey: number, kind: ViewKind, build: Omit<Build, 'built_at'>): void {

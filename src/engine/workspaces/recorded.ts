@@ -9,6 +9,7 @@ import { searchedQuery } from '../query/follow-up.js'
 import type { ConcreteMode } from '../query/mode.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
 import { documentsVisible, readBundle } from '../traces/store.js'
 
 /** A passage as a snapshot keeps it: no text, so that a deletion leaves nothing behind here. */
@@ -125,7 +126,7 @@ export function queriesOf(db: Database, caller: Caller, space: SpaceRow, session
 }
 
 function stepOf(steps: string, name: string): Record<string, never> {
-  const all: { name: string; metadata: Record<string, never> }[] = JSON.parse(steps)
+  const all: { name: string; metadata: Record<string, never> }[] = fromCell(steps)
   return all.find((step) => step.name === name)?.metadata ?? {}
 }
 

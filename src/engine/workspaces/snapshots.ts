@@ -15,6 +15,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { fromCell, readablePage } from '../storage/readable.js'
 import { cat } from '../vfs/cat.js'
 import { placeOf } from '../vfs/namespace.js'
 import { readObject } from '../vfs/workspaces.js'
@@ -129,10 +130,7 @@ export function listSnapshots(db: Database, caller: Caller, query: ListSnapshots
     ...[caller.tenant, caller.subject, space?.key ?? null, space?.key ?? null],
     ...[workspace ?? null, workspace ?? null, after ?? null, after ?? null, limit + 1],
   )
-  const items = rows.slice(0, limit).map(toSnapshot)
-  const last = items.at(-1)
-  const more = rows.length > limit && last !== undefined
-  return { items, ...(more ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}) }
+  return readablePage(rows, limit, toSnapshot, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
 export function snapshotDetail(db: Database, caller: Caller, id: string): WorkspaceSnapshotDetail {
@@ -161,7 +159,7 @@ export function snapshotDetail(db: Database, caller: Caller, id: string): Worksp
 export function keptQueries(db: Database, snapshotId: string): KeptQuery[] {
   return db
     .all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', snapshotId)
-    .map(({ body }): KeptQuery => JSON.parse(body))
+    .map(({ body }): KeptQuery => fromCell(body))
 }
 
 /** @throws KsError `not-found` also for a path that the snapshot does not hold */

@@ -180,12 +180,20 @@ const DAMAGES: [string, string, string[]][] = [
   ],
   ['an outline that is gone', "UPDATE versions SET outline = x'' WHERE key = 1", ['outline-unreadable']],
   ['items that cannot be read', "UPDATE versions SET items = x'00' WHERE key = 1", ['items-unreadable']],
-  ['a hash that is not the artifact’s', "UPDATE versions SET artifact_hash = 'x' WHERE key = 1", ['artifact-hash']],
+  [
+    'a hash that is not the artifact’s',
+    "UPDATE versions SET artifact_hash = 'x' WHERE key = 1",
+    ['artifact-hash', 'row-damaged'],
+  ],
   ['a passage with other words', "UPDATE nodes SET text = text || '.' WHERE key = 2", ['node-hash']],
-  ['a passage with another hash', "UPDATE nodes SET row_hash = x'00' WHERE key = 2", ['node-hash']],
+  ['a passage with another hash', "UPDATE nodes SET row_hash = x'00' WHERE key = 2", ['node-hash', 'row-damaged']],
   ['a passage in no section', "UPDATE nodes SET outline_node = 's99' WHERE key = 2", ['section-missing']],
   ['a passage of no element', `UPDATE nodes SET elements = '["e999"]' WHERE key = 2`, ['element-missing']],
-  ['a list of elements that is none', "UPDATE nodes SET elements = 'e1' WHERE key = 2", ['elements-unreadable']],
+  [
+    'a list of elements that is none',
+    "UPDATE nodes SET elements = 'e1' WHERE key = 2",
+    ['elements-unreadable', 'row-damaged'],
+  ],
   ['a lost passage', 'DELETE FROM nodes WHERE key = 2', ['node-missing', 'text-count']],
 ]
 

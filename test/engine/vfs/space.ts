@@ -6,6 +6,7 @@ import type { Caller } from '../../../src/engine/api.js'
 import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/compile/compiled.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { nodeHash } from '../../../src/engine/storage/node-hash.js'
 import { pack } from '../../../src/engine/storage/packed.js'
 import { createFileSystem, type FileSystemReader } from '../../../src/engine/vfs/vfs.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -109,9 +110,13 @@ export class TestSpace {
       const nodeId = newId()
       this.db.run(
         `INSERT INTO nodes (id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
-           start_offset, end_offset, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, 'text', x'00')`,
+           start_offset, end_offset, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, 'text', ?)`,
         ...[nodeId, this.key, docKey, versionKey, ordinal, node.section.at(-1) ?? '', text.slice(node.start, node.end)],
         ...[JSON.stringify(node.section), node.outlineNode, node.start, node.end],
+        nodeHash({
+          ...{ title: node.section.at(-1) ?? '', text: text.slice(node.start, node.end) },
+          ...{ startOffset: node.start, endOffset: node.end },
+        }),
       )
       return nodeId
     })

@@ -8,6 +8,7 @@ import { ChatError } from '../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { newId } from '../../../lib/ids.js'
 import type { Database } from '../../storage/database.js'
+import { readable } from '../../storage/readable.js'
 
 export interface AnnotationRow {
   id: string
@@ -34,7 +35,7 @@ export function listAnnotations(db: Database, appId: string, query: AnnotationsQ
     `SELECT ${COLUMNS} FROM chat_annotations WHERE ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
     ...[...values, limit, (page - 1) * limit],
   )
-  return { data: rows.map(toAnnotation), has_more: page * limit < total, limit, total, page }
+  return { data: readable(rows, toAnnotation), has_more: page * limit < total, limit, total, page }
 }
 
 /** @throws ChatError `too_many_requests` when the application holds as many as it may */

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { EngineContext } from '../../context.js'
+import { damagedObject } from '../../storage/objects.js'
 import { type AppSession, sessionOf } from '../apps.js'
 import { fileNamed } from './store.js'
 
@@ -30,6 +31,8 @@ export async function openFile(
     throw new ChatError('file_access_denied', 'The file does not belong to this application.')
   if (row.attached === 0) throw missing('the file is not part of a message yet')
   try {
+    const stored = await objects.measure(row.object_key)
+    if (stored?.sha256 !== row.sha256) throw damagedObject()
     const handle = await objects.open(row.object_key)
     return { name: row.name, mimeType: row.mime_type, size: row.size_bytes, sha256: row.sha256, handle }
   } catch (error) {

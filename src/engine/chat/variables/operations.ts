@@ -3,6 +3,7 @@ import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
 import { readValue } from '../../../contract/chat/values.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../../contract/chat/variables.js'
 import type { Database } from '../../storage/database.js'
+import { readable } from '../../storage/readable.js'
 import type { AppSession } from '../apps.js'
 import { type ChatPage, requireConversation } from '../conversations.js'
 import { refusedInput } from '../moderation.js'
@@ -24,7 +25,7 @@ export function listVariables(
   if (last_id !== undefined && last === undefined)
     throw invalidParam('last_id', 'last_id names no variable of the conversation')
   const rows = variablesAfter(db, who, id, { after: last?.key ?? 0, part, limit: limit + 1 })
-  return { limit, has_more: rows.length > limit, data: rows.slice(0, limit).map(toItem) }
+  return { limit, has_more: rows.length > limit, data: readable(rows.slice(0, limit), toItem) }
 }
 
 /** @throws ChatError `conversation_not_exists`, `not_found`, `invalid_param` */

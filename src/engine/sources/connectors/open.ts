@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId } from '../../../lib/ids.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
+import { fromCell } from '../../storage/readable.js'
 import type { SourceParts } from '../sources.js'
 import type { SourceRow } from '../store.js'
 import type { DriveConnection, PageConnection } from './connector.js'
@@ -19,7 +20,7 @@ export type Opened = { kind: 'pages'; connection: PageConnection } | { kind: 'fi
  */
 export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetch, signal: AbortSignal): Opened {
   const { box, context } = parts
-  const metadata: Record<string, unknown> = JSON.parse(source.metadata)
+  const metadata: Record<string, unknown> = fromCell(source.metadata)
   const connector = connectorOf(source.type, metadata)
   if (connector === undefined) throw noConnector(source.type, source.id)
   const place = {

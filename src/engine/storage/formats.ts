@@ -1,0 +1,173 @@
+import { KsError } from '../../contract/errors.js'
+import { isUuid } from '../../lib/ids.js'
+
+/**
+ * What a column holds. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`, `object-bytes`
+ * and `vector` are bytes that have a hash or a length of their own, which their own checks compare.
+ */
+export type Kind =
+  | 'key'
+  | 'integer'
+  | 'number'
+  | 'text'
+  | 'bytes'
+  | 'packed'
+  | 'object-bytes'
+  | 'vector'
+  | 'time'
+  | 'flag'
+  | 'uuid'
+  | 'sha256'
+  | 'sha256-bytes'
+  | 'row-hash'
+  | 'object-key'
+  | 'json'
+  | 'json-object'
+  | 'json-array'
+  | readonly string[]
+
+/** The format of a column; one with `optional` may be NULL. */
+export interface Format {
+  kind: Kind
+  optional: boolean
+}
+
+/** A table with what fsck has to know of it. */
+export interface TableFormat {
+  /**
+   * SQL: whether a row belongs to the space that is checked, or to its tenant; `here` has one row with `space` (its key) and
+   * `tenant`
+   */
+  owned: string
+  /** the column with the source that a row came from: who may not know of the source is not told of the row */
+  source?: string
+  /** it can be derived anew from other rows and files */
+  derived?: true
+  columns: Readonly<Record<string, Format>>
+}
+
+/**
+ * SQL: whether a row belongs to the space or the tenant of the row that `column` names in `owner`. One whose owner is not
+ * there belongs to everybody: else nobody would be told that the reference is damaged.
+ *
+ * @param id the column of the owner that `column` repeats
+ * @param whose what makes the owner one of `here`
+ */
+export function ownedThrough(owner: string, id: string, column: string, whose = 'o.space_key = here.space'): string {
+  const named = `SELECT 1 FROM ${owner} o WHERE o.${id} = t.${column}`
+  return `EXISTS (${named} AND ${whose}) OR NOT EXISTS (${named})`
+}
+
+/** A column that may be NULL. */
+export function maybe(kind: Kind): Format {
+  return { kind, optional: true }
+}
+
+/** A table of rows that carry `space_key`, or whose owner `owned` tells. */
+export function table(
+  columns: Readonly<Record<string, Kind | Format>>,
+  rest: Partial<Omit<TableFormat, 'columns'>> = {},
+): TableFormat {
+  const formats = Object.entries(columns).map(([name, column]): [string, Format] => [
+    name,
+    typeof column === 'object' && 'kind' in column ? column : { kind: column, optional: false },
+  ])
+  return { owned: 'space_key = here.space', ...rest, columns: Object.fromEntries(formats) }
+}
+
+/** the last moment that a Date can hold, in milliseconds */
+const LAST_TIME = 8.64e15
+const SHA256 = /^[0-9a-f]{64}$/
+const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
+const SHA256_BYTES = 32
+const ROW_HASH_BYTES = 16
+
+/** @returns what is wrong with a value that is not NULL, or nothing: `is not a time` */
+export function wrongWith(kind: Kind, value: unknown): string | undefined {
+  if (typeof kind !== 'string')
+    return typeof value === 'string' && kind.includes(value) ? undefined : 'has no known value'
+  switch (kind) {
+    case 'key':
+    case 'integer':
+      return Number.isSafeInteger(value) ? undefined : 'is not an integer'
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) ? undefined : 'is not a number'
+    case 'text':
+      return typeof value === 'string' ? undefined : 'is not text'
+    case 'bytes':
+    case 'packed':
+    case 'object-bytes':
+    case 'vector':
+      return value instanceof Uint8Array ? undefined : 'holds no bytes'
+    case 'time':
+      return isTime(value) ? undefined : 'is not a time'
+    case 'flag':
+      return value === 0 || value === 1 ? undefined : 'is neither 0 nor 1'
+    case 'uuid':
+      return typeof value === 'string' && isUuid(value) ? undefined : 'is not a uuid'
+    case 'sha256':
+      return typeof value === 'string' && SHA256.test(value) ? undefined : 'is not a SHA-256'
+    case 'sha256-bytes':
+      return isBytes(value, SHA256_BYTES) ? undefined : 'is not a SHA-256'
+    case 'row-hash':
+      return isBytes(value, ROW_HASH_BYTES) ? undefined : 'is not the hash of a row'
+    case 'object-key':
+      return typeof value === 'string' && OBJECT_KEY.test(value) ? undefined : 'is not the key of an object'
+    default:
+      return wrongJson(kind, value)
+  }
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= LAST_TIME
+}
+
+function isBytes(value: unknown, length: number): boolean {
+  return value instanceof Uint8Array && value.length === length
+}
+
+function wrongJson(kind: 'json' | 'json-object' | 'json-array', value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'is not JSON'
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(value)
+  } catch {
+    return 'is not JSON'
+  }
+  if (kind === 'json') return undefined
+  if (kind === 'json-array') return Array.isArray(parsed) ? undefined : 'is not a JSON array'
+  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? undefined : 'is not a JSON object'
+}
+
+/** Whether a value of the kind can be wrong though it has the type of its column. */
+export function hasForm(kind: Kind): boolean {
+  return typeof kind !== 'string' || !FORMLESS.has(kind)
+}
+
+const FORMLESS: ReadonlySet<string> = new Set<Kind & string>([
+  'key',
+  'integer',
+  'number',
+  'text',
+  'bytes',
+  'packed',
+  'object-bytes',
+  'vector',
+])
+
+/** A cell that does not have the format of its column. */
+export interface Damage {
+  table: string
+  column: string
+  /** the row's id, or its key; `?` where the statement did not ask for it */
+  row: string
+  /** `is not JSON` */
+  what: string
+}
+
+export function damagedRow({ table, column, row, what }: Damage): KsError {
+  return new KsError(
+    'data-damaged',
+    `row ${JSON.stringify(row)} of table ${table} is damaged: column ${column} ${what}; \`ks fsck\` names all such rows`,
+  )
+}

@@ -1,0 +1,86 @@
+import { TABLE_FORMATS } from './format-tables.js'
+import { type Damage, damagedRow, hasForm, type Kind, wrongWith } from './formats.js'
+
+interface Guarded {
+  /** in the row of the result */
+  name: string
+  table: string
+  column: string
+  kind: Kind
+  /** the columns of the result by which its row is named, best first */
+  names: string[]
+}
+
+/** A column of a result, with the column of a table that it comes from. */
+export interface ResultColumn {
+  name: string
+  table: string | null
+  column: string | null
+}
+
+/** Checks the rows of one statement; nothing where none of its columns has a form. */
+export type RowGuard = (row: unknown) => void
+
+const damagedRows = new WeakSet<object>()
+
+/** Whether a cell of a row that the database gave throws when it is read. */
+export function isDamaged(row: object): boolean {
+  return damagedRows.has(row)
+}
+
+/** Columns by which a row is named, best first. */
+const NAMES = ['id', 'key']
+
+/**
+ * A guard for the rows of a statement. A cell that does not have the format of its column throws `data-damaged` for whoever
+ * reads it; the other cells of the row can be used.
+ *
+ * @param told is called for each damaged cell
+ */
+export function guardOf(columns: readonly ResultColumn[], told: (damage: Damage) => void): RowGuard | undefined {
+  const guarded = columns.flatMap(({ name, table, column }): Guarded[] => {
+    const format = table === null || column === null ? undefined : TABLE_FORMATS[table]?.columns[column]
+    if (table === null || column === null || format === undefined || !isGuarded(format.kind)) return []
+    const names = NAMES.flatMap((id) => columns.filter((other) => other.table === table && other.column === id))
+    return [{ name, table, column, kind: format.kind, names: names.map((other) => other.name) }]
+  })
+  if (guarded.length === 0) return undefined
+  return (row) => {
+    // a row that `get` did not find
+    if (!isRow(row)) return
+    for (const { name, table, column, kind, names } of guarded) {
+      const value = row[name]
+      // an outer join gives NULL for every column
+      if (value === null) continue
+      const what = wrongWith(kind, value)
+      if (what === undefined) continue
+      const damage = { table, column, row: nameOf(row, names), what }
+      damagedRows.add(row)
+      told(damage)
+      Object.defineProperty(row, name, {
+        configurable: true,
+        enumerable: true,
+        get: () => {
+          throw damagedRow(damage)
+        },
+      })
+    }
+  }
+}
+
+/** The object store itself refuses what is no key, and tells it. */
+function isGuarded(kind: Kind): boolean {
+  return kind !== 'object-key' && hasForm(kind)
+}
+
+function isRow(row: unknown): row is Record<string, unknown> {
+  return typeof row === 'object' && row !== null
+}
+
+function nameOf(row: Record<string, unknown>, names: readonly string[]): string {
+  for (const name of names) {
+    const value = Object.getOwnPropertyDescriptor(row, name)?.value
+    if (typeof value === 'string' || typeof value === 'number') return String(value)
+  }
+  return '?'
+}

@@ -1,0 +1,62 @@
+import { KsError } from '../../contract/errors.js'
+
+/**
+ * The value that a cell of JSON text holds. The caller names its type.
+ *
+ * @throws KsError `data-damaged` where it is not JSON
+ */
+export function fromCell<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    throw new KsError('data-damaged', 'a stored value is damaged: it is not JSON; `ks fsck` names its row', {
+      cause: error,
+    })
+  }
+}
+
+/** What `work` returns; nothing where it needed a damaged cell, which was told of when it was read. */
+export function unlessDamaged<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    return unlessDamagedError(error)
+  }
+}
+
+/** Nothing for an error that says that something is damaged. @throws any other */
+export function unlessDamagedError(error: unknown): undefined {
+  if (!(error instanceof KsError) || error.code !== 'data-damaged') throw error
+}
+
+/** The rows of a list that can be read, as `to` makes them; a damaged one is left out. */
+export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
+  return rows.flatMap((row) => {
+    const made = unlessDamaged(() => [to(row)])
+    return made ?? []
+  })
+}
+
+/**
+ * A page of a list, without its damaged rows.
+ *
+ * @param rows one more than `limit`, where there are more
+ * @param cursorOf the cursor of a row; where it needs a damaged cell, the row before says where to go on
+ */
+export function readablePage<R, T>(
+  rows: readonly R[],
+  limit: number,
+  to: (row: R) => T,
+  cursorOf: (row: R) => string,
+): { items: T[]; nextCursor?: string } {
+  const shown = rows.slice(0, limit)
+  const items = readable(shown, to)
+  if (rows.length <= limit) return { items }
+  const nextCursor = readable(shown, cursorOf).at(-1)
+  return { items, ...(nextCursor === undefined ? {} : { nextCursor }) }
+}
+
+/** SQL: the value at a path of a column of JSON text; NULL where a damaged row has none. */
+export function jsonAt(column: string, path: string): string {
+  return `CASE WHEN json_valid(${column}) THEN json_extract(${column}, '${path}') END`
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Database } from '../../../src/engine/storage/database.js'
+import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
+import type { Damage, Kind } from '../../../src/engine/storage/formats.js'
+import { readable, readablePage } from '../../../src/engine/storage/readable.js'
+
+let folder: string
+let path: string
+let db: Database
+let told: Damage[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ks-formats-'))
+  path = join(folder, 'main.sqlite')
+  db = new Database(path)
+  told = []
+  db.onDamage = (damage) => told.push(damage)
+})
+afterEach(async () => {
+  await db.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Column {
+  name: string
+  type: string
+  notnull: number
+  pk: number
+}
+
+function typeOf(kind: Kind): string {
+  if (typeof kind !== 'string') return 'TEXT'
+  if (['key', 'integer', 'time', 'flag'].includes(kind)) return 'INTEGER'
+  if (kind === 'number') return 'REAL'
+  return ['bytes', 'packed', 'object-bytes', 'vector', 'sha256-bytes', 'row-hash'].includes(kind) ? 'BLOB' : 'TEXT'
+}
+
+test('every column of every table has a format, with the type and the NULLs that the schema says', () => {
+  const sqlite = new Sqlite(path, { readonly: true })
+  const tables = sqlite
+    .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all()
+  const schema = tables.flatMap(({ name }) =>
+    sqlite
+      .prepare<[string], Column>('SELECT name, type, "notnull", pk FROM pragma_table_info(?)')
+      .all(name)
+      .map((column) => `${name}.${column.name} ${column.type}${column.notnull === 1 || column.pk > 0 ? '' : ' NULL'}`),
+  )
+  sqlite.close()
+  const formats = Object.entries(TABLE_FORMATS).flatMap(([name, { columns }]) =>
+    Object.entries(columns).map(
+      ([column, { kind, optional }]) => `${name}.${column} ${typeOf(kind)}${optional ? ' NULL' : ''}`,
+    ),
+  )
+  expect(formats.sort()).toEqual(schema.sort())
+})
+
+/** Turns the JSON of one of five golden questions into something else, behind the database's back. */
+function damage(): void {
+  const sqlite = new Sqlite(path)
+  for (let place = 0; place < 5; place++)
+    sqlite
+      .prepare(
+        `INSERT INTO golden_questions (id, tenant, space_key, question, expected_evidence, tags, metadata, created_at, updated_at)
+         VALUES (?, 't', 1, 'why?', '[]', '["a"]', '{}', 1, 1)`,
+      )
+      .run(`0198c0de-0000-7000-8000-00000000000${place}`)
+  sqlite.prepare(`UPDATE golden_questions SET tags = '["a"' WHERE id LIKE '%2'`).run()
+  sqlite.close()
+}
+
+interface Question {
+  id: string
+  tags: string
+}
+const SELECT = 'SELECT id, tags FROM golden_questions ORDER BY id'
+
+test('a damaged cell refuses whoever reads it with a documented error, is told of once, and hides nothing else', () => {
+  damage()
+  for (let round = 0; round < 2; round++) {
+    const row = db.get<Question>(`SELECT id, tags FROM golden_questions WHERE id LIKE '%2'`)
+    expect(row?.id).toBe('0198c0de-0000-7000-8000-000000000002')
+    expect(() => row?.tags).toThrow(expect.objectContaining({ code: 'data-damaged' }))
+    expect(() => row?.tags).toThrow(/0198c0de-0000-7000-8000-000000000002.*golden_questions.*column tags is not JSON/)
+  }
+  expect(told).toEqual([
+    { table: 'golden_questions', column: 'tags', row: '0198c0de-0000-7000-8000-000000000002', what: 'is not JSON' },
+  ])
+})
+
+test('a list leaves the damaged row out, and its pages go on behind it', () => {
+  damage()
+  const rows = db.all<Question>(SELECT)
+  expect(readable(rows, ({ tags }) => tags)).toHaveLength(4)
+  const first = readablePage(
+    rows.slice(0, 4),
+    3,
+    ({ id, tags }) => ({ id, tags }),
+    ({ id }) => id,
+  )
+  expect(first.items.map(({ id }) => id.at(-1))).toEqual(['0', '1'])
+  expect(first.nextCursor).toMatch(/2$/)
+  // where the cursor itself cannot be read, the row before says where to go on
+  const last = readablePage(
+    rows.slice(0, 4),
+    3,
+    ({ id, tags }) => ({ id, tags }),
+    ({ id, tags }) => id + tags,
+  )
+  expect(last.nextCursor).toMatch(/1\["a"\]$/)
+})
+
+test('JSON that SQL itself cannot read is refused with the same error', () => {
+  damage()
+  expect(() => db.all(`SELECT json_extract(tags, '$[0]') FROM golden_questions`)).toThrow(
+    expect.objectContaining({ code: 'data-damaged' }),
+  )
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { filesBelow, readFile } from './tree.js'
+
+/** What is parsed there came from elsewhere than a cell of the database: models, files, requests. */
+const ELSEWHERE = [
+  'src/engine/chat/agent/tools.ts',
+  'src/engine/chat/text-model.ts',
+  'src/engine/compile/parse/',
+  'src/engine/cursor.ts',
+  'src/engine/graph/model-reader.ts',
+  'src/engine/integrity/rows.ts',
+  'src/engine/models/',
+  'src/engine/query/mode.ts',
+  'src/engine/research/plan-questions.ts',
+  'src/engine/search/',
+  'src/engine/sources/credentials.ts',
+  'src/engine/storage/',
+]
+
+test('JSON of a cell is read by `fromCell`, which says that the row is damaged, and by nothing else', () => {
+  const own = filesBelow('src/engine').filter((file) => !ELSEWHERE.some((place) => file.startsWith(place)))
+  expect(own.length).toBeGreaterThan(200)
+  expect(own.filter((file) => readFile(file).includes('JSON.parse('))).toEqual([])
+})
