@@ -276,6 +276,8 @@ export interface EngineOptions {
   /** instead of the numbers in the manifests of all spaces */
   quotas: QuotaOverrides
   retention: RetentionSchedule
+  /** between two looks for passages without a vector, milliseconds; ten minutes where absent */
+  vectorAuditMs?: number
   sources?: {
     /** addresses and CIDR ranges outside the public internet that sources may reach */
     egressAllow?: readonly string[]

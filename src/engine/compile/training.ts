@@ -131,16 +131,27 @@ export async function fillVectors(
   let after = from
   for (;;) {
     signal.throwIfAborted()
+    const slice = db.get<{ last: number | null }>(
+      `SELECT max(key) last FROM
+         (SELECT key FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?)`,
+      ...[space.key, after, WRITE_BATCH],
+    )
+    const last = slice?.last ?? null
+    if (last === null) return after
     const rows = db.all<{ key: number; doc_key: number; title: string; text: string }>(
       `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
        FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
-       WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL AND vectors.node_key IS NULL
-       ORDER BY nodes.key LIMIT ?`,
-      ...[vectorSpace.key, after, space.key, WRITE_BATCH],
+       WHERE nodes.space_key = ? AND nodes.key > ? AND nodes.key <= ? AND versions.until_revision IS NULL
+         AND vectors.node_key IS NULL
+       ORDER BY nodes.key`,
+      ...[vectorSpace.key, space.key, after, last],
     )
-    if (rows.length === 0) return after
-    after = rows.at(-1)?.key ?? after
+    after = last
+    if (rows.length === 0) {
+      await turn()
+      continue
+    }
     const vectors = await embedTrained(
       context,
       vectorSpace,
@@ -151,7 +162,14 @@ export async function fillVectors(
       return vector === undefined ? [] : [{ nodeKey: row.key, doc: row.doc_key, vector }]
     })
     if (known.length === 0) continue
-    await db.write(() => insertVectors(db, vectorSpace.key, known))
+    const isWanted = await db.write(() => {
+      // another model may have taken its place meanwhile, and its vectors are being removed
+      const row = db.get<{ state: string }>('SELECT state FROM vector_spaces WHERE key = ?', vectorSpace.key)
+      if (row === undefined || row.state === 'superseded') return false
+      insertVectors(db, vectorSpace.key, known)
+      return true
+    })
+    if (!isWanted) return after
     await addToIndex(context, space, vectorSpace, known)
   }
 }

@@ -1,15 +1,16 @@
 import { KsError } from '../../contract/errors.js'
 import { compileBatch, failJob, type Work } from '../compile/pipeline.js'
 import { retrain, trainingDue } from '../compile/training.js'
+import { VectorAudits } from '../compile/vector-audit.js'
 import type { EngineContext } from '../context.js'
 import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
-import type { DocumentRow } from '../documents/store.js'
 import type { Lease } from '../leases.js'
 import { quotasOf } from '../spaces/quota.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
 import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
+import { BATCH_JOBS, DUE, selectBatch } from './batch.js'
 import { recoverClaims } from './recovery.js'
 import {
   describe,
@@ -21,19 +22,9 @@ import {
   pauseBefore,
   waitBefore,
 } from './retry-policy.js'
-import type { JobRow } from './store.js'
 
-/** as `stillWaits`: now, and now with the longest pause */
-const DUE = '(run_after <= ? OR run_after > ?)'
-
-const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new space
-const BATCH_BYTES = 8 * 1024 * 1024
-/** files over this are compiled alone: one slow file then holds nobody else up */
-const ALONE_BYTES = 1024 * 1024
 /** one batch is parsed while another is embedded and published */
 const BATCHES_AT_ONCE = 2
-/** jobs that were running this often when the process died, or failed this often in company, are run alone */
-const ALONE_AFTER_FAILURES = 2
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MILLISECONDS = 3000
 
@@ -50,6 +41,7 @@ export class JobRunner {
   )
   readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number }>()
   readonly #trainingOf = new Map<number, Promise<void>>()
+  readonly #audits: VectorAudits
   readonly #lastBatch = new Map<number, number>()
   readonly #restless = new Set<number>()
   readonly #failedTraining = new Map<number, number>()
@@ -60,13 +52,13 @@ export class JobRunner {
 
   constructor(context: EngineContext) {
     this.#context = context
+    this.#audits = new VectorAudits(context, this.#stop.signal, (key) => this.#lookAgain(key))
   }
 
   /** Gives up the claims of a process that died, and starts. */
   start(): void {
     recoverClaims(this.#context)
-    for (const { key } of this.#context.db.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
-      this.#lookAgain(key)
+    this.#audits.start()
     this.wake()
   }
 
@@ -270,11 +262,12 @@ export class JobRunner {
     }
     const quietAt = (this.#lastBatch.get(spaceKey) ?? Number.NEGATIVE_INFINITY) + QUIET_MILLISECONDS
     const busy = performance.now() < quietAt || [...this.#running.values()].some((batch) => batch.spaceKey === spaceKey)
-    if (!trainingDue(context, space, busy)) {
+    const due = trainingDue(context, space, busy)
+    if (!due && (busy || !this.#audits.isDue(space))) {
       if (busy) this.#lookAgain(spaceKey)
       return
     }
-    const training = retrain(context, spaceKey, this.#stop.signal)
+    const training = (due ? retrain : this.#audits.fill)(context, spaceKey, this.#stop.signal)
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
         this.#failedTraining.set(
@@ -326,25 +319,4 @@ export class JobRunner {
       for (const resolve of waiting) resolve()
     }
   }
-}
-
-function selectBatch(context: EngineContext, spaceKey: number, now: number, most: number): Work[] {
-  const { db } = context
-  const jobs = db.all<JobRow>(
-    `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND ${DUE}
-     ORDER BY run_after, key LIMIT ?`,
-    ...[spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
-  )
-  const work: Work[] = []
-  let bytes = 0
-  for (const job of jobs) {
-    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', job.doc_key)
-    if (document === undefined) continue
-    const alone = document.size_bytes > ALONE_BYTES || Math.max(job.unclean_ends, job.attempts) >= ALONE_AFTER_FAILURES
-    if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break
-    work.push({ job, document })
-    bytes += document.size_bytes
-    if (alone) break
-  }
-  return work
 }

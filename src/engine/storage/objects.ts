@@ -7,6 +7,15 @@ import { KsError } from '../../contract/errors.js'
 import { diskError, onDisk } from '../../local/disk-error.js'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 import { isCode } from '../../local/private-file.js'
+import {
+  damagedObject,
+  hasHash,
+  makeDirectories,
+  OBJECT_MODE,
+  readWhole,
+  syncPath,
+  writeDurably,
+} from './durable-files.js'
 import { entriesIn, ignoreMissing, sortedNames, withoutSlash } from './folder-entries.js'
 
 /** Bytes that were received but belong to nothing yet. */
@@ -20,7 +29,6 @@ export interface StagedObject {
 }
 
 const SMALL_BYTES = 32 * 1024
-const FILE_MODE = 0o440
 const STAGED_NAME = /^[0-9a-f-]{36}$/
 const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 /** What the system says where a file stands in the place of a folder, or a folder in that of a file. */
@@ -115,7 +123,7 @@ export class ObjectStore {
         if (file === undefined) {
           held.push(chunk)
           if (size <= SMALL_BYTES) continue
-          file = await open(this.#stagedPath(id), 'wx', FILE_MODE)
+          file = await open(this.#stagedPath(id), 'wx', OBJECT_MODE)
           await file.writeFile(Buffer.concat(held.splice(0)))
           // not write(): a disk that is nearly full may take a part of the bytes without an error
         } else await file.writeFile(chunk)
@@ -307,70 +315,6 @@ export class ObjectStore {
   }
 }
 
-/**
- * Creates a directory with its parents, one by one: what a disk refuses inside of `recursive` is told as `ENOENT`.
- *
- * @returns the directories whose entries changed, to be synced
- */
-async function makeDirectories(directory: string): Promise<string[]> {
-  try {
-    await mkdir(directory, { mode: 0o700 })
-    return [directory, dirname(directory)]
-  } catch (error) {
-    if (isCode(error, 'EEXIST')) return []
-    if (!isCode(error, 'ENOENT')) throw error
-  }
-  const above = await makeDirectories(dirname(directory))
-  await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
-    // somebody else made it just now
-    if (!isCode(error, 'EEXIST')) throw error
-  })
-  return [...above, directory, dirname(directory)]
-}
-
-/** Not `readFile()`, which takes a read that brings less than was asked for to be the end of the file. */
-async function readWhole(handle: FileHandle): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow((await handle.stat()).size)
-  let length = 0
-  while (length < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length)
-    if (bytesRead === 0) break
-    length += bytesRead
-  }
-  return bytes.subarray(0, length)
-}
-
-async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const handle = await open(path, 'wx', FILE_MODE)
-  try {
-    await handle.writeFile(bytes)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 function timesOf({ size, mtimeMs, ctimeMs }: Stats) {
   return { size, modifiedAt: mtimeMs, changedAt: ctimeMs }
-}
-
-/** Whether bytes have a SHA-256, which a thread computes. */
-export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
-  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256
-}
-
-export function damagedObject(): KsError {
-  return new KsError(
-    'data-damaged',
-    'stored bytes are damaged: they are not those that were received; `ks fsck` names them',
-  )
 }

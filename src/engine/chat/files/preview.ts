@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { EngineContext } from '../../context.js'
-import { damagedObject } from '../../storage/objects.js'
+import { damagedObject } from '../../storage/durable-files.js'
 import { type AppSession, sessionOf } from '../apps.js'
 import { fileNamed } from './store.js'
 

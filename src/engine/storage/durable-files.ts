@@ -1,0 +1,73 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { KsError } from '../../contract/errors.js'
+import { isCode } from '../../local/private-file.js'
+
+/** objects never change */
+export const OBJECT_MODE = 0o440
+
+/**
+ * Creates a directory with its parents, one by one: what a disk refuses inside of `recursive` is told as `ENOENT`.
+ *
+ * @returns the directories whose entries changed, to be synced
+ */
+export async function makeDirectories(directory: string): Promise<string[]> {
+  try {
+    await mkdir(directory, { mode: 0o700 })
+    return [directory, dirname(directory)]
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return []
+    if (!isCode(error, 'ENOENT')) throw error
+  }
+  const above = await makeDirectories(dirname(directory))
+  await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+    // somebody else made it just now
+    if (!isCode(error, 'EEXIST')) throw error
+  })
+  return [...above, directory, dirname(directory)]
+}
+
+/** Not `readFile()`, which takes a read that brings less than was asked for to be the end of the file. */
+export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>> {
+  const bytes = Buffer.allocUnsafeSlow((await handle.stat()).size)
+  let length = 0
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return bytes.subarray(0, length)
+}
+
+/** A new file with these bytes, on the disk when this resolves. @throws `EEXIST` */
+export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
+  const handle = await open(path, 'wx', OBJECT_MODE)
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What was written to a file, or the entries of a directory, is on the disk when this resolves. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whether bytes have a SHA-256, which a thread computes. */
+export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256
+}
+
+export function damagedObject(): KsError {
+  return new KsError(
+    'data-damaged',
+    'stored bytes are damaged: they are not those that were received; `ks fsck` names them',
+  )
+}
