@@ -23,7 +23,7 @@ export function smallDisk(name: string, megabytes: number): SmallDisk {
   const path = join(home.path, 'data')
   const ballast = join(path, 'ballast')
   mkdirSync(path, { mode: 0o700 })
-  const trouble = mount(path, megabytes)
+  const trouble = mountTmpfs(path, `size=${megabytes}m,mode=0700`)
   if (trouble !== undefined) process.stdout.write(`SKIPPED ${name}: no small disk can be mounted here: ${trouble}\n`)
   return {
     home: home.path,
@@ -32,21 +32,24 @@ export function smallDisk(name: string, megabytes: number): SmallDisk {
     fill: (leave) => fill(path, ballast, leave),
     free: () => rmSync(ballast, { force: true }),
     remove() {
-      if (trouble === undefined) spawnSync('umount', ['-l', path])
+      if (trouble === undefined) unmount(path)
       home.remove()
     },
   }
 }
 
-/** @returns why it could not be */
-function mount(path: string, megabytes: number): string | undefined {
+/** Mounts an empty file system in memory over a folder. @returns why it could not be */
+export function mountTmpfs(path: string, options: string): string | undefined {
   if (process.platform !== 'linux') return `the system is ${process.platform}`
-  const options = `size=${megabytes}m,mode=0700`
   const { status, error, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'none', path], {
     encoding: 'utf8',
   })
   if (status === 0) return undefined
   return error?.message ?? (stderr.trim() || `mount ended with ${status}`)
+}
+
+export function unmount(path: string): void {
+  spawnSync('umount', ['-l', path])
 }
 
 function fill(path: string, ballast: string, leave: number): void {

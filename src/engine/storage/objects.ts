@@ -199,8 +199,13 @@ export class ObjectStore {
     return at !== undefined && Math.abs(Date.now() - at) < PIN_MS
   }
 
+  /** @throws KsError `data-damaged` for what is no key of an object: keys stand in rows */
   path(key: string): string {
-    if (!OBJECT_KEY.test(key)) throw new KsError('internal', 'an object key does not have the form of one')
+    if (!OBJECT_KEY.test(key))
+      throw new KsError(
+        'data-damaged',
+        'a stored key of an object does not have the form of one; `ks fsck` names its row',
+      )
     return join(this.#root, key)
   }
 

@@ -9,6 +9,7 @@ import { isTerminal, MOVES, mayMove } from '../../../src/engine/research/stages.
 import { writeStep } from '../../../src/engine/research/step-store.js'
 import { eventsAfter, moveTask, taskById } from '../../../src/engine/research/store.js'
 import { Database } from '../../../src/engine/storage/database.js'
+import { newId } from '../../../src/lib/ids.js'
 
 const STAGES = ResearchStage.options
 const WAY: readonly ResearchStage[] = ['queued', 'planning', 'retrieving', 'analyzing', 'generating', 'completed']
@@ -18,7 +19,8 @@ db.run(
   `INSERT INTO spaces (id, tenant, name, slug, created_at, updated_at, manifest_id, manifest_version, manifest,
      embedding_plugin, embedding_provider, embedding_model, embedding_revision, vector_space, head_revision,
      publication_id, fingerprint, published_at)
-   VALUES ('space', 't', 'S', 's', 1, 1, 'm', 1, '{}', 'p', 'p', 'm', 1, 'v', 0, 'pub', 'f', 1)`,
+   VALUES (?, 't', 'S', 's', 1, 1, ?, 1, '{}', 'p', 'p', 'm', 1, 'v', 0, ?, 'f', 1)`,
+  ...[newId(), newId(), newId()],
 )
 const space = db.get<{ key: number }>('SELECT key FROM spaces')!.key
 afterAll(async () => {
@@ -26,13 +28,12 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-let made = 0
 function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
-  const id = `task-${++made}`
+  const id = newId()
   db.run(
     `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
-       claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, 'q', 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
-    ...[id, space, stage, claim],
+       claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
+    ...[id, space, newId(), stage, claim],
   )
   return id
 }

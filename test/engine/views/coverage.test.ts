@@ -1,7 +1,8 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { mountTmpfs, unmount } from '../../helpers/small-disk.js'
 import { until } from '../../helpers/until.js'
 import { sql } from '../integrity/space.js'
 
@@ -214,21 +215,25 @@ describe('views say how much of the publication they cover', { timeout: 180_000 
     expect(await communities()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111, stale: false })
   })
 
-  it('and named ones say that the text index was not whole, and are made anew when it is', async () => {
+  it('and named ones say that the text index was not whole, and are made anew when it is', async ({ skip }) => {
     await test.engine.close()
     const indexes = join(test.dataDir, 'indexes')
     const [name = ''] = readdirSync(indexes).filter((one) => one.includes(spaceId))
     const at = join(indexes, name)
     rmSync(at, { recursive: true })
-    writeFileSync(at, 'no folder')
+    mkdirSync(at)
+    // nothing can be written there, so nothing is rebuilt either
+    const trouble = mountTmpfs(at, 'ro')
     await test.reopen()
+    if (trouble !== undefined) skip(`no disk can be mounted here: ${trouble}`)
+    onTestFinished(() => unmount(at))
     const made = await topics({ topicName: 'insulin resistance', topicSlug: 'insulin' })
     expect(made).toMatchObject({ documentCount: 0, coveredDocuments: 0, totalDocuments: 111, stale: true })
     const { degradedReasons } = await ls('/knowledge/topics/insulin')
     expect(degradedReasons).toEqual(['the topic: made of 0 of 111 documents'])
     const lacks = async () => (await test.engine.spaces.stats(ADA, spaceId, 5)).projections.degraded
     expect((await lacks())?.join()).toContain('the text index is behind')
-    rmSync(at)
+    unmount(at)
     const shown = async () => (await ls('/knowledge/topics')).items.find((item) => item.name === 'insulin')?.metadata
     await until(async () => {
       change("UPDATE semantic_views SET created_at = 0 WHERE slug = 'insulin' AND covered < total")
