@@ -47,6 +47,19 @@ export const STAGED_COMMIT_STATUSES = [
   'gc-complete',
 ] as const
 
+/** in the order of a job's way, with the two other ends */
+export const JOB_STAGES = [
+  'queued',
+  'parsed',
+  'outline_built',
+  'nodes_generated',
+  'projection_built',
+  'smoke_eval_passed',
+  'published',
+  'failed',
+  'canceled',
+] as const
+
 /** which jobs of a space are listed */
 export const JOB_STATES = ['open', 'failed'] as const
 

@@ -9,7 +9,7 @@ import { allowedPrograms } from '../local/allowed-programs.js'
 import { type DaemonFile, type DaemonMode, removeDaemonFile, writeDaemonFile } from '../local/daemon-file.js'
 import { prepareDataDir } from '../local/data-dir.js'
 import { localDirs } from '../local/dirs.js'
-import { diskError } from '../local/disk-error.js'
+import { isStorageFull } from '../local/disk-error.js'
 import { DiskRoom } from '../local/disk-room.js'
 import { ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
@@ -131,7 +131,7 @@ async function startOwned(
   const renewToken = async () => redactor.register(await ensureCliToken(layout.root))
   await renewToken().catch((error: unknown) => {
     // the one that is there may be good for weeks
-    if (!isFull(error) || readCliToken(layout.root) === undefined) throw error
+    if (!isStorageFull(error) || readCliToken(layout.root) === undefined) throw error
     log.error({ err: error }, 'the token of the CLI was not renewed')
   })
   const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
@@ -166,17 +166,13 @@ function tellWhere(path: string, file: DaemonFile, log: Logger): () => void {
     try {
       writeDaemonFile(path, file)
     } catch (error) {
-      if (!isFull(error)) throw error
+      if (!isStorageFull(error)) throw error
       if (timer === undefined) log.error({ err: error }, 'daemon.json could not be written and is tried again')
       timer = setTimeout(tell, TELL_MS).unref()
     }
   }
   tell()
   return () => clearTimeout(timer)
-}
-
-function isFull(error: unknown): boolean {
-  return diskError(error)?.code === 'storage-full'
 }
 
 interface Parts {

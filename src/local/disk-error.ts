@@ -32,6 +32,11 @@ export function diskError(error: unknown): KsError | undefined {
   return undefined
 }
 
+/** Whether a failure says that the disk has no room, as the disk told it or as one of the contract. */
+export function isStorageFull(error: unknown): boolean {
+  return (error instanceof KsError ? error : diskError(error))?.code === 'storage-full'
+}
+
 /** Runs what writes to the disk; what the disk refuses comes as the failure of the contract. */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync, statfsSync, statSync } from 'node:fs'
+import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { KsError } from '../contract/errors.js'
 import { diskError } from './disk-error.js'
+import { sizeOf } from './file-system.js'
 import { isCode } from './private-file.js'
 
 /** How much room a disk has for the data directory. */
@@ -179,10 +180,6 @@ export class DiskRoom {
     const { bavail, bsize } = statfsSync(this.#folder)
     return bavail * bsize
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 async function enlarge(path: string, size: number): Promise<void> {

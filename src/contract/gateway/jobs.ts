@@ -11,19 +11,9 @@ import {
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
-import { JOB_STATES } from '../values.js'
+import { JOB_STAGES, JOB_STATES } from '../values.js'
 
-export const JobStage = z.enum([
-  'queued',
-  'parsed',
-  'outline_built',
-  'nodes_generated',
-  'projection_built',
-  'smoke_eval_passed',
-  'published',
-  'failed',
-  'canceled',
-])
+export const JobStage = z.enum(JOB_STAGES)
 export type JobStage = z.output<typeof JobStage>
 
 export const DocumentCompilationJob = z

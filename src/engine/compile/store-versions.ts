@@ -7,6 +7,7 @@ import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { PreparedDocument, PreparedNode } from './compiled.js'
+import { charactersOf, lengthOf } from './parse/document-parts.js'
 import type { Built, Work } from './pipeline.js'
 import {
   dropUnpublished,
@@ -22,6 +23,12 @@ import { insertPart, type VersionPart } from './version-parts.js'
 const SLICE_BYTES = 512 * 1024
 const SLICE_NODES = 500
 const SLICE_DOCUMENTS = 32
+
+/** What one thing adds to a transaction. */
+interface Weight {
+  bytes: number
+  nodes: number
+}
 
 /** A document that was read, with the job that wants it stored. */
 export interface ReadWork {
@@ -78,7 +85,7 @@ export async function storeVersions(
     done.catch(() => undefined)
     applied.push(done)
   }
-  for (const group of groups(read)) {
+  for (const group of cut(read, ({ document }) => weightOf(document), SLICE_DOCUMENTS)) {
     signal.throwIfAborted()
     const [alone] = group
     if (alone !== undefined && isLarge(alone.document))
@@ -91,27 +98,8 @@ export async function storeVersions(
 }
 
 function isLarge(document: PreparedDocument): boolean {
-  return bytesOf(document) > SLICE_BYTES || document.nodes.length > SLICE_NODES
-}
-
-/** Neighbours that one transaction can store; large documents alone. */
-function* groups(read: readonly ReadWork[]): Iterable<ReadWork[]> {
-  let group: ReadWork[] = []
-  let bytes = 0
-  let nodes = 0
-  for (const item of read) {
-    const { document } = item
-    bytes += bytesOf(document)
-    nodes += document.nodes.length
-    if (group.length > 0 && (bytes > SLICE_BYTES || nodes > SLICE_NODES || group.length >= SLICE_DOCUMENTS)) {
-      yield group
-      group = []
-      bytes = bytesOf(document)
-      nodes = document.nodes.length
-    }
-    group.push(item)
-  }
-  if (group.length > 0) yield group
+  const { bytes, nodes } = weightOf(document)
+  return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
 
 /** Small documents, in one transaction. @returns what the index has to take */
@@ -212,14 +200,14 @@ function begin(
 /** What is to be stored of a version behind its row, in slices of one transaction each. */
 function* slicesOf(space: SpaceRow, { work, document }: ReadWork, begun: Begun): Iterable<Slice> {
   const { versionKey, firstNode } = begun
-  for (const parts of cut(begun.parts, (part) => part.bytes.length)) {
+  for (const parts of cut(begun.parts, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = (db: Database) => {
       for (const part of parts) insertPart(db, space.key, versionKey, part)
       return 0
     }
     yield { nodes: [], store }
   }
-  for (const assets of cut(document.assets, (asset) => asset.bytes.length)) {
+  for (const assets of cut(document.assets, ({ bytes }) => ({ bytes: bytes.length, nodes: 0 }))) {
     const store = (db: Database) => {
       for (const asset of assets) insertAsset(db, versionKey, asset)
       return 0
@@ -227,18 +215,24 @@ function* slicesOf(space: SpaceRow, { work, document }: ReadWork, begun: Begun):
     yield { nodes: [], store }
   }
   const owner = { ...ownerOf(space, work), versionKey, firstNode }
-  for (const nodes of cut(document.nodes, sizeOfNode)) yield { nodes, store: (db) => insertNodes(db, owner, nodes) }
+  for (const nodes of cut(document.nodes, (node) => ({ bytes: lengthOf(node), nodes: 1 })))
+    yield { nodes, store: (db) => insertNodes(db, owner, nodes) }
 }
 
-function* cut<T>(things: readonly T[], size: (thing: T) => number): Iterable<T[]> {
+/** Neighbours that one transaction can store; what is too large for it alone. */
+function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE_NODES): Iterable<T[]> {
   let slice: T[] = []
   let bytes = 0
+  let nodes = 0
   for (const thing of things) {
-    bytes += size(thing)
-    if (slice.length > 0 && (bytes > SLICE_BYTES || slice.length >= SLICE_NODES)) {
+    const weight = weigh(thing)
+    bytes += weight.bytes
+    nodes += weight.nodes
+    if (slice.length > 0 && (bytes > SLICE_BYTES || nodes > SLICE_NODES || slice.length >= most)) {
       yield slice
       slice = []
-      bytes = size(thing)
+      bytes = weight.bytes
+      nodes = weight.nodes
     }
     slice.push(thing)
   }
@@ -280,10 +274,7 @@ function sizeOf({ artifact, outline, items, assets, segments, nodes }: PreparedD
   return { artifactBytes: artifact.length + outline.length + items.length + pictures, segments, nodes: nodes.length }
 }
 
-function bytesOf(document: PreparedDocument): number {
-  return sizeOf(document).artifactBytes + document.nodes.reduce((sum, node) => sum + sizeOfNode(node), 0)
-}
-
-function sizeOfNode({ title, text, section, elements }: PreparedNode): number {
-  return title.length + text.length + section.length + elements.length
+function weightOf(document: PreparedDocument): Weight {
+  const { artifactBytes, nodes } = sizeOf(document)
+  return { bytes: artifactBytes + charactersOf(document.nodes), nodes }
 }

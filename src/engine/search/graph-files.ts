@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncPath } from '../../local/file-system.js'
 import type { GraphPoints } from './vector-rows.js'
 
 /**
@@ -75,16 +76,6 @@ export async function fileFacts(path: string): Promise<FileFacts> {
     size += piece.length
   }
   return { size, sha256: hash.digest('hex') }
-}
-
-/** Opens a file or directory and waits until the kernel has made it durable. */
-export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncPath } from '../../local/file-system.js'
 import { Graph } from './graph.js'
 import { buildGraph } from './graph-build.js'
-import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory, syncPath } from './graph-files.js'
+import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory } from './graph-files.js'
 import { BLOCK_ROWS, IN_BUILD, IN_GRAPH, type VectorRows } from './vector-rows.js'
 
 /** Numbers a test may shrink. */

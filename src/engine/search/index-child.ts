@@ -1,4 +1,4 @@
-import { diskError } from '../../local/disk-error.js'
+import { isStorageFull } from '../../local/disk-error.js'
 import '../../lib/no-debugger.js'
 import { checkRequest } from './check-request.js'
 import type { GraphLimits } from './graph-keeper.js'
@@ -72,7 +72,7 @@ function answer({ id, request }: ToChild): void {
 
 function reasonOf(error: unknown): ErrorReason {
   if (error instanceof SpaceClosedError) return 'closed'
-  if (diskError(error)?.code === 'storage-full') return 'full'
+  if (isStorageFull(error)) return 'full'
   return error instanceof RangeError ? 'invalid' : 'failed'
 }
 

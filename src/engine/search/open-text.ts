@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskError } from '../../local/disk-error.js'
+import { isStorageFull } from '../../local/disk-error.js'
 import { openFts5 } from './fts5.js'
 import { lstatIfThere, putAside } from './quarantine.js'
 import { openTantivy } from './tantivy.js'
@@ -31,7 +31,7 @@ export async function openText(
     return await openEngine(options.engine, dir, options)
   } catch (error) {
     // whatever is wrong with a projection, an empty one takes its place; only room has to come first
-    if (diskError(error)?.code === 'storage-full') throw error
+    if (isStorageFull(error)) throw error
     options.log(`a text index is put aside and built anew: ${error instanceof Error ? error.message : String(error)}`)
     await putAside(dir)
     return openEngine(options.engine, dir, options)

@@ -2,7 +2,7 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
-import { syncPath } from './graph-files.js'
+import { syncPath } from '../../local/file-system.js'
 
 /** Raised when fields or layout of a text index change; with another analyser the terms differ as well. */
 const LAYOUT_VERSION = 1

@@ -50,16 +50,6 @@ export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   }
 }
 
-/** What was written to a file, or the entries of a directory, is on the disk when this resolves. */
-export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 /** Whether bytes have a SHA-256, which a thread computes. */
 export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256

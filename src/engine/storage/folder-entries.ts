@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { ignoreMissing } from '../../local/file-system.js'
 import { isCode } from '../../local/private-file.js'
 
 /** What is in a directory in the order of keys: names of directories end with a slash. Nothing where none can be read. */
@@ -18,9 +19,4 @@ export function withoutSlash(name: string): string {
 
 export async function sortedNames(directory: string): Promise<string[]> {
   return ((await readdir(directory).catch(ignoreMissing)) ?? []).sort()
-}
-
-export function ignoreMissing(error: unknown): undefined {
-  if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined
-  throw error
 }

@@ -1,17 +1,6 @@
-import { SOURCE_TYPES, STAGED_COMMIT_STATUSES } from '../../contract/values.js'
+import { JOB_STAGES, SOURCE_TYPES, STAGED_COMMIT_STATUSES } from '../../contract/values.js'
 import { maybe, ownedThrough, type TableFormat, table } from './formats.js'
 
-export const JOB_STAGES = [
-  'queued',
-  'parsed',
-  'outline_built',
-  'nodes_generated',
-  'projection_built',
-  'smoke_eval_passed',
-  'published',
-  'failed',
-  'canceled',
-] as const
 const CLASSES = ['auth', 'rate-limited', 'context-too-long', 'budget-spent', 'unavailable', 'timeout'] as const
 const OF_VECTOR_SPACE = ownedThrough('vector_spaces', 'key', 'vector_space')
 

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { isUuid } from '../../lib/ids.js'
+import { isObjectKey } from '../../local/file-system.js'
 
 /**
  * What a column holds. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`, `object-bytes`
@@ -78,7 +79,6 @@ export function table(
 /** the last moment that a Date can hold, in milliseconds */
 const LAST_TIME = 8.64e15
 const SHA256 = /^[0-9a-f]{64}$/
-const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 const SHA256_BYTES = 32
 const ROW_HASH_BYTES = 16
 
@@ -112,7 +112,7 @@ export function wrongWith(kind: Kind, value: unknown): string | undefined {
     case 'row-hash':
       return isBytes(value, ROW_HASH_BYTES) ? undefined : 'is not the hash of a row'
     case 'object-key':
-      return typeof value === 'string' && OBJECT_KEY.test(value) ? undefined : 'is not the key of an object'
+      return typeof value === 'string' && isObjectKey(value) ? undefined : 'is not the key of an object'
     default:
       return wrongJson(kind, value)
   }

@@ -5,18 +5,11 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 import { diskError, onDisk } from '../../local/disk-error.js'
+import { ignoreMissing, isObjectKey, syncPath } from '../../local/file-system.js'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 import { isCode } from '../../local/private-file.js'
-import {
-  damagedObject,
-  hasHash,
-  makeDirectories,
-  OBJECT_MODE,
-  readWhole,
-  syncPath,
-  writeDurably,
-} from './durable-files.js'
-import { entriesIn, ignoreMissing, sortedNames, withoutSlash } from './folder-entries.js'
+import { damagedObject, hasHash, makeDirectories, OBJECT_MODE, readWhole, writeDurably } from './durable-files.js'
+import { entriesIn, sortedNames, withoutSlash } from './folder-entries.js'
 
 /** Bytes that were received but belong to nothing yet. */
 export interface StagedObject {
@@ -30,7 +23,6 @@ export interface StagedObject {
 
 const SMALL_BYTES = 32 * 1024
 const STAGED_NAME = /^[0-9a-f-]{36}$/
-const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 /** What the system says where a file stands in the place of a folder, or a folder in that of a file. */
 const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for so long is of a backup that was killed. */
@@ -88,12 +80,12 @@ export class ObjectStore {
 
   /** Whether a text has the form of an object's key. */
   static isKey(text: string): boolean {
-    return OBJECT_KEY.test(text)
+    return isObjectKey(text)
   }
 
   /** Whether a text is the key of an object of this tenant. */
   static isKeyOf(tenant: string, text: string): boolean {
-    return OBJECT_KEY.test(text) && text.startsWith(ObjectStore.prefix(tenant))
+    return isObjectKey(text) && text.startsWith(ObjectStore.prefix(tenant))
   }
 
   static prefix(tenant: string): string {
@@ -201,7 +193,7 @@ export class ObjectStore {
 
   /** @throws KsError `data-damaged` for what is no key of an object: keys stand in rows */
   path(key: string): string {
-    if (!OBJECT_KEY.test(key))
+    if (!isObjectKey(key))
       throw new KsError(
         'data-damaged',
         'a stored key of an object does not have the form of one; `ks fsck` names its row',
@@ -262,7 +254,7 @@ export class ObjectStore {
     const add = async (key: string): Promise<void> => {
       if (key <= after) return
       const at = await lstat(join(this.#root, key)).catch(ignoreMissing)
-      if (at !== undefined) found.push({ key, ...timesOf(at), isObject: OBJECT_KEY.test(key) && at.isFile() })
+      if (at !== undefined) found.push({ key, ...timesOf(at), isObject: isObjectKey(key) && at.isFile() })
     }
     for (const top of await entriesIn(join(this.#root, tenantKey))) {
       if (top !== 'sha256/') {

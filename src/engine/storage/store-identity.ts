@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
-import { diskError } from '../../local/disk-error.js'
+import { isStorageFull } from '../../local/disk-error.js'
+import { sizeOf } from '../../local/file-system.js'
 import type { DataLayout } from '../../local/layout.js'
 import { createPrivateFile, isCode, readIfExists, writePrivateFile } from '../../local/private-file.js'
 import { StoreRefused } from '../../local/store-refused.js'
@@ -132,7 +132,7 @@ export function openIdentity(opening: Opening): StoreIdentity {
     })
     note(false)
   } catch (error) {
-    if (!isFull(error)) throw error // reading goes on without room
+    if (!isStorageFull(error)) throw error // reading goes on without room
     log.warn({ error: String(error) }, 'this start was not written down')
   }
   return {
@@ -196,14 +196,6 @@ function readFound(layout: DataLayout): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function isFull(error: unknown): boolean {
-  return (error instanceof KsError ? error : diskError(error))?.code === 'storage-full'
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 function namesIn(folder: string): string[] {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isCode } from '../private-file.js'
+import { ignoreMissing, isObjectKey, syncPath } from '../file-system.js'
 
 const READ_BYTES = 256 * 1024
 
@@ -25,7 +25,6 @@ export interface Manifest {
   missing: string[]
 }
 
-const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 const FILE_NAME = /^[a-z.]+$/
 
 /** Whether a value read from a file has the form of a manifest: its names become paths. */
@@ -34,12 +33,12 @@ export function isManifest(value: unknown): value is Manifest {
   const { store, files, objects } = value
   if (store !== undefined && (!isRecord(store) || typeof store.id !== 'string' || typeof store.opened !== 'number'))
     return false
-  return isListOf(files, 'name', FILE_NAME) && isListOf(objects, 'key', OBJECT_KEY)
+  return isListOf(files, 'name', (name) => FILE_NAME.test(name)) && isListOf(objects, 'key', isObjectKey)
 }
 
-function isListOf(value: unknown, field: string, form: RegExp): boolean {
+function isListOf(value: unknown, field: string, hasForm: (text: string) => boolean): boolean {
   if (!Array.isArray(value)) return false
-  return value.every((one) => isRecord(one) && form.test(String(one[field])) && typeof one.size === 'number')
+  return value.every((one) => isRecord(one) && hasForm(String(one[field])) && typeof one.size === 'number')
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -95,14 +94,7 @@ export async function copyFile(from: string, to: string, mode: number, sha256?: 
 
 /** Makes the names in folders durable. */
 export async function syncFolders(folders: Iterable<string>): Promise<void> {
-  for (const folder of folders) {
-    const handle = await open(folder, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  }
+  for (const folder of folders) await syncPath(folder)
 }
 
 /** A folder and all folders below it. */
@@ -118,9 +110,4 @@ export async function inTurns<T>(items: readonly T[], atOnce: number, work: (ite
     for (const item of queue) await work(item)
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined
-  throw error
 }

@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KsError } from '../../contract/errors.js'
+import { syncPath } from '../file-system.js'
 import type { DataLayout } from '../layout.js'
 import { writePrivateFile } from '../private-file.js'
 import { copyDatabase, readContents } from './database.js'
@@ -55,7 +56,7 @@ export async function takeBackup(options: TakeOptions): Promise<Taken> {
     const { objects, missing, alreadyThere } = await copyObjects(options, keys)
     await syncFolders(await foldersBelow(join(to, 'objects')))
     const manifest: Manifest = { format: 1, createdAt: now.toISOString(), version, ...facts, files, objects, missing }
-    await syncFile(database)
+    await syncPath(database)
     writePrivateFile(join(partial, 'manifest.json'), `${JSON.stringify(manifest)}\n`)
     await rename(partial, place)
     await syncFolders([join(to, 'snapshots'), to])
@@ -108,8 +109,4 @@ async function pin({ pin: path }: DataLayout): Promise<() => Promise<void>> {
     clearInterval(timer)
     await rm(path, { force: true })
   }
-}
-
-async function syncFile(path: string): Promise<void> {
-  await syncFolders([path])
 }

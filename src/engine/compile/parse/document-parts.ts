@@ -46,6 +46,7 @@ export function charactersOf(nodes: readonly PreparedNode[]): number {
   return nodes.reduce((sum, node) => sum + lengthOf(node), 0)
 }
 
-function lengthOf({ title, text, section, elements }: PreparedNode): number {
+/** The same of one. */
+export function lengthOf({ title, text, section, elements }: PreparedNode): number {
   return title.length + text.length + section.length + elements.length
 }
