@@ -17,13 +17,16 @@ export interface SmallDisk {
   remove(): void
 }
 
-/** Mounts a file system of so many megabytes; that takes Linux and the right to mount. */
-export function smallDisk(name: string, megabytes: number): SmallDisk {
+/**
+ * Mounts a file system of so many megabytes, and at most so many files and folders; that takes Linux and the right to
+ * mount.
+ */
+export function smallDisk(name: string, megabytes: number, inodes?: number): SmallDisk {
   const home = temporaryFolder(name)
   const path = join(home.path, 'data')
   const ballast = join(path, 'ballast')
   mkdirSync(path, { mode: 0o700 })
-  const trouble = mountTmpfs(path, `size=${megabytes}m,mode=0700`)
+  const trouble = mountTmpfs(path, `size=${megabytes}m,mode=0700${inodes === undefined ? '' : `,nr_inodes=${inodes}`}`)
   if (trouble !== undefined) process.stdout.write(`SKIPPED ${name}: no small disk can be mounted here: ${trouble}\n`)
   return {
     home: home.path,

@@ -42,9 +42,10 @@ export class CountAudit {
     if (this.#closed || this.#timers.has(space)) return
     const timer = setTimeout(() => {
       this.#timers.delete(space)
-      this.#audit(space).catch((error: unknown) =>
-        this.#options.log(`the indexes of a space were not compared: ${String(error)}`),
-      )
+      this.#audit(space).catch((error: unknown) => {
+        // a comparison that was under way when everything was closed
+        if (!this.#closed) this.#options.log(`the indexes of a space were not compared: ${String(error)}`)
+      })
     }, afterMs)
     timer.unref()
     this.#timers.set(space, timer)

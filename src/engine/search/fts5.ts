@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import {
@@ -17,7 +17,8 @@ import { LaggedWatermark } from './watermark.js'
  * at spaces only: `ascii` keeps everything beyond ASCII, and the signs of ASCII are declared to be part of words.
  */
 
-const LAYOUT_VERSION = 1
+/** Raised when tables or what they mean change; another layout is built anew. */
+const LAYOUT_VERSION = 2
 const FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
 const SIGNS = '!#$%&()*+,-./:;<=>?@[]^_`{|}~'
 const MAX_K = 1_000
@@ -35,7 +36,7 @@ export async function openFts5(dir: string, options: TextOptions): Promise<TextI
   let db: Database.Database | undefined
   try {
     db = new Database(path)
-    prepare(db)
+    prepare(db, basename(dirname(dir)))
     return new Fts5Text(db, new Database(path, { readonly: true }), options)
   } catch (error) {
     db?.close()
@@ -44,7 +45,8 @@ export async function openFts5(dir: string, options: TextOptions): Promise<TextI
   }
 }
 
-function prepare(db: Database.Database): void {
+/** @param space whose index it must be: the one of another space says nothing of this one */
+function prepare(db: Database.Database, space: string): void {
   db.pragma('journal_mode = WAL')
   // A projection may lose its newest commits: its watermark goes back with them.
   db.pragma('synchronous = NORMAL')
@@ -59,12 +61,14 @@ function prepare(db: Database.Database): void {
       CREATE VIRTUAL TABLE frequencies USING fts5vocab(words, row);
       CREATE TABLE nodes(key INTEGER PRIMARY KEY, doc INTEGER NOT NULL);
       CREATE INDEX nodes_doc ON nodes(doc);
-      CREATE TABLE state(id INTEGER PRIMARY KEY CHECK (id = 1), watermark INTEGER NOT NULL);
-      INSERT INTO state VALUES (1, 0);
-      PRAGMA user_version = ${FORMAT};
-      COMMIT;`)
+      CREATE TABLE state(id INTEGER PRIMARY KEY CHECK (id = 1), space TEXT NOT NULL, watermark INTEGER NOT NULL);
+      PRAGMA user_version = ${FORMAT};`)
+    db.prepare('INSERT INTO state VALUES (1, ?, 0)').run(space)
+    db.exec('COMMIT')
     return
   }
+  const of: unknown = db.prepare('SELECT space FROM state').pluck().get()
+  if (of !== space) throw new DamagedIndexError(`the index is of space ${String(of)}, not of ${space}`)
   const pages = Number(db.pragma('page_count', { simple: true }))
   if (pages * Number(db.pragma('page_size', { simple: true })) > CHECK_LIMIT_BYTES) return
   if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedIndexError('the index file is damaged')

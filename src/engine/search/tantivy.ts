@@ -53,7 +53,7 @@ export async function openTantivy(
   const schema = buildSchema(binding)
   const exists = await checkTantivyFiles(dir, JSON.parse(schema.toJSON()))
   // Content of unknown age counts as 0: whoever opened it empties it and starts anew.
-  const watermark = (exists ? await readWatermark(dir) : 0) ?? 0
+  const watermark = (exists ? await readWatermark(dir, log) : 0) ?? 0
   const watermarks = new LaggedWatermark({
     lagMs: watermarkLagMs,
     store: (seq) => writeWatermark(dir, seq),

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { syncPath } from '../../local/file-system.js'
+import { isCode } from '../../local/private-file.js'
 
 /** Raised when fields or layout of a text index change; with another analyser the terms differ as well. */
 const LAYOUT_VERSION = 1
@@ -14,18 +15,21 @@ function checkOf(dir: string, seq: number): number {
   return crc32(`${FORMAT} ${basename(dirname(dir))} ${seq}`)
 }
 
-/** What a text index's directory says of itself; `undefined` when it says nothing that can be trusted. */
-export async function readWatermark(dir: string): Promise<number | undefined> {
+/**
+ * What a text index's directory says of itself; `undefined` when it says nothing, or, which is logged, nothing that can
+ * be trusted.
+ */
+export async function readWatermark(dir: string, log: (message: string) => void): Promise<number | undefined> {
+  const path = join(dir, FILE)
   try {
-    const found: { format?: unknown; seq?: unknown; check?: unknown } = JSON.parse(
-      await readFile(join(dir, FILE), 'utf8'),
-    )
+    const found: { format?: unknown; seq?: unknown; check?: unknown } = JSON.parse(await readFile(path, 'utf8'))
     const { format, seq, check } = found
-    if (format !== FORMAT || typeof seq !== 'number' || check !== checkOf(dir, seq)) return undefined
-    return seq
-  } catch {
-    return undefined
+    if (format === FORMAT && typeof seq === 'number' && check === checkOf(dir, seq)) return seq
+    log(`${path} is not of this index, which is filled anew`)
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) log(`${path} cannot be read, its index is filled anew: ${String(error)}`)
   }
+  return undefined
 }
 
 /**
@@ -55,7 +59,7 @@ export class LaggedWatermark {
 
   /** Notes a watermark whose content is committed. */
   note(seq: number): void {
-    this.#waiting.push({ seq, due: Date.now() + this.#lagMs })
+    this.#waiting.push({ seq, due: performance.now() + this.#lagMs })
     if (this.#lagMs === 0) this.#storeDue()
     else this.#arm()
   }
@@ -78,7 +82,7 @@ export class LaggedWatermark {
   }
 
   #storeDue(): void {
-    const now = Date.now()
+    const now = performance.now()
     const due = this.#waiting.filter((entry) => entry.due <= now)
     if (due.length === 0) return
     this.#waiting = this.#waiting.filter((entry) => entry.due > now)

@@ -98,7 +98,7 @@ test('a lost database is not replaced by an empty one while files of a store lie
   await open(dataDir)
 })
 
-test('a database cut at any length, or without its head, is refused by name and keeps its bytes', async () => {
+test('F27: a database cut at any length, or without its head, is refused by name and keeps its bytes', async () => {
   const { dataDir } = await filled()
   const whole = readFileSync(database(dataDir))
   const page = whole.readUInt16BE(16)

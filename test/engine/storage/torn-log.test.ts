@@ -51,7 +51,7 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   return { folder, ends }
 }
 
-test('whatever the end of the log looks like, every start works and has all that was committed before it', async () => {
+test('F18: whatever the end of the log looks like, every start works and has all that was committed before it', async () => {
   const seed = crashSeed()
   const random = seededRandom(seed)
   const { folder, ends } = await written()
