@@ -1,24 +1,62 @@
-/** `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file and runs it. */
+/**
+ * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file and the daemon into
+ * another, and runs it: a daemon is started often, and starts in a third of the time from one file.
+ */
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
 
-const PROGRAM = join(ROOT, 'dist-bench', 'simulate.js')
+/** native, or loaded by few runs */
+const PACKAGES = /^(better-sqlite3|hnswlib-node|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth)($|\/)/
+const DIST = join(ROOT, 'dist')
 
+/** Child processes, workers and `package.json` are looked for beside the module that names them. */
+const placesOfModules = {
+  name: 'places-of-modules',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.startsWith(DIST) || !code.includes('import.meta.url')) return undefined
+    return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null }
+  },
+}
+
+/** @param {Parameters<typeof rolldown>[0]} options @param {string} dir */
+async function bundleOf(options, dir) {
+  const bundle = await rolldown({ platform: 'node', ...options })
+  await bundle.write({ dir, format: 'esm' })
+  await bundle.close()
+}
+
+mkdirSync(join(ROOT, 'dist-bench'), { recursive: true })
+/** of this run alone: several go on at once */
+const folder = mkdtempSync(join(ROOT, 'dist-bench', 'simulation-'))
 try {
   ensure()
-  const bundle = await rolldown({
-    input: join(ROOT, 'test', 'simulation', 'main.ts'),
-    platform: 'node',
-    external: (id) => /^[^./]/.test(id),
+  await bundleOf(
+    { input: { simulate: join(ROOT, 'test', 'simulation', 'main.ts') }, external: (id) => /^[^./]/.test(id) },
+    folder,
+  )
+  await bundleOf(
+    {
+      input: { ksd: join(ROOT, 'bin', 'ksd.js') },
+      external: (id) => PACKAGES.test(id),
+      plugins: [placesOfModules],
+    },
+    folder,
+  )
+  const env = { ...process.env, KS_SIMULATED_DAEMON: join(folder, 'ksd.js') }
+  const { status } = spawnSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env,
   })
-  await bundle.write({ file: PROGRAM, format: 'esm', codeSplitting: false })
-  await bundle.close()
-  const { status } = spawnSync(process.execPath, [PROGRAM, ...process.argv.slice(2)], { stdio: 'inherit' })
   process.exitCode = status ?? 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
 }

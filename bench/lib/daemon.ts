@@ -85,9 +85,17 @@ export function endedChildrenCpuMs(): number {
   return ((Number(fields[13]) + Number(fields[14])) * 1000) / TICKS_PER_SECOND
 }
 
-/** Starts `ksd` in the foreground on a free port and waits until it is ready. */
-export async function startDaemon(dataDir: string, extra: Record<string, string> = {}): Promise<BenchDaemon> {
-  const args = [KSD, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
+/**
+ * Starts `ksd` in the foreground on a free port and waits until it is ready.
+ *
+ * @param program another file that does what `bin/ksd.js` does
+ */
+export async function startDaemon(
+  dataDir: string,
+  extra: Record<string, string> = {},
+  program = KSD,
+): Promise<BenchDaemon> {
+  const args = [program, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
   const child = spawn(process.execPath, args, { env: privateEnv(dataDir, extra), stdio: ['ignore', 'pipe', 'pipe'] })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

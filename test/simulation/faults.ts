@@ -5,7 +5,7 @@ import { until } from '../helpers/until.js'
 import type { PlannedFault } from './schedule.js'
 import type { World } from './world.js'
 
-const PAUSE_MS = 1500
+const PAUSE_MS = 400
 const CHILDREN_END_MS = 60_000
 
 /** Does one fault to the daemon, and resolves when the daemon is there again. */

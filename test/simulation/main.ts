@@ -4,19 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type SmallDisk, smallDisk } from '../helpers/small-disk.js'
-import { simulate } from './run.js'
+import { type Simulated, simulate } from './run.js'
 import { FAULTS } from './schedule.js'
 import type { FullDisk } from './world.js'
 
 /** of the disk that a run fills; a run needs a small part of it */
 const DISK_MEGABYTES = 192
 
-const USAGE = `npm run simulate -- [--seeds N | --minutes N] [--operations N] [--seed N]
+const USAGE = `npm run simulate -- [--seeds N | --minutes N] [--operations N] [--seed N] [--parallel N]
 
   --seeds N        runs that many seeds (10 where nothing is said)
   --minutes N      runs seeds for that long
   --operations N   operations of a seed (500)
   --seed N         the first seed; the following ones count up (random)
+  --parallel N     so many seeds at once (1)
 `
 
 const { values } = parseArgs({
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     operations: { type: 'string', default: '500' },
     seed: { type: 'string' },
+    parallel: { type: 'string', default: '1' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -43,45 +45,52 @@ async function run(): Promise<number> {
   const until = values.minutes === undefined ? undefined : performance.now() + numberOf(values.minutes) * 60_000
   const count =
     until === undefined ? numberOf(values.seeds ?? (values.seed === undefined ? '10' : '1')) : Number.POSITIVE_INFINITY
-  let seeds = 0
-  let diverged = 0
-  let faults = 0
-  let answered = 0
-  for (; seeds < count && (until === undefined || performance.now() < until); seeds++) {
-    const seed = first + seeds
-    const disk = smallDisk(`simulate-${seed}`, DISK_MEGABYTES)
-    const started = performance.now()
-    const result = await simulate({
-      seed,
-      operations,
-      dataDir: join(disk.path, 'data'),
-      faults: FAULTS,
-      disk: fullDisk(disk),
-    })
-    const took = Math.round((performance.now() - started) / 1000)
-    const sum = [...result.answered.values()].reduce((all, one) => all + one, 0)
-    faults += result.faults
-    answered += sum
-    process.stdout.write(
-      `seed ${seed}: ${sum} answers, ${result.faults} faults, ${result.divergences.length} divergences, ${took} s\n`,
-    )
-    if (result.divergences.length === 0) {
-      disk.remove()
-      continue
+  const sum = { seeds: 0, answered: 0, faults: 0, diverged: 0 }
+  const started = performance.now()
+  let begun = 0
+  const runner = async () => {
+    while (begun < count && (until === undefined || performance.now() < until)) {
+      begun++
+      const result = await runSeed(first + begun - 1, operations)
+      sum.seeds++
+      sum.faults += result.faults
+      sum.answered += answersOf(result)
+      if (result.divergences.length > 0) sum.diverged++
     }
-    diverged++
-    for (const { operation, expected, found } of result.divergences)
-      process.stdout.write(
-        `  DIVERGENCE seed ${seed}, operation ${operation}\n    expected: ${expected}\n    found:    ${found}\n`,
-      )
-    process.stdout.write(
-      `  the data directory is left in ${keep(disk)}; npm run simulate -- --seed ${seed} --operations ${operations} repeats it\n`,
-    )
   }
+  await Promise.all(Array.from({ length: numberOf(values.parallel) }, runner))
+  const minutes = Number(((performance.now() - started) / 60_000).toFixed(1))
+  process.stdout.write(`FIGURE simulation ${JSON.stringify({ operations, first, minutes, ...sum })}\n`)
+  return sum.diverged === 0 ? 0 : 1
+}
+
+/** Runs one seed on a disk of its own and tells what came of it. */
+async function runSeed(seed: number, operations: number): Promise<Simulated> {
+  const disk = smallDisk(`simulate-${seed}`, DISK_MEGABYTES)
+  const started = performance.now()
+  const dataDir = join(disk.path, 'data')
+  const result = await simulate({ seed, operations, dataDir, faults: FAULTS, disk: fullDisk(disk) })
+  const { divergences, faults } = result
+  const took = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(
-    `FIGURE simulation ${JSON.stringify({ seeds, operations, first, answered, faults, diverged })}\n`,
+    `seed ${seed}: ${answersOf(result)} answers, ${faults} faults, ${divergences.length} divergences, ${took} s\n`,
   )
-  return diverged === 0 ? 0 : 1
+  if (divergences.length === 0) {
+    disk.remove()
+    return result
+  }
+  for (const { operation, expected, found } of divergences)
+    process.stdout.write(
+      `  DIVERGENCE seed ${seed}, operation ${operation}\n    expected: ${expected}\n    found:    ${found}\n`,
+    )
+  process.stdout.write(
+    `  the data directory is left in ${keep(disk)}; npm run simulate -- --seed ${seed} --operations ${operations} repeats it\n`,
+  )
+  return result
+}
+
+function answersOf({ answered }: Simulated): number {
+  return [...answered.values()].reduce((all, one) => all + one, 0)
 }
 
 /** Takes the room of a disk for as long as `work` takes; where none could be mounted, that fault is left out. */

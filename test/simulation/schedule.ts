@@ -15,7 +15,10 @@ export interface Step {
   leavesAfterMs: number | undefined
 }
 
-export const FAULTS = ['kill', 'term', 'pause', 'kill-index', 'kill-reader', 'drop-indexes', 'full-disk'] as const
+/** Faults after which a daemon is started, which costs as much processor time as seventy operations. */
+const RESTARTS = ['kill', 'term', 'drop-indexes'] as const
+const DISTURBANCES = ['pause', 'kill-index', 'kill-reader', 'full-disk'] as const
+export const FAULTS = [...RESTARTS, ...DISTURBANCES] as const
 export type FaultKind = (typeof FAULTS)[number]
 
 /** A fault as it was drawn. */
@@ -44,8 +47,11 @@ export interface ScheduleOptions {
 }
 
 const PICKS = 8
-/** operations between two faults, in the mean */
-const FAULT_EVERY = 25
+/** operations between two faults of a sort, in the mean */
+const RESTART_EVERY = 80
+const DISTURBANCE_EVERY = 40
+/** of restarts; the others are drawn evenly */
+const KILLS = 0.5
 const MAX_PAUSE_MS = 40
 
 /** Draws a whole run from its seed, before anything of it happens. */
@@ -81,15 +87,22 @@ function drawKind(weights: Readonly<Record<string, number>>, pick: number): stri
   throw new Error('there are no operations to draw from')
 }
 
+/** Restarts and disturbances, each sort at moments of its own. */
 function drawFaults(operations: number, kinds: readonly FaultKind[], random: () => number): PlannedFault[] {
-  const planned: PlannedFault[] = []
-  if (kinds.length === 0) return planned
-  let after = 0
-  for (;;) {
-    after += Math.ceil(FAULT_EVERY * (0.4 + random() * 1.2))
-    if (after >= operations) return planned
-    // half of all faults are kills: the others are drawn evenly
-    const kind = random() < 0.4 && kinds.includes('kill') ? 'kill' : kinds[Math.floor(random() * kinds.length)]
-    if (kind !== undefined) planned.push({ after, kind, pick: random() })
+  const draw = (sort: readonly FaultKind[], every: number, favourite?: FaultKind): PlannedFault[] => {
+    const among = sort.filter((kind) => kinds.includes(kind))
+    const planned: PlannedFault[] = []
+    for (let after = 0; among.length > 0; ) {
+      after += Math.ceil(every * (0.4 + random() * 1.2))
+      if (after >= operations) break
+      const kind = random() < KILLS ? favourite : undefined
+      const drawn = among[Math.floor(random() * among.length)]
+      const chosen = kind !== undefined && among.includes(kind) ? kind : drawn
+      if (chosen !== undefined) planned.push({ after, kind: chosen, pick: random() })
+    }
+    return planned
   }
+  return [...draw(RESTARTS, RESTART_EVERY, 'kill'), ...draw(DISTURBANCES, DISTURBANCE_EVERY)].sort(
+    (a, b) => a.after - b.after,
+  )
 }

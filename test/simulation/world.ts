@@ -109,7 +109,7 @@ export class World {
   }
 
   async #start(): Promise<void> {
-    this.#daemon = await startDaemon(this.dataDir, DAEMON_ENV)
+    this.#daemon = await startDaemon(this.dataDir, DAEMON_ENV, process.env['KS_SIMULATED_DAEMON'])
   }
 
   #connect(): void {
