@@ -30,6 +30,8 @@ export interface DataLayout {
   keepUnknown: string
   /** while it is renewed, a backup is being taken and no object goes */
   pin: string
+  /** while it is there, a backup is being restored into the directory, or that was cut off */
+  restoring: string
   indexes: string
 }
 
@@ -54,6 +56,7 @@ export function dataLayout(root: string): DataLayout {
     storeFile: join(root, 'objects', 'store.json'),
     keepUnknown: join(root, 'objects', 'keep-unknown'),
     pin: join(root, 'objects', 'being-copied'),
+    restoring: join(root, 'restoring'),
     indexes: join(root, 'indexes'),
   }
 }

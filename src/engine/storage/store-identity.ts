@@ -40,9 +40,13 @@ const TENANT_FOLDER = /^[0-9a-f]{24}$/
  * Looks at a data directory before anything is opened: SQLite would make an empty database where there is none.
  *
  * @returns whether the log of a run that ended without order is gone, and with it what was written last
- * @throws StoreRefused where files of a store lie and its database is missing, empty or damaged
+ * @throws StoreRefused where files of a store lie and its database is missing, empty or damaged, or a restore is not over
  */
 export function checkStore(layout: DataLayout): { logLost: boolean } {
+  if (existsSync(layout.restoring))
+    throw new StoreRefused(
+      `a backup is being restored into ${layout.root}, or that was cut off (${layout.restoring} is there): run \`ks restore\` again`,
+    )
   const state = databaseState(layout.database)
   if (state.is === 'damaged')
     throw new StoreRefused(`the database ${layout.database} is damaged: ${state.what}. ${whatToDo(layout)}`)

@@ -12,8 +12,8 @@ export interface Contents {
 
 /** All pages in one step: a step is one read transaction, so that writers meanwhile do not make it begin again. */
 const ALL_PAGES = 0x7fff_ffff
-/** Tables whose rows name objects. */
-const NAMING = ['documents', 'chat_files', 'workspace_files', 'snapshot_files']
+/** Tables whose rows name objects, and which of their rows do: the bytes of a deleted document go before its row. */
+const NAMING = { documents: 'deleted_at IS NULL', chat_files: '1', workspace_files: '1', snapshot_files: '1' }
 
 /**
  * Copies a database as it is at one instant, through SQLite's backup API, while another process writes to it or none.
@@ -46,9 +46,9 @@ export function readContents(path: string): Contents {
     if (problems !== 'ok') throw new Error(`${path} is damaged: ${String(problems)}`)
     const has = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?')
     const objects = new Set<string>()
-    for (const table of NAMING) {
+    for (const [table, which] of Object.entries(NAMING)) {
       if (has.get(table) === undefined) continue
-      for (const key of db.prepare(`SELECT DISTINCT object_key FROM ${table}`).pluck().iterate())
+      for (const key of db.prepare(`SELECT DISTINCT object_key FROM ${table} WHERE ${which}`).pluck().iterate())
         objects.add(String(key))
     }
     const row = has.get('store') === undefined ? undefined : db.prepare('SELECT id, opened FROM store').get()

@@ -1,10 +1,12 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import { dataLayout } from '../layout.js'
+import { syncPath } from '../file-system.js'
+import { type DataLayout, dataLayout } from '../layout.js'
 import { writePrivateFile } from '../private-file.js'
 import { copyFile, foldersBelow, hashOfKey, inTurns, isManifest, type Manifest, measure, syncFolders } from './files.js'
+import { livingHolder } from './holder.js'
 import { settingsOf } from './take.js'
 
 const COPIES_AT_ONCE = 8
@@ -19,19 +21,19 @@ export interface RestoreOptions {
 }
 
 /**
- * Puts a snapshot into an empty data directory: objects first, the database last, so that one that is cut off is told
- * from a whole one at the next start. Everything is read and compared with the manifest.
+ * Puts a snapshot into an empty data directory, which no daemon opens until all of it is there. Everything is read and
+ * compared with the manifest. What one that was cut off left is begun anew.
  *
  * @throws KsError `not-found` without a complete snapshot, `path-taken` where the directory is not empty, `unavailable`
- *   where the backup is damaged
+ *   where the backup is damaged, or another process restores into the directory
  */
 export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot: string; manifest: Manifest }> {
   const { from, dataDir, onProgress } = options
   const snapshot = chosen(options)
   const place = join(from, 'snapshots', snapshot)
   const manifest = readManifest(join(place, 'manifest.json'))
-  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
-    throw new KsError('path-taken', `${dataDir} is not empty: a backup is restored into an empty directory only`)
+  const layout = dataLayout(dataDir)
+  checkPlace(layout)
   for (const { name, size, sha256 } of manifest.files) {
     const found = await measure(join(place, name))
     if (found?.size !== size || found.sha256 !== sha256) throw damaged(join(place, name))
@@ -39,7 +41,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot
   for (const { key, size } of manifest.objects)
     if (lstatSync(join(from, 'objects', key), { throwIfNoEntry: false })?.size !== size)
       throw damaged(join(from, 'objects', key))
-  const layout = dataLayout(dataDir)
+  await begin(layout)
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   let done = 0
   await inTurns(manifest.objects, COPIES_AT_ONCE, async ({ key }) => {
@@ -53,8 +55,32 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot
   for (const [name, path] of settingsOf(layout)) await copyFile(join(place, name), path, 0o600)
   await syncFolders(await foldersBelow(layout.objects))
   await copyFile(join(place, 'main.sqlite'), layout.database, 0o600)
-  await syncFolders([layout.databaseDir, dataDir])
+  await syncFolders([layout.databaseDir, dataDir, dirname(dataDir)])
+  await rm(layout.restoring)
+  await syncPath(dataDir)
   return { snapshot, manifest }
+}
+
+/** @throws KsError where something else lies in the directory, or another process is at it */
+function checkPlace({ root, restoring }: DataLayout): void {
+  const holder = livingHolder(restoring)
+  if (holder !== undefined)
+    throw new KsError(
+      'unavailable',
+      `process ${holder} is restoring a backup into ${root}: try again when it has ended`,
+    )
+  if (!existsSync(restoring) && existsSync(root) && readdirSync(root).length > 0)
+    throw new KsError('path-taken', `${root} is not empty: a backup is restored into an empty directory only`)
+}
+
+/** Marks the directory as one that is not whole, and removes what a restore that was cut off put there. */
+async function begin(layout: DataLayout): Promise<void> {
+  await mkdir(layout.root, { recursive: true, mode: 0o700 })
+  // not under another name first: what is left of a restore that is cut off here is known by this file alone
+  await writeFile(layout.restoring, `${process.pid}\n`, { mode: 0o600 })
+  await syncPath(layout.root)
+  for (const path of [layout.databaseDir, layout.objects, ...settingsOf(layout).map(([, file]) => file)])
+    await rm(path, { recursive: true, force: true })
 }
 
 function chosen({ from, snapshot }: RestoreOptions): string {

@@ -1,16 +1,22 @@
 import { existsSync, lstatSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import { syncPath } from '../file-system.js'
+import { ignoreMissing, syncPath } from '../file-system.js'
 import type { DataLayout } from '../layout.js'
 import { writePrivateFile } from '../private-file.js'
 import { copyDatabase, readContents } from './database.js'
 import { copyFile, foldersBelow, hashOfKey, inTurns, type Manifest, measure, syncFolders } from './files.js'
+import { livingHolder } from './holder.js'
 
 /** Shorter than the daemon believes in a pin that is not renewed. */
 const RENEW_MS = 10_000
+/** What was not renewed for so long is of a backup that was killed. */
+const ABANDONED_MS = 3_600_000
 const COPIES_AT_ONCE = 8
+/** names of what is not finished: a snapshot, an object */
+const SNAPSHOT = /^\d{8}T\d{6}-\d{3}Z\.partial$/
+const COPYING = /[0-9a-f]{64}\.\d+\.tmp$/
 
 export interface Taken {
   /** name of the snapshot in the backup */
@@ -32,7 +38,10 @@ export interface TakeOptions {
 /**
  * Takes a snapshot of a data directory beside the daemon that may be working: first the database at one instant, then
  * the objects that this copy names, which the daemon keeps meanwhile, then the manifest. Earlier snapshots in the same
- * folder share their objects with it and are not touched. One that is cut off has no manifest and no final name.
+ * folder share their objects with it and are not touched. One that is cut off has no final name; what it left goes with
+ * a later one.
+ *
+ * @throws KsError `not-found` where there is no database, `unavailable` while another process takes a backup of it
  */
 export async function takeBackup(options: TakeOptions): Promise<Taken> {
   const { layout, to, version, now } = options
@@ -41,9 +50,10 @@ export async function takeBackup(options: TakeOptions): Promise<Taken> {
   const snapshot = now.toISOString().replace(/[-:]/g, '').replace('.', '-')
   const place = join(to, 'snapshots', snapshot)
   const partial = `${place}.partial`
-  await mkdir(partial, { recursive: true, mode: 0o700 })
-  const unpin = await pin(layout)
+  const unpin = await pin(layout, partial)
   try {
+    await mkdir(partial, { recursive: true, mode: 0o700 })
+    await removeAbandoned(to, now.getTime())
     const database = join(partial, 'main.sqlite')
     await copyDatabase(layout.database, database)
     const { objects: keys, ...facts } = readContents(database)
@@ -100,13 +110,36 @@ async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string
   return { objects: objects.sort((a, b) => (a.key < b.key ? -1 : 1)), missing: missing.sort(), alreadyThere }
 }
 
-/** Tells the daemon to keep every object, also those of documents that are deleted meanwhile. @returns how to end it */
-async function pin({ pin: path }: DataLayout): Promise<() => Promise<void>> {
-  const renew = () => writeFile(path, `${process.pid}\n`, { mode: 0o600 })
-  await renew()
+/**
+ * Tells the daemon to keep every object, also those of documents that are deleted meanwhile, and other backups that this
+ * one is being taken. @returns how to end it
+ */
+async function pin({ root, pin: path }: DataLayout, partial: string): Promise<() => Promise<void>> {
+  const holder = livingHolder(path)
+  if (holder !== undefined)
+    throw new KsError('unavailable', `process ${holder} is taking a backup of ${root}: try again when it has ended`)
+  const write = () => writeFile(path, `${process.pid}\n`, { mode: 0o600 })
+  const renew = async () => {
+    await write()
+    const at = new Date()
+    await utimes(partial, at, at)
+  }
+  await write()
   const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
   return async () => {
     clearInterval(timer)
     await rm(path, { force: true })
   }
+}
+
+/** Removes what backups that were killed left in the folder: snapshots without an end, objects without a name. */
+async function removeAbandoned(to: string, now: number): Promise<void> {
+  const isOld = (path: string) => now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > ABANDONED_MS
+  const snapshots = await readdir(join(to, 'snapshots'))
+  const objects = await readdir(join(to, 'objects'), { recursive: true }).catch(ignoreMissing)
+  const left = [
+    ...snapshots.filter((name) => SNAPSHOT.test(name)).map((name) => join(to, 'snapshots', name)),
+    ...(objects ?? []).filter((name) => COPYING.test(name)).map((name) => join(to, 'objects', name)),
+  ]
+  for (const path of left.filter(isOld)) await rm(path, { recursive: true, force: true })
 }

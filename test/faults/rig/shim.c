@@ -273,7 +273,12 @@ static int open_any(const char *path, int flags, mode_t mode) {
   int writes = (flags & (O_CREAT | O_TRUNC)) != 0;
   int verdict = writes ? judge("open", path) : GO_ON;
   if (verdict == FAIL) return -1;
-  if (!writes || !is_journaled(path)) return real_open64(path, flags, mode);
+  if (!writes || !is_journaled(path)) {
+    int fd = real_open64(path, flags, mode), error = errno;
+    end_if(verdict);
+    errno = error;
+    return fd;
+  }
   pthread_mutex_lock(&order);
   struct stat facts;
   int existed = lstat(path, &facts) == 0;
@@ -303,7 +308,12 @@ static int sync_any(int fd, int (*real)(int)) {
   if (!path_of(fd, path)) return real(fd);
   int verdict = judge("fsync", path);
   if (verdict == FAIL) return -1;
-  if (!is_journaled(path)) return real(fd);
+  if (!is_journaled(path)) {
+    int done = real(fd), error = errno;
+    end_if(verdict);
+    errno = error;
+    return done;
+  }
   pthread_mutex_lock(&order);
   struct stat facts = {0};
   fstat(fd, &facts);
