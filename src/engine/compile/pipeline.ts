@@ -3,7 +3,7 @@ import { endCommit } from '../documents/staged-commits.js'
 import type { DocumentRow } from '../documents/store.js'
 import { type JobRow, moveJob } from '../jobs/store.js'
 import type { Lease } from '../leases.js'
-import type { IndexedNode } from '../search/ports.js'
+import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
@@ -166,14 +166,14 @@ export async function failJob(
     )
     return dropUnpublished(db, document.key, job.version)
   })
-  // an index that cannot take this now reads it from the rows when it is opened anew
-  if (dropped !== undefined)
-    await context.indexes
-      .apply(space.id, dropped)
-      .catch((error: unknown) =>
-        context.log.warn(
-          { space: space.id, error: String(error) },
-          'the passages of a failed job are in the index yet',
-        ),
-      )
+  if (dropped !== undefined) await forget(context, space, dropped)
+}
+
+/** Takes what was dropped out of the index. One that cannot do so now reads it from the rows when it is opened anew. */
+export async function forget({ indexes, log }: EngineContext, space: SpaceRow, dropped: IndexBatch): Promise<void> {
+  await indexes
+    .apply(space.id, dropped)
+    .catch((error: unknown) =>
+      log.warn({ space: space.id, error: String(error) }, 'the passages of a failed job are in the index yet'),
+    )
 }

@@ -82,6 +82,15 @@ export function failRetryably(
   )
 }
 
+/** Lets the commit of a job that failed for now begin anew, behind its acknowledgement. */
+export function resumeFromStart(db: Database, jobId: string): void {
+  db.run(
+    `UPDATE staged_commits SET resume_status = 'metadata-prepared', updated_at = ?
+     WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IN ('artifacts-built', 'nodes-built', 'projections-built')`,
+    ...[Date.now(), jobId],
+  )
+}
+
 /** Puts the commit of a job that is tried again back to the step that failed. */
 export function resumeCommit(db: Database, jobId: string): void {
   db.run(

@@ -11,8 +11,13 @@ export const BATCH_JOBS = 32 // two batches are the maxActiveJobCount of a new s
 const BATCH_BYTES = 8 * 1024 * 1024
 /** files over this are compiled alone: one slow file then holds nobody else up */
 const ALONE_BYTES = 1024 * 1024
-/** jobs that were running this often when the process died, or failed this often in company, are run alone */
+/** jobs that were running this often when the process died, or failed this often in company, are suspects */
 const ALONE_AFTER_FAILURES = 2
+
+/** Whether a job may be what ends processes: then nothing else is compiled beside it, so that nobody else is blamed. */
+export function isSuspect(job: JobRow): boolean {
+  return Math.max(job.unclean_ends, job.attempts) >= ALONE_AFTER_FAILURES
+}
 
 /** Jobs of a space that are due at `now`, the longest due first: at most `most`, and what is large or was in trouble alone. */
 export function selectBatch(context: EngineContext, spaceKey: number, now: number, most: number): Work[] {
@@ -27,7 +32,7 @@ export function selectBatch(context: EngineContext, spaceKey: number, now: numbe
   for (const job of jobs) {
     const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', job.doc_key)
     if (document === undefined) continue
-    const alone = document.size_bytes > ALONE_BYTES || Math.max(job.unclean_ends, job.attempts) >= ALONE_AFTER_FAILURES
+    const alone = document.size_bytes > ALONE_BYTES || isSuspect(job)
     if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break
     work.push({ job, document })
     bytes += document.size_bytes

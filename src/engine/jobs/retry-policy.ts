@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { IndexProcessDied } from '../search/ports.js'
 import type { JobRow } from './store.js'
 
 const MAX_ATTEMPTS = 5
@@ -18,8 +19,14 @@ export interface Failure {
   message: string
 }
 
+/** Whether what was given to the indexes may be what ends their process. */
+export function mayBePoison(error: unknown): boolean {
+  return error instanceof IndexProcessDied
+}
+
 /** Whether the same work succeeds later although nobody changes it: then it counts as no try. */
 export function passesByItself(error: unknown): boolean {
+  if (mayBePoison(error)) return false
   if (error instanceof KsError) return error.code === 'unavailable' || error.code === 'storage-full'
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && PASSING_CODES.has(error.code)
 }
@@ -46,6 +53,8 @@ function spread(milliseconds: number): number {
 }
 
 export function failureOf(error: unknown): Failure {
+  if (mayBePoison(error))
+    return { code: 'crashed', message: 'the search index process ended while it took this document' }
   return { code: error instanceof KsError ? error.code : 'internal', message: describe(error) }
 }
 

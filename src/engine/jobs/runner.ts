@@ -1,16 +1,17 @@
 import { KsError } from '../../contract/errors.js'
-import { compileBatch, failJob, type Work } from '../compile/pipeline.js'
+import { compileBatch, failJob, forget, type Work } from '../compile/pipeline.js'
 import { retrain, trainingDue } from '../compile/training.js'
 import { VectorAudits } from '../compile/vector-audit.js'
 import type { EngineContext } from '../context.js'
 import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
 import type { Lease } from '../leases.js'
+import type { IndexBatch } from '../search/ports.js'
 import { quotasOf } from '../spaces/quota.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
 import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
-import { BATCH_JOBS, DUE, selectBatch } from './batch.js'
+import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
 import { recoverClaims } from './recovery.js'
 import {
   describe,
@@ -18,10 +19,12 @@ import {
   failureOf,
   givenUp,
   MAX_RETRY_MILLISECONDS,
+  mayBePoison,
   passesByItself,
   pauseBefore,
   waitBefore,
 } from './retry-policy.js'
+import { startOver } from './start-over.js'
 
 /** one batch is parsed while another is embedded and published */
 const BATCHES_AT_ONCE = 2
@@ -39,7 +42,7 @@ export class JobRunner {
     () => this.#turn(),
     (error) => this.#context.log.warn({ error: describe(error) }, 'no job could be taken; it is tried again'),
   )
-  readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number }>()
+  readonly #running = new Map<Promise<void>, { spaceKey: number; jobs: number; isAlone: boolean }>()
   readonly #trainingOf = new Map<number, Promise<void>>()
   readonly #audits: VectorAudits
   readonly #lastBatch = new Map<number, number>()
@@ -94,12 +97,16 @@ export class JobRunner {
   #turn(): void {
     this.#tellSettled([...this.#settled.keys()])
     // what room is left on a full disk is for those who read and those who remove
-    while (!this.#isFull() && this.#running.size < BATCHES_AT_ONCE) {
+    while (!this.#isFull() && this.#running.size < BATCHES_AT_ONCE && !this.#runsSuspect()) {
       const claimed = this.#claim()
       if (claimed === undefined) break
       this.#launch(claimed.spaceKey, claimed.work)
     }
     if (this.#running.size === 0) this.#purge()
+  }
+
+  #runsSuspect(): boolean {
+    return [...this.#running.values()].some(({ isAlone }) => isAlone)
   }
 
   #isFull(): boolean {
@@ -118,7 +125,7 @@ export class JobRunner {
         this.#maybeTrain(spaceKey)
         this.wake()
       })
-    this.#running.set(run, { spaceKey, jobs: work.length })
+    this.#running.set(run, { spaceKey, jobs: work.length, isAlone: work.some(({ job }) => isSuspect(job)) })
   }
 
   async #runBatch(spaceKey: number, work: Work[]): Promise<void> {
@@ -181,14 +188,20 @@ export class JobRunner {
       else if (space !== undefined)
         await this.#untilWritten('the end of a job', () => failJob(this.#context, space, item, reason))
     }
-    await this.#release(again, { failure, passes })
+    const dropped = await this.#release(again, { failure, passes, fromStart: mayBePoison(error) })
+    if (space !== undefined) for (const batch of dropped) await forget(this.#context, space, batch)
   }
 
-  /** Gives claims back. What failed waits a while; what passes by itself counts as no try. */
-  async #release(work: Work[], why?: { failure: Failure; passes: boolean }): Promise<void> {
+  /**
+   * Gives claims back. What failed waits a while; what passes by itself counts as no try.
+   *
+   * @returns what the index has to forget of jobs that begin anew
+   */
+  async #release(work: Work[], why?: { failure: Failure; passes: boolean; fromStart: boolean }): Promise<IndexBatch[]> {
     const { db, now } = this.#context
-    if (work.length === 0) return
+    if (work.length === 0) return []
     const write = () => {
+      const dropped: IndexBatch[] = []
       for (const { job } of work) {
         const retryAt =
           why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
@@ -205,11 +218,17 @@ export class JobRunner {
           ...[failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
         )
         failRetryably(db, job.id, failure, retryAt, passes ? 0 : 1)
+        const batch = why.fromStart ? startOver(db, job) : undefined
+        if (batch !== undefined) dropped.push(batch)
       }
+      return dropped
     }
     // a stop does not wait for room on the disk: the next start finds the claims of this process and frees them
-    await (why === undefined ? db.write(write) : this.#untilWritten('when jobs are tried again', () => db.write(write)))
+    const dropped = await (why === undefined
+      ? db.write(write)
+      : this.#untilWritten('when jobs are tried again', () => db.write(write)))
     this.#tellSettled(work.map(({ job }) => job.id))
+    return dropped
   }
 
   /** How many more jobs of a space may run now, by its quota. */
@@ -236,9 +255,11 @@ export class JobRunner {
       )
     const turn = next(this.#lastSpace) ?? next(0)
     if (turn === undefined) return undefined
-    this.#lastSpace = turn.space_key
     const work = selectBatch(this.#context, turn.space_key, now, Math.min(BATCH_JOBS, this.#room(turn.space_key)))
     if (work.length === 0) return undefined
+    // it has its turn when what runs has ended
+    if (this.#running.size > 0 && work.some(({ job }) => isSuspect(job))) return undefined
+    this.#lastSpace = turn.space_key
     db.writeNow(() => {
       for (const { job } of work) {
         db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', instance, job.key)

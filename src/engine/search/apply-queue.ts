@@ -1,6 +1,6 @@
-import { KsError } from '../../contract/errors.js'
+import type { KsError } from '../../contract/errors.js'
 import { ProcessGoneError } from './index-process.js'
-import type { IndexBatch } from './ports.js'
+import { type IndexBatch, IndexProcessDied } from './ports.js'
 
 /**
  * Nodes that one commit takes at most, as far as batches can be parted: searches of all spaces wait for a commit. One of
@@ -94,8 +94,7 @@ export class ApplyQueue {
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
         if (error.faulted) faults++
-        if (faults >= MAX_FAULTS || performance.now() > deadline)
-          throw new KsError('unavailable', error.message, { cause: error })
+        if (faults >= MAX_FAULTS || performance.now() > deadline) throw new IndexProcessDied(error)
       }
     }
   }

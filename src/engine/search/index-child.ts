@@ -9,6 +9,9 @@ import { SpaceClosedError, SpacePool } from './space-pool.js'
 /**
  * Entry of the index process. It holds the native libraries, which can block for seconds or end the process, away
  * from the daemon. It never opens the database; what it needs comes in messages.
+ *
+ * Test-only fault: with `KS_FAULT=index` in its environment, a passage with the word `ks-fault-crash` makes the process
+ * abort. Without it the word means nothing.
  */
 
 interface Settings {
@@ -20,6 +23,8 @@ interface Settings {
 
 const settings: Settings = JSON.parse(process.argv[2] ?? '{}')
 const { engine, reason } = chooseEngine(process.env.KS_TEXT_INDEX)
+
+const faultsOn = process.env.KS_FAULT === 'index'
 
 const send = (message: FromChild): void => {
   if (process.connected) process.send?.(message)
@@ -90,6 +95,7 @@ function handle(request: IndexRequest): unknown {
     case 'reset':
       return pool.change(request.space, (index) => index.reset())
     case 'stage':
+      if (faultsOn && request.bodies.some((body) => body.includes('ks-fault-crash'))) process.abort()
       return pool.change(request.space, (index) => index.stage(request))
     case 'commit':
       return pool.change(request.space, (index) => index.commit(request.watermark, request.staged))

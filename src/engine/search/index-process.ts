@@ -16,7 +16,7 @@ export class ProcessGoneError extends Error {
   }
 }
 
-/** Signals by which native code ends a process; any other end came from outside. */
+/** Signals by which native code ends a process; any other end came from outside, but for that of one that hangs. */
 const FAULTS = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP'])
 /** A process that lived this long starts the waiting times anew. */
 const STEADY_MS = 5_000
@@ -148,13 +148,14 @@ export class IndexProcess {
     const born = performance.now()
     let stderr = ''
     let gone = false
+    let hung = false
     const ended = (signal: NodeJS.Signals | null, how: string): void => {
       if (gone) return
       gone = true
       this.#youngDeaths = performance.now() - born < STEADY_MS ? this.#youngDeaths + 1 : 0
       if (!this.#closed)
         this.#options.log(`the search index process ended (${how})${stderr === '' ? '' : `: ${stderr}`}`)
-      this.#lost(FAULTS.has(signal))
+      this.#lost(hung || FAULTS.has(signal))
     }
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-STDERR_TAIL)
@@ -167,7 +168,12 @@ export class IndexProcess {
     this.#child = child
     this.generation++
     this.#answered = performance.now()
-    this.#watch = setInterval(() => this.#checkForHang(child), HANG_MS / 4)
+    this.#watch = setInterval(() => {
+      if (this.#waiting.size === 0 || performance.now() - this.#answered < HANG_MS) return
+      this.#options.log('the search index process does not answer and is ended')
+      hung = true
+      child.kill('SIGKILL')
+    }, HANG_MS / 4)
     this.#watch.unref()
   }
 
@@ -237,12 +243,6 @@ export class IndexProcess {
     if (!this.#closed) this.start().catch(() => {})
   }
 
-  #checkForHang(child: ChildProcess): void {
-    if (this.#waiting.size === 0 || performance.now() - this.#answered < HANG_MS) return
-    this.#options.log(`the search index process does not answer and is ended`)
-    child.kill('SIGKILL')
-  }
-
   /** Lets the process commit and close; one that does not is ended. */
   async close(): Promise<void> {
     if (this.#closed) return
@@ -259,13 +259,14 @@ export class IndexProcess {
 }
 
 function childEnvironment(textEngine: string | undefined): NodeJS.ProcessEnv {
-  const { PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX } = process.env
+  const { PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX, KS_FAULT } = process.env
   const wanted = textEngine ?? KS_TEXT_INDEX
   return {
     ...(PATH === undefined ? {} : { PATH }),
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
     ...(LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH }),
     ...(wanted === undefined ? {} : { KS_TEXT_INDEX: wanted }),
+    ...(KS_FAULT === undefined ? {} : { KS_FAULT }),
     ...MALLOC,
   }
 }

@@ -5,15 +5,16 @@ import { CountAudit } from './count-audit.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
 import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
-import type {
-  IndexBatch,
-  IndexStatus,
-  ReplaySource,
-  SearchHit,
-  SearchHits,
-  SearchIndexes,
-  SearchRequest,
-  VectorBatch,
+import {
+  type IndexBatch,
+  IndexProcessDied,
+  type IndexStatus,
+  type ReplaySource,
+  type SearchHit,
+  type SearchHits,
+  type SearchIndexes,
+  type SearchRequest,
+  type VectorBatch,
 } from './ports.js'
 import type { SearchMessage, SearchReply } from './protocol.js'
 import { allFinite } from './scan.kernel.js'
@@ -46,6 +47,8 @@ const GRACE_MS = 500
 const MAX_RETRY_MS = 15_000
 /** Ends by a fault while a space was worked for, after which its files are thrown away and rebuilt. */
 const FAULTS_TO_DISCARD = 2
+/** Files that were just built are not what makes the process fault: they are kept for so long. */
+const KEEP_REBUILT_MS = 10 * 60_000
 /** A replay that failed is tried again by the next use after this. */
 const RETRY_SESSION_MS = 1_000
 
@@ -70,6 +73,7 @@ class Indexes implements SearchIndexes {
   readonly #sessions = new Map<string, SessionEntry>()
   readonly #queues = new Map<string, ApplyQueue>()
   readonly #faults = new Map<string, number>()
+  readonly #discardedAt = new Map<string, number>()
   readonly #audit: CountAudit
 
   constructor(options: SearchIndexesOptions) {
@@ -175,6 +179,7 @@ class Indexes implements SearchIndexes {
       this.#tried(async () => {
         await this.#sessions.get(space)?.session.text.catch(() => {})
         this.#faults.set(space, FAULTS_TO_DISCARD)
+        this.#discardedAt.delete(space)
         this.#sessions.delete(space)
         const { session } = await this.#session(space)
         await session.opened
@@ -239,8 +244,12 @@ class Indexes implements SearchIndexes {
     if (known?.session.generation === this.#process.generation) {
       if (!known.session.failed || performance.now() - known.since < patienceMs) return known
     }
-    const discard = (this.#faults.get(space) ?? 0) >= FAULTS_TO_DISCARD
-    if (discard) this.#faults.delete(space)
+    const keptUntil = (this.#discardedAt.get(space) ?? Number.NEGATIVE_INFINITY) + KEEP_REBUILT_MS
+    const discard = (this.#faults.get(space) ?? 0) >= FAULTS_TO_DISCARD && performance.now() > keptUntil
+    if (discard) {
+      this.#faults.delete(space)
+      this.#discardedAt.set(space, performance.now())
+    }
     const { source, log, graceMs } = this.#options
     const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
     const entry = { session, since: performance.now(), late: graceAfter(session, graceMs ?? GRACE_MS) }
@@ -269,8 +278,7 @@ class Indexes implements SearchIndexes {
       } catch (error) {
         if (!(error instanceof ProcessGoneError)) throw error
         if (error.faulted) faults++
-        if (faults > 1 || performance.now() > deadline)
-          throw new KsError('unavailable', error.message, { cause: error })
+        if (faults > 1 || performance.now() > deadline) throw new IndexProcessDied(error)
       }
     }
   }

@@ -1,7 +1,20 @@
+import { KsError } from '../../contract/errors.js'
+
 /**
  * What the rest of the engine knows of the search indexes. Both indexes are projections: they hold nothing
  * that rows do not, so every promise here is about speed and recall, never about data.
  */
+
+/**
+ * The process of the indexes ended under one request, and under its repetitions: several times by a fault of its own, or
+ * for as long as it was repeated. What was asked may be what ends it.
+ */
+export class IndexProcessDied extends KsError {
+  constructor(cause: Error) {
+    super('unavailable', cause.message, { cause })
+    this.name = 'IndexProcessDied'
+  }
+}
 
 /** One node as the text index sees it. `key` is the node's row key in the database, unique in the deployment. */
 export interface IndexedNode {

@@ -1,0 +1,21 @@
+import { dropUnpublished } from '../compile/store.js'
+import { resumeFromStart } from '../documents/staged-commits.js'
+import type { IndexBatch } from '../search/ports.js'
+import type { Database } from '../storage/database.js'
+import type { JobRow } from './store.js'
+
+/**
+ * Takes back what a job has stored, inside the caller's transaction and behind `failRetryably`: it begins anew. As long
+ * as its passages are rows, every start of the indexes reads them, and what they do to one they do to all of the space.
+ *
+ * @returns what the index has to forget
+ */
+export function startOver(db: Database, job: JobRow): IndexBatch | undefined {
+  const reset = db.run(
+    "UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL",
+    ...[Date.now(), job.key],
+  )
+  if (reset.changes === 0) return undefined
+  resumeFromStart(db, job.id)
+  return dropUnpublished(db, job.doc_key, job.version)
+}
