@@ -100,8 +100,8 @@ function milliseconds(nanoseconds: number): number {
 }
 
 function ownMemory(): NonNullable<DaemonStatus['memory']> {
-  const { rss, heapUsed } = process.memoryUsage()
-  return { rss, peakRss: Math.max(rss, process.resourceUsage().maxRSS * 1024), heapUsed }
+  const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return { rss, peakRss: Math.max(rss, process.resourceUsage().maxRSS * 1024), heapUsed, external, arrayBuffers }
 }
 
 /** Memory of another process from /proc, or undefined where there is no /proc or no such process. */

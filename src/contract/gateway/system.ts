@@ -25,7 +25,9 @@ export const DaemonStatus = z
     /** what uploads may hold: bytes of a file, files of a bulk, bytes of a bulk */
     limits: z.strictObject({ uploadBytes: count, bulkFiles: count, bulkBytes: count }),
     /** bytes; this and what follows but the jobs is of the whole daemon, and told to its operator alone */
-    memory: z.strictObject({ rss: count, peakRss: count, heapUsed: count }).optional(),
+    memory: z
+      .strictObject({ rss: count, peakRss: count, heapUsed: count, external: count, arrayBuffers: count })
+      .optional(),
     eventLoop: z.strictObject({ p50: delay, p99: delay, max: delay }).optional(),
     activity: z.strictObject({
       /** of all tenants for the operator, else of the caller's own */

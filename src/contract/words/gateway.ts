@@ -43,6 +43,8 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   activity: 'what is under way',
   processes: 'child processes',
   heapUsed: 'bytes of the heap in use',
+  external: 'bytes outside the heap that objects of it hold',
+  arrayBuffers: 'bytes of buffers, which `external` counts too',
   p99: 'what one value in a hundred is above',
   activeJobs: 'how many jobs run',
   waitingJobs: 'how many jobs wait',

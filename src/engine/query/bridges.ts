@@ -1,5 +1,5 @@
 import type { Database } from '../storage/database.js'
-import { type AnalysedPassage, analysePassage, type PassageCache, termHash } from './passage.js'
+import { type AnalysedPassage, type PassageCache, termHash } from './passage.js'
 
 /** A passage that shares a name with one that was found, and says more of what is asked. */
 export interface Bridge {
@@ -48,9 +48,7 @@ export function findBridges(db: Database, request: BridgeRequest): Bridge[] {
   const keys = [...new Set([...seeds, ...nearest.map(([key]) => key)])]
   const held = new Map<number, Set<number>>()
   for (const [key, passage] of request.load(keys)) {
-    const analysed = cache.get(key) ?? analysePassage({ key, ...passage })
-    cache.set(key, analysed)
-    held.set(key, termsIn(analysed, weights))
+    held.set(key, termsIn(cache.of({ key, ...passage }), weights))
   }
   const bridges = nearest.flatMap(([key, of]): Bridge[] => {
     const found = held.get(key)
@@ -96,9 +94,11 @@ function linksOf(db: Database, { seeds, late }: BridgeRequest): Map<number, Link
   return links
 }
 
-function termsIn({ title, body }: AnalysedPassage, weights: ReadonlyMap<number, number>): Set<number> {
+function termsIn({ words, title, ends }: AnalysedPassage, weights: ReadonlyMap<number, number>): Set<number> {
   const found = new Set<number>()
-  for (const hash of title) if (weights.has(hash)) found.add(hash)
-  for (const hash of body) if (weights.has(hash)) found.add(hash)
+  for (let at = title; at < ends; at++) {
+    const hash = words[at] ?? 0
+    if (weights.has(hash)) found.add(hash)
+  }
   return found
 }

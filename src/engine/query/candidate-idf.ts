@@ -1,5 +1,5 @@
 import type { SearchHit } from '../search/ports.js'
-import { analysePassage, type PassageCache, termHash } from './passage.js'
+import { type PassageCache, termHash } from './passage.js'
 
 /** Candidates whose texts are counted: those of the text leg come first, since they hold the terms. */
 const COUNTED = 50
@@ -25,12 +25,13 @@ export function candidateIdf(request: {
   const names = new Map(request.terms.map((term) => [termHash(term), term]))
   const counts = new Map<string, number>()
   for (const [key, { title, body }] of request.load(best.map((hit) => hit.key))) {
-    const passage = request.cache.get(key) ?? analysePassage({ key, title, body })
-    request.cache.set(key, passage)
-    for (const hash of new Set([...passage.title, ...passage.body])) {
-      const term = names.get(hash)
-      if (term !== undefined) counts.set(term, (counts.get(term) ?? 0) + 1)
+    const passage = request.cache.of({ key, title, body })
+    const held = new Set<string>()
+    for (let at = passage.title; at < passage.ends; at++) {
+      const term = names.get(passage.words[at] ?? 0)
+      if (term !== undefined) held.add(term)
     }
+    for (const term of held) counts.set(term, (counts.get(term) ?? 0) + 1)
   }
   const total = Math.max(SMALLEST_SPACE, request.documents)
   return (term) => {

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
@@ -10,12 +9,17 @@ export interface Passage {
   body: string
 }
 
-/** A passage's terms as numbers, with its sentence borders: some 600 bytes for 200 words. */
+/**
+ * A passage's terms as numbers, with its sentence borders: a stretch of `words`, which many passages share. Its title is
+ * `[title, body)`, its body `[body, ends)`, and `[ends, end)` counts the terms of the body up to the end of each
+ * sentence.
+ */
 export interface AnalysedPassage {
-  title: Int32Array
-  body: Int32Array
-  /** index in `body` after the last term of each sentence */
-  sentenceEnds: Int32Array
+  readonly words: Int32Array
+  readonly title: number
+  readonly body: number
+  readonly ends: number
+  readonly end: number
 }
 
 const FNV_OFFSET = 0x811c9dc5 | 0
@@ -28,56 +32,163 @@ export function termHash(term: string): number {
   return hash
 }
 
-function hashes(text: string): number[] {
-  const found: number[] = []
-  forEachTerm(text, (term) => found.push(termHash(term)))
-  return found
+/** Where passages are analysed before it is known how long they are; used between two awaits only. */
+let scratch = new Int32Array(4096)
+let written = 0
+
+function write(word: number): void {
+  if (written === scratch.length) {
+    const larger = new Int32Array(2 * scratch.length)
+    larger.set(scratch)
+    scratch = larger
+  }
+  scratch[written++] = word
+}
+
+const writeTerm = (term: string): void => write(termHash(term))
+
+/** Analyses into `scratch`, up to `written`. */
+function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
+  written = 0
+  forEachTerm(title, writeTerm)
+  const bodyAt = written
+  const sentences: number[] = []
+  for (const { start, end } of splitSentences(body)) {
+    forEachTerm(body.slice(start, end), writeTerm)
+    if (written - bodyAt > (sentences.at(-1) ?? 0)) sentences.push(written - bodyAt)
+  }
+  const ends = written
+  for (const sentence of sentences) write(sentence)
+  return { title: 0, body: bodyAt, ends, end: written }
 }
 
 /** Cuts a passage into hashed terms and sentences. */
 export function analysePassage(passage: Passage): AnalysedPassage {
-  const body: number[] = []
-  const ends: number[] = []
-  for (const { start, end } of splitSentences(passage.body)) {
-    forEachTerm(passage.body.slice(start, end), (term) => body.push(termHash(term)))
-    if (body.length > (ends.at(-1) ?? 0)) ends.push(body.length)
+  const places = analyse(passage)
+  return { words: scratch.slice(0, places.end), ...places }
+}
+
+/** About 10,000 passages of 300 words. */
+const CACHE_BYTES = 16 * 1024 * 1024
+/** The oldest gives way as a whole, so they are many; one is more than the longest passage. */
+const SLABS = 16
+/** Words before each passage: its key, in two halves, and where its parts end. */
+const HEADER = 5
+/** What the index of an entry takes beside its words. */
+const ENTRY_BYTES = 48
+const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT
+const HALF = 2 ** 32
+
+interface Slab {
+  words: Int32Array
+  /** passages in it, those that were moved on among them */
+  entries: number
+  used: number
+}
+
+/**
+ * Analysed passages by node key, in a few large buffers that fill one after the other: a buffer for each passage would
+ * leave the process with holes between small allocations that it never gives back. The oldest slab is dropped with what
+ * nobody asked for since it became one of the older half; a slab in hand stays as it is. A node's text never changes
+ * under its key, so nothing has to be forgotten.
+ */
+export class PassageCache {
+  readonly #slabBytes: number
+  /** oldest first */
+  readonly #slabs: Slab[] = []
+  /** slabs dropped before the first */
+  #dropped = 0
+  /** of a key, its slab counted from the first ever times the words of a slab, and its place there */
+  readonly #places = new Map<number, number>()
+
+  /** @param maxBytes of passages, with what their index takes */
+  constructor(maxBytes = CACHE_BYTES) {
+    this.#slabBytes = Math.floor(maxBytes / SLABS)
   }
-  return {
-    title: Int32Array.from(hashes(passage.title)),
-    body: Int32Array.from(body),
-    sentenceEnds: Int32Array.from(ends),
+
+  /** The passage's terms, analysed now where they are not remembered. */
+  of(passage: Passage): AnalysedPassage {
+    return this.#known(passage.key) ?? this.#analysed(passage)
+  }
+
+  #known(key: number): AnalysedPassage | undefined {
+    const place = this.#places.get(key)
+    if (place === undefined) return undefined
+    const size = this.#slabWords
+    const number = Math.floor(place / size)
+    const slab = this.#slabs[number - this.#dropped]
+    if (slab === undefined) return undefined
+    const found = read(slab.words, place % size)
+    return number - this.#dropped < this.#slabs.length - SLABS / 2 ? this.#moved(key, found) : found
+  }
+
+  /** Into the newest slab, since it was asked for. */
+  #moved(key: number, { words, title, body, ends, end }: AnalysedPassage): AnalysedPassage {
+    const found = words.subarray(title, end)
+    return this.#stored(key, found, { title: 0, body: body - title, ends: ends - title, end: end - title })
+  }
+
+  #analysed(passage: Passage): AnalysedPassage {
+    const places = analyse(passage)
+    return this.#stored(passage.key, scratch.subarray(0, places.end), places)
+  }
+
+  #stored(key: number, words: Int32Array, places: Omit<AnalysedPassage, 'words'>): AnalysedPassage {
+    const length = HEADER + words.length
+    // longer than a whole slab: not remembered
+    if (length * WORD_BYTES + ENTRY_BYTES > this.#slabBytes) return { words: words.slice(), ...places }
+    const slab = this.#room(length)
+    const at = slab.used
+    slab.words[at] = key % HALF
+    slab.words[at + 1] = Math.floor(key / HALF)
+    slab.words[at + 2] = places.body
+    slab.words[at + 3] = places.ends
+    slab.words[at + 4] = places.end
+    slab.words.set(words, at + HEADER)
+    slab.used += length
+    slab.entries++
+    this.#places.set(key, (this.#dropped + this.#slabs.length - 1) * this.#slabWords + at)
+    return read(slab.words, at)
+  }
+
+  get #slabWords(): number {
+    return Math.floor(this.#slabBytes / WORD_BYTES)
+  }
+
+  /** The newest slab, with room for so many words. */
+  #room(length: number): Slab {
+    const newest = this.#slabs.at(-1)
+    if (newest !== undefined) {
+      const bytes = (newest.used + length) * WORD_BYTES + (newest.entries + 1) * ENTRY_BYTES
+      if (bytes <= this.#slabBytes) return newest
+    }
+    if (this.#slabs.length === SLABS) this.#dropOldest()
+    const slab = { words: new Int32Array(this.#slabWords), entries: 0, used: 0 }
+    this.#slabs.push(slab)
+    return slab
+  }
+
+  /** Its buffer is not used again: a query may still read it. */
+  #dropOldest(): void {
+    const oldest = this.#slabs.shift()
+    const base = this.#dropped * this.#slabWords
+    this.#dropped++
+    if (oldest === undefined) return
+    const { words, used } = oldest
+    for (let at = 0; at < used; at += HEADER + (words[at + 4] ?? 0)) {
+      const key = ((words[at] ?? 0) >>> 0) + (words[at + 1] ?? 0) * HALF
+      if (this.#places.get(key) === base + at) this.#places.delete(key)
+    }
   }
 }
 
-/** About 25,000 passages of 200 words. */
-const CACHE_BYTES = 24 * 1024 * 1024
-/** Three typed arrays, their buffers and the cache's own entry. */
-const ENTRY_OVERHEAD = 400
-
-/**
- * Analysed passages by node key. A node's text never changes under its key, so nothing has to be forgotten; `clear`
- * is for a store that was replaced.
- */
-export class PassageCache {
-  private readonly passages: LRUCache<number, AnalysedPassage>
-
-  constructor(maxBytes = CACHE_BYTES) {
-    this.passages = new LRUCache({
-      maxSize: maxBytes,
-      sizeCalculation: ({ title, body, sentenceEnds }) =>
-        ENTRY_OVERHEAD + title.byteLength + body.byteLength + sentenceEnds.byteLength,
-    })
-  }
-
-  get(key: number): AnalysedPassage | undefined {
-    return this.passages.get(key)
-  }
-
-  set(key: number, passage: AnalysedPassage): void {
-    this.passages.set(key, passage)
-  }
-
-  clear(): void {
-    this.passages.clear()
+function read(words: Int32Array, at: number): AnalysedPassage {
+  const title = at + HEADER
+  return {
+    words,
+    title,
+    body: title + (words[at + 2] ?? 0),
+    ends: title + (words[at + 3] ?? 0),
+    end: title + (words[at + 4] ?? 0),
   }
 }

@@ -1,7 +1,7 @@
 import type { SearchHit } from '../search/ports.js'
 import { answerConfidence } from './confidence.js'
 import { type Fused, fuse, minMax } from './fuse.js'
-import { type AnalysedPassage, analysePassage, type Passage, PassageCache } from './passage.js'
+import { type AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 
 /** Fused candidates whose text is loaded and compared with the query; 20 to 100 give the same nDCG@10 within .0004. */
@@ -93,10 +93,7 @@ function readPassages(request: RankRequest, head: readonly Fused[]): Map<number,
   const found = new Map<number, AnalysedPassage>()
   // asked for all of them: the caller decides which may be seen, and a node may be gone although it is remembered
   for (const [key, { title, body }] of request.load(head.map((candidate) => candidate.key))) {
-    const passage: Passage = { key, title, body }
-    const analysed = cache.get(key) ?? analysePassage(passage)
-    cache.set(key, analysed)
-    found.set(key, analysed)
+    found.set(key, cache.of({ key, title, body }))
   }
   return found
 }

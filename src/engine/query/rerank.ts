@@ -86,19 +86,20 @@ interface Walk {
 }
 
 /** One pass over the body: matches, sentences and pairs. */
-function walkBody(query: RerankQuery, passage: AnalysedPassage): Walk {
+function walkBody(query: RerankQuery, { words, body, ends, end: last }: AnalysedPassage): Walk {
   const size = query.weights.length
   const walk: Walk = { counts: new Uint16Array(size), best: 0, first: -1, pairCounts: new Map() }
   const inSentence = new Uint16Array(size)
   let previous = -1
-  let start = 0
-  for (const end of passage.sentenceEnds) {
+  let start = body
+  for (let sentence = ends; sentence < last; sentence++) {
+    const end = body + (words[sentence] ?? 0)
     let matched = 0
     for (let i = start; i < end; i++) {
-      const place = query.places.get(passage.body[i] ?? 0) ?? -1
+      const place = query.places.get(words[i] ?? 0) ?? -1
       if (place >= 0) {
         if (matched++ === 0) inSentence.fill(0)
-        if (walk.first < 0) walk.first = i
+        if (walk.first < 0) walk.first = i - body
         walk.counts[place] = (walk.counts[place] ?? 0) + 1
         inSentence[place] = 1
         const pair = previous * size + place
@@ -130,8 +131,8 @@ function strength(query: RerankQuery, counts: Uint16Array, relativeLength: numbe
 }
 
 /** Length of a passage in terms as `strength` counts it. */
-export function weighedLength(passage: AnalysedPassage): number {
-  return TITLE_WEIGHT * passage.title.length + passage.body.length
+export function weighedLength({ title, body, ends }: AnalysedPassage): number {
+  return TITLE_WEIGHT * (body - title) + (ends - body)
 }
 
 /**
@@ -142,8 +143,8 @@ export function weighedLength(passage: AnalysedPassage): number {
 export function measure(query: RerankQuery, passage: AnalysedPassage, averageLength: number): Features {
   const walk = walkBody(query, passage)
   const inTitle = new Uint16Array(query.weights.length)
-  for (const hash of passage.title) {
-    const place = query.places.get(hash)
+  for (let at = passage.title; at < passage.body; at++) {
+    const place = query.places.get(passage.words[at] ?? 0)
     if (place !== undefined) inTitle[place] = (inTitle[place] ?? 0) + TITLE_WEIGHT
   }
   const counts = inTitle.map((count, i) => count + (walk.counts[i] ?? 0))

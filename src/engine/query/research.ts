@@ -11,7 +11,7 @@ import { chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { readRanges } from './page-index/store.js'
 import { askedTerms, asksForFigures, sequenceOf } from './page-index/terms.js'
-import { type AnalysedPassage, analysePassage, type PassageCache } from './passage.js'
+import type { AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 import { type PermissionLimit, permissionLimit } from './withheld.js'
@@ -189,11 +189,7 @@ function open(
     keys.filter((key) => visible.has(key)),
   )
   const analysed = new Map<number, AnalysedPassage>()
-  for (const [key, { title, body }] of rows) {
-    const passage = cache.get(key) ?? analysePassage({ key, title, body })
-    cache.set(key, passage)
-    analysed.set(key, passage)
-  }
+  for (const [key, { title, body }] of rows) analysed.set(key, cache.of({ key, title, body }))
   let lengths = 0
   for (const passage of analysed.values()) lengths += weighedLength(passage)
   const average = lengths / Math.max(1, analysed.size)

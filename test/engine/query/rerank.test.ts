@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { analysePassage, PassageCache } from '../../../src/engine/query/passage.js'
+import { analysePassage } from '../../../src/engine/query/passage.js'
 import { measure, prepareQuery, weighedLength } from '../../../src/engine/query/rerank.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
@@ -51,14 +51,5 @@ describe('comparing a passage with a query', () => {
   it('gives nothing for an empty query or passage', () => {
     expect(Object.values(featuresOf('', '', 'text here'))).toEqual(Object.values(featuresOf('', '', '')))
     expect(featuresOf('engine', '', '').coverage).toBe(0)
-  })
-
-  it('remembers passages up to a size in bytes', () => {
-    const cache = new PassageCache(5000)
-    for (let key = 1; key <= 100; key++) cache.set(key, analysePassage({ key, title: 'a title', body: 'some words' }))
-    expect(cache.get(1)).toBeUndefined()
-    expect(cache.get(100)).toBeDefined()
-    cache.clear()
-    expect(cache.get(100)).toBeUndefined()
   })
 })

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type AnalysedPassage,
+  analysePassage,
+  type Passage,
+  PassageCache,
+  termHash,
+} from '../../../src/engine/query/passage.js'
+import { forEachTerm } from '../../../src/lib/text/analyze.js'
+import { splitSentences } from '../../../src/lib/text/sentences.js'
+
+/** A passage's terms as plain lists, made without what is tested. */
+function plain({ title, body }: Passage) {
+  const terms = (text: string): number[] => {
+    const found: number[] = []
+    forEachTerm(text, (term) => found.push(termHash(term)))
+    return found
+  }
+  const sentences = splitSentences(body)
+    .map(({ start, end }) => terms(body.slice(start, end)))
+    .filter((sentence) => sentence.length > 0)
+  let end = 0
+  return { title: terms(title), body: sentences.flat(), ends: sentences.map(({ length }) => (end += length)) }
+}
+
+function unpacked({ words, title, body, ends, end }: AnalysedPassage) {
+  return { title: [...words.slice(title, body)], body: [...words.slice(body, ends)], ends: [...words.slice(ends, end)] }
+}
+
+function passageOf(key: number, words = 3 + (key % 5) * 7): Passage {
+  const text = Array.from({ length: words }, (_, place) => `word${key}x${place}${place % 6 === 5 ? '.' : ''}`)
+  return { key, title: `Title ${key}`, body: text.join(' ') }
+}
+
+/** The same passage, and whether its text was looked at. */
+function watched(passage: Passage): { passage: Passage; read: () => boolean } {
+  let read = false
+  const { key, title, body } = passage
+  return {
+    passage: {
+      key,
+      title,
+      get body() {
+        read = true
+        return body
+      },
+    },
+    read: () => read,
+  }
+}
+
+function remembers(cache: PassageCache, passage: Passage): boolean {
+  const { passage: asked, read } = watched(passage)
+  cache.of(asked)
+  return !read()
+}
+
+describe('the terms of a passage', () => {
+  it('are those of its text, sentence by sentence, for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.lorem({ mode: 'sentences', maxCount: 5 }), (title, body) => {
+        const passage = { key: 1, title, body: `${title} ${body}` }
+        expect(unpacked(analysePassage(passage))).toEqual(plain(passage))
+      }),
+    )
+  })
+
+  it('are the same when they are remembered, moved and analysed again, and stay so in the hands of a query', () => {
+    // odd keys lie beyond 32 bits
+    const key = fc.integer({ min: 0, max: 60 }).map((low) => (low % 2 === 0 ? low : low * 2 ** 33 + 2 ** 31))
+    fc.assert(
+      fc.property(fc.array(key, { minLength: 200, maxLength: 600 }), (asked) => {
+        const cache = new PassageCache(16_000)
+        const held = asked.map((one) => ({ passage: passageOf(one), analysed: cache.of(passageOf(one)) }))
+        for (const { passage, analysed } of held) expect(unpacked(analysed)).toEqual(plain(passage))
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+describe('remembered passages', () => {
+  it('are not analysed again, and the oldest give way to new ones', () => {
+    const cache = new PassageCache(64_000)
+    for (let key = 1; key <= 2000; key++) cache.of(passageOf(key))
+    expect(remembers(cache, passageOf(2000))).toBe(true)
+    expect(remembers(cache, passageOf(1))).toBe(false)
+  })
+
+  it('stay while they are asked for, whatever else comes', () => {
+    const cache = new PassageCache(64_000)
+    const kept = [1, 2, 3].map((key) => passageOf(key))
+    for (const passage of kept) cache.of(passage)
+    for (let key = 10; key <= 2000; key++) {
+      cache.of(passageOf(key))
+      if (key % 20 === 0) for (const passage of kept) expect(remembers(cache, passage)).toBe(true)
+    }
+  })
+
+  it('take no more than their bound, in few buffers, however many they are', () => {
+    const bound = 1024 * 1024
+    const cache = new PassageCache(bound)
+    let last: AnalysedPassage[] = []
+    for (let key = 1; key <= 20_000; key++) last = [...last.slice(-999), cache.of(passageOf(key))]
+    const buffers = new Set(last.map(({ words }) => words.buffer))
+    const bytes = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
+    expect(buffers.size).toBeLessThanOrEqual(16)
+    expect(bytes).toBeLessThanOrEqual(bound)
+    const remembered = Array.from({ length: 20_000 }, (_, i) => 20_000 - i).findIndex(
+      (key) => !remembers(cache, passageOf(key)),
+    )
+    // a passage here has 24 words at the most, with 48 bytes for its place
+    expect(remembered).toBeGreaterThan(bound / 2 / 250)
+    expect(remembered).toBeLessThan(bound / 100)
+  })
+
+  it('are not those that are longer than there is room for', () => {
+    const cache = new PassageCache(16_000)
+    const long = passageOf(7, 5000)
+    expect(unpacked(cache.of(long))).toEqual(plain(long))
+    expect(remembers(cache, long)).toBe(false)
+    expect(remembers(cache, passageOf(8))).toBe(false)
+    expect(remembers(cache, passageOf(8))).toBe(true)
+  })
+})
