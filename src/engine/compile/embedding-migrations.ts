@@ -186,7 +186,8 @@ export class EmbeddingMigrations {
   async #fillByProvider(move: Move, from: number): Promise<number> {
     const context = this.#started()
     const { row, space, signal } = move
-    const embedder = context.models.embedder(embeddingReference(space), account(context, space))
+    const dimension = targetOf(context.db, row)?.dimension
+    const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
     // a model that did not answer in time may answer when it is asked for less
     const size = row.error_class === 'timeout' ? Math.max(1, embedder.maxBatch >> row.attempts) : embedder.maxBatch
     let after = from

@@ -64,11 +64,11 @@ export async function embedQuery(
       ? undefined
       : { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }
   }
-  const embedder = context.models.embedder(embeddingReference(space), account(context, space))
+  const { dimension } = vectorSpace
+  const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
   const [vector] = await embedder.embed([text], 'query', signal)
-  if (vector === undefined || vector.length !== vectorSpace.dimension)
-    throw new KsError('provider-failed', `the embedding model did not answer with ${vectorSpace.dimension} dimensions`)
-  return { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }
+  if (vector === undefined) throw new KsError('internal', 'an embedder gave no vector for a text')
+  return { vector, vectorSpaceId: vectorSpace.id, dimension }
 }
 
 /**
@@ -82,9 +82,12 @@ export async function embedQuestions(
   questions: string[],
   signal?: AbortSignal,
 ): Promise<(Float32Array | undefined)[] | undefined> {
-  if (!isTrained(space))
-    return context.models.embedder(embeddingReference(space), account(context, space)).embed(questions, 'query', signal)
   const vectorSpace = activeVectorSpace(context.db, space)
+  if (!isTrained(space)) {
+    const payer = account(context, space)
+    const embedder = context.models.embedder(embeddingReference(space), payer, vectorSpace?.dimension)
+    return await embedder.embed(questions, 'query', signal)
+  }
   if (vectorSpace === undefined) return undefined
   await ensureLoaded(context, vectorSpace.id)
   const vectors: (Float32Array | undefined)[] = []

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { isAboutTexts } from '../models/trouble.js'
+import { isAboutTexts, isRefusal } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
 
 /** Why a model makes no vector of a text. */
@@ -9,6 +9,9 @@ export interface Refusal {
 
 /** any model has a vector for it: one that refuses this as well refuses everything */
 const PLAIN_TEXT = 'text'
+
+/** An answer that cannot be used may be chance; so many in a row for one text, while another text is answered, are not. */
+const UNUSABLE_ANSWERS = 4
 
 /**
  * Vectors of texts, in their order. A request that is refused is divided until the text is found that the model refuses,
@@ -36,7 +39,7 @@ async function divide(
   error: unknown,
   signal: AbortSignal,
 ): Promise<(Float32Array | Refusal)[]> {
-  if (texts.length === 1) return [{ refused: error instanceof KsError ? error.message : String(error) }]
+  if (texts.length === 1) return await insist(embedder, texts, error, signal)
   const half = Math.ceil(texts.length / 2)
   const found: (Float32Array | Refusal)[] = []
   for (const part of [texts.slice(0, half), texts.slice(half)]) {
@@ -48,4 +51,23 @@ async function divide(
     }
   }
   return found
+}
+
+/** The vector of one text whose request failed, or why there is none. */
+async function insist(
+  embedder: Embedder,
+  text: string[],
+  first: unknown,
+  signal: AbortSignal,
+): Promise<(Float32Array | Refusal)[]> {
+  let last = first
+  for (let answers = 1; answers < UNUSABLE_ANSWERS && !isRefusal(last); answers++) {
+    try {
+      return await embedder.embed(text, 'document', signal)
+    } catch (error) {
+      if (!isAboutTexts(error)) throw error
+      last = error
+    }
+  }
+  return [{ refused: last instanceof KsError ? last.message : String(last) }]
 }

@@ -217,9 +217,10 @@ export class VectorFiller {
         await db.write(() => db.run('DELETE FROM vectors_due WHERE space_key = ?', spaceKey))
         return
       }
-      const embedder = context.models.embedder(embeddingReference(space), account(context, space))
+      const { key, dimension } = activeVectorSpace(db, space) ?? {}
+      const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
       const size = this.#requestSize(spaceKey, embedder)
-      const nodes = dueNodes(db, spaceKey, activeVectorSpace(db, space)?.key, size * REQUESTS_AT_ONCE)
+      const nodes = dueNodes(db, spaceKey, key, size * REQUESTS_AT_ONCE)
       if (nodes.length === 0) {
         await this.#recount(spaceKey)
         return

@@ -26,13 +26,17 @@ export interface Guarded<T> {
   budget: Budget
 }
 
-/** An embedder that takes any number of texts and splits them into requests of at most `maxBatch`. */
-export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: number): Embedder {
+/**
+ * An embedder that takes any number of texts and splits them into requests of at most `maxBatch`.
+ *
+ * @param dimension of the vectors that these are to be compared with, where there are some
+ */
+export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: number, dimension?: number): Embedder {
   const embedBatch = async (texts: string[], purpose: 'query' | 'document', signal: AbortSignal) => {
     const estimate = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
     const reserved = model.budget.reserve('embeddingTokens', estimate)
     try {
-      const call = (inner: AbortSignal) => model.raw.embed(texts, purpose, inner)
+      const call = (inner: AbortSignal) => model.raw.embed(texts, purpose, inner, dimension)
       const { vectors, tokens } = await model.guard.run(call, { signal, urgent: purpose === 'query' })
       reserved.settle(tokens ?? estimate)
       return vectors

@@ -16,11 +16,16 @@ export interface Provider {
 }
 
 export interface ProviderEmbedder {
-  /** Unit-length, finite vectors of one dimension, one a text; `tokens` where the provider counted them. */
+  /**
+   * Unit-length, finite vectors of one dimension, one a text; `tokens` where the provider counted them.
+   *
+   * @param dimension that the vectors must have, where there are some that they are to be compared with
+   */
   embed(
     texts: string[],
     purpose: 'query' | 'document',
     signal: AbortSignal,
+    dimension?: number,
   ): Promise<{ vectors: Float32Array[]; tokens?: number }>
 }
 

@@ -72,9 +72,10 @@ export interface ProviderDescription {
 export interface ModelRegistry {
   /**
    * @param account who pays; the deployment where absent
+   * @param dimension of the vectors that an embedder's are to be compared with, where there are some
    * @throws KsError `unavailable` when this daemon does not have the model
    */
-  embedder(reference: ModelReference, account?: BudgetAccount): Embedder
+  embedder(reference: ModelReference, account?: BudgetAccount, dimension?: number): Embedder
   generator(reference: ModelReference, account?: BudgetAccount): Generator
   reranker(reference: ModelReference, account?: BudgetAccount): RerankModel
   speaker(reference: ModelReference): Speaker
@@ -131,10 +132,14 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
   }
 
   return {
-    embedder(reference, account) {
+    embedder(reference, account, dimension) {
       const { raw, guard, model, settings } = find(reference, 'embedding').embedder(reference.model)
       const maxBatch = model.maxBatch ?? settings.maxBatch
-      return guardedEmbedder({ reference: { ...reference }, raw, guard, budget: budgetOf(account) }, maxBatch)
+      return guardedEmbedder(
+        { reference: { ...reference }, raw, guard, budget: budgetOf(account) },
+        maxBatch,
+        dimension,
+      )
     },
     generator(reference, account) {
       const { raw, guard } = find(reference, 'generation').generator(reference.model)

@@ -44,9 +44,18 @@ function adviceOf(error: unknown, model: string): string | undefined {
   return isRefused ? CHANGE : undefined
 }
 
-/** Whether a provider refused what it was sent, so that other texts may succeed. */
+/** Whether a failure may be due to what the provider was sent, so that other texts may succeed. */
 export function isAboutTexts(error: unknown): boolean {
+  return isRefusal(error) || (error instanceof KsError && isMalformed(error.cause))
+}
+
+/** Whether a provider says itself that it does not take what it was sent. */
+export function isRefusal(error: unknown): boolean {
   if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
   const { kind, status = 0 } = error.cause
-  return kind === 'malformed' || kind === 'context-too-long' || (kind === 'status' && [400, 413, 422].includes(status))
+  return kind === 'context-too-long' || (kind === 'status' && [400, 413, 422].includes(status))
+}
+
+function isMalformed(cause: unknown): boolean {
+  return cause instanceof ProviderFailure && cause.kind === 'malformed'
 }

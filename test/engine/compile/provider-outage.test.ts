@@ -216,6 +216,32 @@ describe('a text that the embedding model refuses', () => {
   })
 })
 
+describe('one answer of an embedding provider that cannot be used, before and after good ones', () => {
+  const ONE = { 'lighthouse.md': FILES['lighthouse.md'] }
+
+  it.each([
+    ['is broken', { kind: 'malformed' }],
+    ['holds no number', { kind: 'number', text: 'null' }],
+  ] as const)('refuses no passage for good when it %s', async (_, fault) => {
+    fake.script(fault)
+    await ingest(test.engine, ADA, spaceId, ONE)
+    await expect
+      .poll(async () => (await status()).summaries.denseVector, { timeout: 20_000 })
+      .toMatchObject({ total: 1, ready: 1, failed: 0 })
+  })
+
+  it('is not what later ones are measured by when it has other dimensions and is the first after a start', async () => {
+    await ingest(test.engine, ADA, spaceId, ONE)
+    await test.reopen()
+    fake.script({ kind: 'dimension', dimension: 7 })
+    const first = (await degraded()).metrics
+    expect(first).toMatchObject({ degraded: true, denseCandidateCount: 0 })
+    await expect
+      .poll(async () => (await degraded()).metrics, { timeout: 20_000 })
+      .toMatchObject({ degraded: false, denseCandidateCount: 1 })
+  })
+})
+
 describe('bytes that are sent again in an outage', () => {
   it('are not compiled again: their document is published already', async () => {
     fake.always({ kind: 'status', status: 429 })

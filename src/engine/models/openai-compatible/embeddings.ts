@@ -6,18 +6,23 @@ import { countAt, isRecord, listAt, readJson, recordAt } from './json.js'
 /** 1,000 vectors of 3,072 numbers written with 17 digits. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** `POST /embeddings`. The dimension of the first good answer holds for the life of the embedder. */
+/**
+ * `POST /embeddings`. Vectors have the dimension that the operator or the caller expects. Where neither does, that of a
+ * good answer holds until one of another comes, which is refused: which of the two was wrong, nobody can tell.
+ */
 export function openAiEmbedder(endpoint: Endpoint, model: EmbeddingModel): ProviderEmbedder {
-  let dimension = model.dimension
+  let seen: number | undefined
   return {
-    async embed(texts, purpose, signal) {
+    async embed(texts, purpose, signal, dimension) {
       const prefix = (purpose === 'query' ? model.queryPrefix : model.documentPrefix) ?? ''
       const input = texts.map((text) => prepare(prefix + text, model.maxChars))
       const body = { model: model.name, input, encoding_format: 'float' }
       const answer = await endpoint.post('embeddings', body, signal)
       const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
-      const vectors = readVectors(json, texts.length, dimension)
-      dimension = vectors[0]?.length ?? dimension
+      const expected = model.dimension ?? dimension ?? seen
+      seen = undefined
+      const vectors = readVectors(json, texts.length, expected)
+      seen = vectors[0]?.length
       const usage = recordAt(json, 'usage')
       const tokens = countAt(usage, 'total_tokens') ?? countAt(usage, 'prompt_tokens')
       return tokens === undefined ? { vectors } : { vectors, tokens }

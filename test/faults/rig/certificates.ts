@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+interface Certificate {
+  key: string
+  cert: string
+}
+
+/** Two certificates for `localhost`: one that a process trusts which is given `authority`, and one that nobody does. */
+export interface TestCertificates {
+  trusted: Certificate
+  untrusted: Certificate
+  /** a file for `NODE_EXTRA_CA_CERTS` */
+  authority: string
+  remove(): void
+}
+
+/** Why there are no certificates here; undefined where there are. */
+export const opensslTrouble = spawnSync('openssl', ['version']).status === 0 ? undefined : 'openssl is not here'
+
+export function makeCertificates(): TestCertificates {
+  const folder = mkdtempSync(join(tmpdir(), 'ks-certificates-'))
+  const make = (name: string): Certificate => {
+    const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
+    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost']
+    const made = spawnSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject],
+      { encoding: 'utf8' },
+    )
+    if (made.status !== 0) throw new Error(`openssl: ${made.stderr}`)
+    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+  }
+  return {
+    trusted: make('trusted'),
+    untrusted: make('untrusted'),
+    authority: join(folder, 'trusted.pem'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
