@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../../src/client/client.js'
 import { findDaemon } from '../../src/client/local-daemon.js'
+import { NODE_FLAGS, RUNTIME_SETTINGS } from '../../src/client/start-daemon.js'
 
 /** A daemon of a private data directory, for benches and for tests that kill it. */
 export interface BenchDaemon {
@@ -86,7 +87,8 @@ export function endedChildrenCpuMs(): number {
 }
 
 /**
- * Starts `ksd` in the foreground on a free port and waits until it is ready.
+ * Starts `ksd` in the foreground on a free port, with the flags and settings that `ks` starts it with, and waits until it
+ * is ready.
  *
  * @param program another file that does what `bin/ksd.js` does
  */
@@ -95,8 +97,9 @@ export async function startDaemon(
   extra: Record<string, string> = {},
   program = KSD,
 ): Promise<BenchDaemon> {
-  const args = [program, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
-  const child = spawn(process.execPath, args, { env: privateEnv(dataDir, extra), stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = [...NODE_FLAGS, program, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
+  const env = privateEnv(dataDir, { ...RUNTIME_SETTINGS, ...extra })
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4000)

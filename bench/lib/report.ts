@@ -45,6 +45,11 @@ export function report(name: string, figures: Figure[]): void {
   if (failed.length > 0) process.exitCode = 1
 }
 
+/** Prints figures at once, one a line, for a bench that goes on. */
+export function printFigures(figures: readonly Figure[]): void {
+  for (const figure of figures) process.stdout.write(`${row(figure, undefined).join('  ').trimEnd()}\n`)
+}
+
 function row(figure: Figure, before: Figure | undefined): string[] {
   const verdict = figure.bar === undefined ? '' : holds(figure) ? 'pass' : 'FAIL'
   const note = figure.note === undefined ? '' : ` (${figure.note})`

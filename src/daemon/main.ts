@@ -5,6 +5,7 @@ import type { DaemonMode } from '../local/daemon-file.js'
 import { localDirs } from '../local/dirs.js'
 import { diskError } from '../local/disk-error.js'
 import { StoreRefused } from '../local/store-refused.js'
+import { collectEarly } from './heap-growth.js'
 import { DataDirOwned, type RunningDaemon, startDaemon } from './run.js'
 import { programVersion } from './version.js'
 
@@ -49,6 +50,7 @@ export async function main(argv: string[]): Promise<void> {
 }
 
 async function run(flags: Flags): Promise<void> {
+  collectEarly()
   process.umask(0o077) // whatever is written below the data directory is for its owner alone
   try {
     const daemon = await startDaemon({
