@@ -27,6 +27,11 @@ export async function plainReply(
   checkResponses: boolean,
 ): Promise<Reply> {
   const result = await call(operation.handler, input)
+  return replyTo(operation, result, request, checkResponses)
+}
+
+/** The reply to what an operation gives back. */
+export function replyTo(operation: Operation, result: unknown, request: Headers, checkResponses = false): Reply {
   const { status, body } =
     operation.status === undefined
       ? (result as { status: number; body: unknown })

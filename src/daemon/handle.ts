@@ -8,7 +8,7 @@ import { linkAbort } from '../lib/abort.js'
 import { newId } from '../lib/ids.js'
 import { diskError } from '../local/disk-error.js'
 import type { DiskRoom } from '../local/disk-room.js'
-import { plainReply, streamedResponse } from './answer.js'
+import { plainReply, replyTo, streamedResponse } from './answer.js'
 import { requireScope } from './auth/scopes.js'
 import type { Session, TokenVerifier } from './auth/tokens.js'
 import type { PreviewLinks } from './chat/previews.js'
@@ -194,7 +194,8 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
     operator: session?.operator ?? false,
   }
   if (route.events !== undefined) return stream(exchange, operation, input)
-  const work = () => plainReply(operation, input, request.headers, options.checkResponses)
+  const work = (caller = session?.caller) =>
+    plainReply(operation, { ...input, caller }, request.headers, options.checkResponses)
   if (key === undefined || session === undefined) return toResponse(await work(), base)
   const claim = {
     caller: session.caller,
@@ -204,10 +205,11 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
       target: `${exchange.pathname}?${queryText(request.url)}`,
       body: json?.text,
     }),
-    ...(form === undefined ? {} : { content: form.digest }),
+    ...(form === undefined ? {} : { content: form }),
     ...(route.shownOnce === undefined ? {} : { secrets: route.shownOnce }),
   }
-  return toResponse(await underKey(options.deps.engine, claim, work), base)
+  const replyOf = (result: unknown) => replyTo(operation, result, request.headers)
+  return toResponse(await underKey(options.deps.engine, claim, replyOf, work), base)
 }
 
 async function stream(exchange: Exchange, operation: Operation, input: object): Promise<Response> {

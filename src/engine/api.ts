@@ -70,6 +70,8 @@ export interface Caller {
   subject: string
   /** the daemon's own work, such as a schedule: no scope of a source holds it up, and no token stands for it */
   isDaemon?: true
+  /** of a request under an Idempotency-Key: keeps its answer, inside the transaction of its effect; see `writeAnswer` */
+  answered?: (answer: unknown) => void
 }
 
 export interface Page<T> {
@@ -97,6 +99,12 @@ export interface UploadFile {
  * An upload in progress. Each `add` resolves when the file's bytes are durable; nothing is visible and nothing is
  * promised until `commit` resolves. `abort` forgets everything that was added.
  */
+export interface UploadOptions {
+  many: boolean
+  /** what the request is answered with; absent where more follows than the upload */
+  answer?: (items: AcceptedDocument[]) => unknown
+}
+
 export interface Upload {
   /** @throws KsError `upload-too-large`, `quota-exceeded` */
   add(file: UploadFile): Promise<void>
@@ -166,7 +174,7 @@ export interface Engine {
       variant: string | undefined,
     ): Promise<ItemAsset>
     /** Admits an upload of one file (`single`) or many. @throws KsError `not-found`, `capacity-exceeded` */
-    upload(caller: Caller, spaceId: string, options: { many: boolean }): Promise<Upload>
+    upload(caller: Caller, spaceId: string, options: UploadOptions): Promise<Upload>
     /** Makes the bulk job that counts the items of a committed bulk upload. */
     bulkUpload(caller: Caller, spaceId: string, items: AcceptedDocument[]): Promise<BulkUpload>
     /** Waits until a document is published or failed; for `compilation: inline`. */
@@ -226,8 +234,11 @@ export interface Engine {
      * @throws KsError `idempotency-conflict` for another request under the key, or while the first still runs
      */
     begin(caller: Caller, key: string, fingerprint: string): StoredResponse | undefined
+    /** Keeps the answer inside the caller's transaction. */
+    keep(caller: Caller, key: string, response: StoredResponse): void
+    /** Keeps the answer, where it is not the one that is kept already. */
     finish(caller: Caller, key: string, response: StoredResponse): void
-    /** Gives the key back: the request had no effect. */
+    /** Gives the key back, unless an answer was kept with the effect: the request had none. */
     abandon(caller: Caller, key: string): void
   }
   /** Whether a token id was revoked. */

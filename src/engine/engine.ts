@@ -60,6 +60,7 @@ import { createFileSystem } from './vfs/vfs.js'
 import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 import { createSnapshots } from './workspaces/operations.js'
+import { writeAnswer } from './write-answer.js'
 
 /**
  * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
@@ -281,15 +282,11 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
     upload: async (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
     async bulkUpload(caller, spaceId, items) {
-      const bulkJobId = await db.write(() =>
-        insertBulkJob(
-          db,
-          findSpace(db, caller.tenant, spaceId),
-          'document_upload',
-          items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id })),
-        ),
-      )
-      return { bulkJobId, total: items.length, items }
+      const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
+      return writeAnswer(db, caller, () => {
+        const space = findSpace(db, caller.tenant, spaceId)
+        return { bulkJobId: insertBulkJob(db, space, 'document_upload', made), total: items.length, items }
+      })
     },
     async settled(caller, spaceId, accepted) {
       await runner.settled(accepted.compilationJob.id)

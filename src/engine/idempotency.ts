@@ -25,8 +25,20 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
       'SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?',
       ...[caller.tenant, caller.subject, key],
     )
+  /** what was kept with its effect stays */
   const remove = (caller: Caller, key: string) =>
-    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', caller.tenant, caller.subject, key)
+    db.run(
+      'DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND status IS NULL',
+      ...[caller.tenant, caller.subject, key],
+    )
+  const keep = (caller: Caller, key: string, { status, headers, body, content }: StoredResponse) =>
+    db.run(
+      `UPDATE idempotency SET status = ?, headers = ?, body = ?,
+         fingerprint = fingerprint || iif(instr(fingerprint, '${JOINT}') = 0, ?, '')
+       WHERE tenant = ? AND subject = ? AND key = ?`,
+      ...[status, JSON.stringify(headers), body, content === undefined ? '' : `${JOINT}${content}`],
+      ...[caller.tenant, caller.subject, key],
+    )
   /** how requests ended while nothing could be written: what was done stays done, and its key stays usable */
   const unwritten = new Map<string, () => void>()
   const end = (caller: Caller, key: string, write: () => void) => {
@@ -70,16 +82,11 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
       unwritten.delete(id)
       return kept
     },
+    keep,
     finish(caller, key, response) {
-      end(caller, key, () =>
-        db.run(
-          `UPDATE idempotency SET status = ?, headers = ?, body = ?, fingerprint = fingerprint || ?
-           WHERE tenant = ? AND subject = ? AND key = ?`,
-          ...[response.status, JSON.stringify(response.headers), response.body],
-          ...[response.content === undefined ? '' : `${JOINT}${response.content}`],
-          ...[caller.tenant, caller.subject, key],
-        ),
-      )
+      const kept = find(caller, key)
+      if (kept?.status === response.status && kept.body === response.body) return
+      end(caller, key, () => keep(caller, key, response))
     },
     abandon(caller, key) {
       end(caller, key, () => remove(caller, key))

@@ -47,11 +47,14 @@ const identity: Identity = {
   startedAt: new Date().toISOString(),
 }
 
-/** The daemon's application inside the test's process, with an engine on a data directory of its own. */
+/**
+ * The daemon's application inside the test's process, with an engine on a data directory of its own, or on one that is
+ * there and then goes with it.
+ */
 export async function startEdge(
-  options: { settings?: { readonly [N in keyof Settings]?: unknown }; engine?: Engine } = {},
+  options: { settings?: { readonly [N in keyof Settings]?: unknown }; engine?: Engine; dataDir?: string } = {},
 ): Promise<TestEdge> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ks-edge-'))
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'ks-edge-'))
   const layout = prepareDataDir(dataDir, { allowNetworkDisk: true })
   const { settings } = loadSettings({ file: layout.config, env: {}, flags: options.settings ?? {} })
   const { compilation, egressAllow } = settings

@@ -18,7 +18,10 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
     getMultimodalAsset: ({ caller, params, query }) =>
       documents.itemAsset(caller, params.id, params.documentId, params.itemId, query.variant),
     uploadDocument: async ({ caller, params, receive }) => {
-      const upload = await documents.upload(caller, params.id, { many: false })
+      const upload = await documents.upload(caller, params.id, {
+        many: false,
+        answer: ([body]) => ({ status: 202, body }),
+      })
       const [accepted] = await takeIn(upload, receive)
       if (accepted === undefined) throw new KsError('upload-failed', 'the upload was taken in without a document')
       if (compilation === 'durable') return { status: 202, body: accepted }

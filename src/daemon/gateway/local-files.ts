@@ -33,7 +33,7 @@ export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
       admit(operator)
       await spaces.get(caller, body.knowledgeSpaceId)
       checkFolder(body.folder, dataDir)
-      const watch = await localFiles.addWatch(caller, body)
+      const watch = await localFiles.addWatch(caller, body, shown)
       watching.changed(body.acceptMissing ? watch.id : undefined)
       return shown(watch)
     },

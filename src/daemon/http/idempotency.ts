@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { KsError } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, Engine } from '../../engine/api.js'
+import type { FormReader } from './multipart.js'
 import type { Reply } from './reply.js'
 
 /** @throws KsError `invalid-request` */
@@ -32,38 +33,59 @@ export interface Claim {
   caller: Caller
   key: string
   fingerprint: string
-  /** reads an upload where `work` has not, and tells what it held */
-  content?: () => Promise<string>
+  /** of an upload */
+  content?: Pick<FormReader, 'digest' | 'digestOfRead'>
   /** keys of the answer whose values are not kept */
   secrets?: readonly string[]
 }
 
-/** Runs `work` under a key: the first request of a key does the work, the same one again gets the kept answer. */
-export async function underKey(engine: Engine, claim: Claim, work: () => Promise<Reply>): Promise<Reply> {
+/**
+ * Runs `work` under a key: the first request of a key does the work, the same one again gets the kept answer. An operation
+ * that is one write keeps its answer in the transaction of that write, for which `work` is given a caller.
+ *
+ * @param replyOf the reply to what an operation gives back
+ */
+export async function underKey(
+  engine: Engine,
+  claim: Claim,
+  replyOf: (result: unknown) => Reply,
+  work: (caller: Caller) => Promise<Reply>,
+): Promise<Reply> {
   const { caller, key } = claim
   const kept = engine.idempotency.begin(caller, key, claim.fingerprint)
   if (kept !== undefined) {
     const { content, ...stored } = kept
-    if (content !== undefined && content !== (await claim.content?.()))
+    if (content !== undefined && content !== (await claim.content?.digest()))
       throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another upload')
     return { ...stored, headers: { ...stored.headers, 'idempotency-replayed': 'true' } }
+  }
+  const stored = ({ status, body, headers }: Reply, content: string | undefined) =>
+    typeof body === 'string'
+      ? {
+          ...{ status, body: withoutSecrets(body, claim.secrets ?? []), headers },
+          ...(content === undefined ? {} : { content }),
+        }
+      : undefined
+  let isOver = false
+  const answered = (result: unknown) => {
+    // what goes on behind the answer answers nothing any more
+    const response = isOver ? undefined : stored(replyOf(result), claim.content?.digestOfRead())
+    if (response !== undefined) engine.idempotency.keep(caller, key, response)
   }
   let reply: Reply
   let content: string | undefined
   try {
-    reply = await work()
-    content = await claim.content?.()
+    reply = await work({ ...caller, answered })
+    content = await claim.content?.digest()
   } catch (error) {
     engine.idempotency.abandon(caller, key)
     throw error
+  } finally {
+    isOver = true
   }
-  const { status, body, headers } = reply
-  if (typeof body === 'string')
-    engine.idempotency.finish(caller, key, {
-      ...{ status, body: withoutSecrets(body, claim.secrets ?? []), headers },
-      ...(content === undefined ? {} : { content }),
-    })
-  else engine.idempotency.abandon(caller, key)
+  const response = stored(reply, content)
+  if (response === undefined) engine.idempotency.abandon(caller, key)
+  else engine.idempotency.finish(caller, key, response)
   return reply
 }
 

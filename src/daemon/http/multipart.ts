@@ -36,6 +36,8 @@ export interface FormReader {
   receive: ReceiveUpload
   /** Reads the body where nobody has. @returns what the form said, as a digest; see FormDigest */
   digest(): Promise<string>
+  /** The same of a body that was read to its end. */
+  digestOfRead(): string
 }
 
 /** files that wait for their last fsync while the next ones stream in */
@@ -82,6 +84,7 @@ export function multipartReader(
       if (reception === undefined) await receive(({ content }) => finished(content.resume()))
       return reception?.digest() ?? ''
     },
+    digestOfRead: () => reception?.digest() ?? '',
   }
 }
 
@@ -117,6 +120,7 @@ class Reception {
   readonly #digest: FormDigest | undefined
   readonly #failed: Promise<never>
   #fileBytes = 0
+  #said: string | undefined
   #fail: (error: unknown) => void = () => {}
   #failure: { error: unknown } | undefined
 
@@ -168,7 +172,8 @@ class Reception {
   }
 
   digest(): string {
-    return this.#digest?.digest(this.#texts) ?? ''
+    this.#said ??= this.#digest?.digest(this.#texts) ?? ''
+    return this.#said
   }
 
   async #pump(source: Readable, maxBytes: number, pace: Pace): Promise<void> {

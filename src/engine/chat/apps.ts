@@ -9,6 +9,7 @@ import { isBuiltin } from '../models/registry.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readable } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 import { given } from './given.js'
 
 /** An application that proved itself by one of its keys. */
@@ -73,7 +74,7 @@ const HINT_CHARACTERS = 4
 /** @throws KsError `not-found` for a space of another tenant, `unavailable` for an unknown model, `capacity-exceeded` */
 export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
   const { db } = context
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', caller.tenant)
     if ((held?.n ?? 0) >= CHAT_LIMITS.appsPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
@@ -116,7 +117,7 @@ export async function updateApp(
   body: ChatAppUpdate,
 ): Promise<ChatApp> {
   const { db } = context
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const { id: _, createdAt: __, updatedAt: ___, ...before } = findApp(db, caller, id)
     const fields = changed(before, body)
     assertUsable(context, caller, body)
@@ -130,7 +131,7 @@ export async function updateApp(
 }
 
 export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
-  await db.write(() => {
+  await writeAnswer(db, caller, () => {
     findApp(db, caller, id)
     db.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', caller.tenant, caller.subject, id)
   })
@@ -139,7 +140,7 @@ export async function deleteApp(db: Database, caller: Caller, id: string): Promi
 /** Makes a key. It is kept as a hash only, so this answer is the last that knows it. */
 export async function createKey(db: Database, caller: Caller, appId: string): Promise<NewChatAppKey> {
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     findApp(db, caller, appId)
     const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', appId)
     if ((held?.n ?? 0) >= CHAT_LIMITS.keysPerApp)
@@ -160,7 +161,7 @@ export function listKeys(db: Database, caller: Caller, appId: string): { items: 
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
 export async function revokeKey(db: Database, caller: Caller, appId: string, keyId: string): Promise<void> {
-  await db.write(() => {
+  await writeAnswer(db, caller, () => {
     findApp(db, caller, appId)
     const { changes } = db.run(
       'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',

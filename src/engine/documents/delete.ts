@@ -9,6 +9,7 @@ import { findSpace, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import { NAMED_BY_WORKSPACE } from '../workspaces/store.js'
+import { writeAnswer } from '../write-answer.js'
 import { endCommit } from './staged-commits.js'
 import { type DocumentRow, lookupDocument } from './store.js'
 
@@ -46,7 +47,7 @@ async function removeDocuments(
   held: Lease[],
 ): Promise<BulkDelete> {
   const { db } = context
-  const outcome = await db.write(() => {
+  const removeAll = () => {
     const space = findSpace(db, caller.tenant, spaceId)
     const wanted = [...new Set(documentIds)]
     const rows = wanted.map((id) => ({ id, row: lookupDocument(db, caller, space.key, id) }))
@@ -70,24 +71,38 @@ async function removeDocuments(
       space.key,
     )?.seq
     return { bulkJobId, rows, removed, ranges, seq: seq ?? 0 }
-  })
+  }
+  // whether nobody else holds the bytes shows only afterwards
+  const outcome = await writeAnswer(db, caller, removeAll, (done) => toReport(done, new Set()))
   if (outcome.ranges.length > 0)
     await context.indexes.apply(spaceId, { seq: outcome.seq, add: [], remove: outcome.ranges.flatMap(keysOf) })
   context.wake()
-  const items: BulkDelete['items'] = []
-  for (const { id, row } of outcome.rows) {
-    const gone = outcome.removed.get(id)
-    const objectDeleted = row === undefined ? false : await removeUnreferenced(context, row.object_key)
-    items.push({
+  const withBytes = new Set<string>()
+  for (const { id, row } of outcome.rows)
+    if (row !== undefined && (await removeUnreferenced(context, row.object_key))) withBytes.add(id)
+  return toReport(outcome, withBytes)
+}
+
+interface Outcome {
+  bulkJobId: string
+  rows: { id: string; row: DocumentRow | undefined }[]
+  removed: Map<string, Removed>
+}
+
+/** @param withBytes ids of documents whose bytes are gone too */
+function toReport({ bulkJobId, rows, removed }: Outcome, withBytes: ReadonlySet<string>): BulkDelete {
+  const items = rows.map(({ id, row }): BulkDelete['items'][number] => {
+    const gone = removed.get(id)
+    return {
       documentId: id,
       status: row === undefined ? 'not_found' : 'deleted',
-      objectDeleted,
+      objectDeleted: withBytes.has(id),
       artifactsDeleted: gone?.artifacts ?? 0,
       nodesDeleted: gone?.nodes ?? 0,
       projectionsDeleted: gone?.projections ?? 0,
-    })
-  }
-  return { bulkJobId: outcome.bulkJobId, total: items.length, items }
+    }
+  })
+  return { bulkJobId, total: items.length, items }
 }
 
 function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {

@@ -8,6 +8,7 @@ import { askerOf, mayKnow } from '../sources/permissions.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { writeAnswer } from '../write-answer.js'
 import { type DocumentRow, lookupDocument, toAsset } from './store.js'
 
 /** Queues documents to be compiled again; a document that is being compiled already keeps its job. */
@@ -18,7 +19,7 @@ export async function reindexDocuments(
   which: { all: true } | { documentIds: string[] },
 ): Promise<BulkReindex> {
   const { db } = context
-  const result = await db.write(() => {
+  const result = await writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     const wanted = select(db, caller, space, which)
     assertRoomForReindex(context, space, wanted.filter(({ row }) => row !== undefined).length)

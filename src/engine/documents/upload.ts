@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller, Upload, UploadFile } from '../api.js'
+import type { Caller, Upload, UploadFile, UploadOptions } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { beginJob, endedInVain, latestJob, toTicket } from '../jobs/store.js'
 import { findSource } from '../sources/store.js'
@@ -10,6 +10,7 @@ import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
+import { writeAnswer } from '../write-answer.js'
 import { isReferenced } from './delete.js'
 import { provisionalType, storedName, virtualName } from './filename.js'
 import { failUpload, moveCommit } from './staged-commits.js'
@@ -31,12 +32,7 @@ const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
  * one transaction that makes assets and jobs. Only the last one is the acknowledgement; a crash before it leaves
  * temporary files or unreferenced objects, never a row without bytes.
  */
-export function beginUpload(
-  context: EngineContext,
-  caller: Caller,
-  spaceId: string,
-  options: { many: boolean },
-): Upload {
+export function beginUpload(context: EngineContext, caller: Caller, spaceId: string, options: UploadOptions): Upload {
   const { db, objects } = context
   const { limits } = context.options
   const space = findSpace(db, caller.tenant, spaceId)
@@ -72,7 +68,7 @@ export function beginUpload(
       if (sourceId !== undefined) findSource(db, caller, space, sourceId)
       ended = true
       try {
-        return await commitUpload(context, caller, space, sourceId ?? null, received)
+        return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
       } catch (error) {
         await forget(context, received, error)
         throw error
@@ -91,6 +87,7 @@ async function commitUpload(
   space: SpaceRow,
   sourceId: string | null,
   received: Received[],
+  answer: UploadOptions['answer'],
 ): Promise<AcceptedDocument[]> {
   const { db, objects, options } = context
   // crawls and imports that began while there was room
@@ -118,7 +115,7 @@ async function commitUpload(
   })
   await objects.syncStaged(received.map(({ staged }) => staged))
   await objects.publish(received.map((item) => ({ staged: item.staged, key: item.objectKey })))
-  const accepted = await db.write(() => {
+  const admitAll = () => {
     const live = findSpace(db, space.tenant, space.id)
     // it may have been deleted while the bytes came in
     if (sourceId !== null) findSource(db, caller, live, sourceId)
@@ -128,7 +125,8 @@ async function commitUpload(
     // several uploads may have been let in at once
     if (added.length > 0) assertRawBytes(context, space)
     return made
-  })
+  }
+  const accepted = await (answer === undefined ? db.write(admitAll) : writeAnswer(db, caller, admitAll, answer))
   context.wake()
   return accepted
 }

@@ -7,6 +7,7 @@ import type { DocumentRow } from '../documents/store.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { writeAnswer } from '../write-answer.js'
 import { insertBulkJob } from './jobs.js'
 import { endedInVain, findJob, type JobRow, latestJob, toJob } from './store.js'
 
@@ -18,7 +19,7 @@ import { endedInVain, findJob, type JobRow, latestJob, toJob } from './store.js'
  */
 export async function retryJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
   const { db } = context
-  const job = await db.write(() => {
+  const job = await writeAnswer(db, caller, () => {
     const row = findJob(db, caller, id)
     const space = spaceByKey(db, row.space_key)
     const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', row.doc_key)
@@ -36,28 +37,36 @@ export async function retryJob(context: EngineContext, caller: Caller, id: strin
 /** Begins every document of a space anew whose last job failed or was canceled, and asks its provider again at once. */
 export async function retryFailed(context: EngineContext, caller: Caller, spaceId: string): Promise<RetriedJobs> {
   const { db } = context
-  const retried = await db.write(() => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    for (const waiting of db.all<JobRow>(
-      `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND run_after > 0 AND claimed_by IS NULL
+  const retried = await writeAnswer(
+    db,
+    caller,
+    () => {
+      const space = findSpace(db, caller.tenant, spaceId)
+      for (const waiting of db.all<JobRow>(
+        `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND run_after > 0 AND claimed_by IS NULL
          AND ${mayKnow('jobs.source_id')}`,
-      ...[space.key, askerOf(caller)],
-    ))
-      goOn(context, waiting)
-    const rows = failedDocuments(context, caller, space)
-    assertRoomForReindex(context, space, rows.length)
-    const items = rows.map((row) => ({ row, job: queueAgain(db, space, row) }))
-    const bulkJobId = insertBulkJob(
-      db,
-      space,
-      'document_reindex',
-      items.map(({ row, job }) => ({ documentId: row.id, jobId: job.id })),
-    )
-    return { bulkJobId, total: items.length, jobs: items.map(({ job }) => toJob(db, job)), spaceKey: space.key }
-  })
-  const { spaceKey, ...answer } = retried
-  await context.vectors.askAgain(spaceKey)
+        ...[space.key, askerOf(caller)],
+      ))
+        goOn(context, waiting)
+      const rows = failedDocuments(context, caller, space)
+      assertRoomForReindex(context, space, rows.length)
+      const items = rows.map((row) => ({ row, job: queueAgain(db, space, row) }))
+      const bulkJobId = insertBulkJob(
+        db,
+        space,
+        'document_reindex',
+        items.map(({ row, job }) => ({ documentId: row.id, jobId: job.id })),
+      )
+      return { bulkJobId, total: items.length, jobs: items.map(({ job }) => toJob(db, job)), spaceKey: space.key }
+    },
+    told,
+  )
+  await context.vectors.askAgain(retried.spaceKey)
   context.wake()
+  return told(retried)
+}
+
+function told({ spaceKey: _, ...answer }: RetriedJobs & { spaceKey: number }): RetriedJobs {
   return answer
 }
 

@@ -5,6 +5,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
 import { readable } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from './store.js'
 import { addWatch, type KeptWatch, listWatches, removeWatch } from './watches.js'
 
@@ -21,7 +22,8 @@ export interface LocalFileOperations {
   /** Watches of one tenant, or of all. */
   watches(tenant?: string): KeptWatch[]
   /** Keeps a watch; one of the same folder and space gets the new rules. @throws KsError `not-found`, `invalid-request` */
-  addWatch(caller: Caller, body: AddWatchBody): Promise<KeptWatch>
+  /** @param answer makes what the request is answered with */
+  addWatch(caller: Caller, body: AddWatchBody, answer: (watch: KeptWatch) => unknown): Promise<KeptWatch>
   /** @throws KsError `not-found` */
   removeWatch(caller: Caller, id: string): Promise<void>
 }
@@ -51,14 +53,14 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
         if (path !== undefined && !isAbsolute(path))
           throw new KsError('invalid-request', `path ${JSON.stringify(path)} must be absolute`)
       if (body.files.length + body.forget.length === 0) return { recorded: 0, forgotten: 0 }
-      return await db.write(() => {
+      return await writeAnswer(db, caller, () => {
         const space = findSpace(db, caller.tenant, spaceId)
         recordFiles(db, space.key, body)
         return { recorded: body.files.length, forgotten: forgetFiles(db, space.key, body.forget) }
       })
     },
     watches: (tenant) => listWatches(db, tenant),
-    addWatch: (caller, body) => addWatch(db, caller, body),
+    addWatch: (caller, body, answer) => addWatch(db, caller, body, answer),
     removeWatch: (caller, id) => removeWatch(db, caller, id),
   }
 }

@@ -7,6 +7,7 @@ import type { Caller } from '../api.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readable } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 
 /** A watch as it is kept; what it is doing right now is known to the process that watches. */
 export type KeptWatch = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
@@ -30,30 +31,44 @@ export function listWatches(db: Database, tenant?: string): KeptWatch[] {
   return readable(rows, toWatch)
 }
 
-export function addWatch(db: Database, caller: Caller, body: AddWatchBody): Promise<KeptWatch> {
+/** @param answer makes what the request is answered with */
+export function addWatch(
+  db: Database,
+  caller: Caller,
+  body: AddWatchBody,
+  answer: (watch: KeptWatch) => unknown,
+): Promise<KeptWatch> {
   const { knowledgeSpaceId, folder, acceptMissing: _, ...rules } = body
-  return db.write(() => {
-    const space = findSpace(db, caller.tenant, knowledgeSpaceId)
-    const known = listWatches(db, caller.tenant)
-    const ofSpace = known.filter((watch) => watch.knowledgeSpaceId === space.id && watch.folder !== folder)
-    const other = ofSpace.find((watch) => isBelow(watch.folder, folder) || isBelow(folder, watch.folder))
-    if (other !== undefined)
-      throw new KsError('invalid-request', `folder ${folder} overlaps ${other.folder}, which the space watches already`)
-    if (known.length >= LIMITS.watches)
-      throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
-    db.run(
-      `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
+  return writeAnswer(
+    db,
+    caller,
+    () => {
+      const space = findSpace(db, caller.tenant, knowledgeSpaceId)
+      const known = listWatches(db, caller.tenant)
+      const ofSpace = known.filter((watch) => watch.knowledgeSpaceId === space.id && watch.folder !== folder)
+      const other = ofSpace.find((watch) => isBelow(watch.folder, folder) || isBelow(folder, watch.folder))
+      if (other !== undefined)
+        throw new KsError(
+          'invalid-request',
+          `folder ${folder} overlaps ${other.folder}, which the space watches already`,
+        )
+      if (known.length >= LIMITS.watches)
+        throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
+      db.run(
+        `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (space_key, folder) DO UPDATE SET rules = excluded.rules`,
-      ...[newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
-    )
-    const row = db.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, space.key, folder)
-    if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
-    return toWatch(row)
-  })
+        ...[newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
+      )
+      const row = db.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, space.key, folder)
+      if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
+      return toWatch(row)
+    },
+    answer,
+  )
 }
 
 export function removeWatch(db: Database, caller: Caller, id: string): Promise<void> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const { changes } = db.run('DELETE FROM watches WHERE tenant = ? AND id = ?', caller.tenant, id)
     if (changes === 0) throw notFound('watch', id)
   })

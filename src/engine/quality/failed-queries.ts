@@ -12,6 +12,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readablePage } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
 import { questionOf, wholeQuery } from './golden-questions.js'
 import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
@@ -64,7 +65,7 @@ export async function decideFailedQuery(
   body: VerdictBody,
 ): Promise<FailedQuery> {
   const { db } = context
-  return await db.write(() => {
+  return await writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     const row = lookupFailed(db, caller, space, id)
     if (row === undefined) throw notFound('failed query', id)

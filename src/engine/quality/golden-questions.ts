@@ -13,6 +13,7 @@ import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { readablePage } from '../storage/readable.js'
 import { findTrace } from '../traces/store.js'
+import { writeAnswer } from '../write-answer.js'
 import {
   findGolden,
   type GoldenContent,
@@ -32,7 +33,7 @@ export function createGoldenQuestion(
   spaceId: string,
   body: CreateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return db.write(() => insertGolden(db, caller, findSpace(db, caller.tenant, spaceId), body))
+  return writeAnswer(db, caller, () => insertGolden(db, caller, findSpace(db, caller.tenant, spaceId), body))
 }
 
 export function listGoldenQuestions(
@@ -89,8 +90,9 @@ export function annotateGoldenQuestion(
 }
 
 export async function deleteGoldenQuestion(db: Database, caller: Caller, spaceId: string, id: string): Promise<void> {
-  const removed = await db.write(() => removeGolden(db, caller, findSpace(db, caller.tenant, spaceId), id))
-  if (!removed) throw notFound('golden question', id)
+  await writeAnswer(db, caller, () => {
+    if (!removeGolden(db, caller, findSpace(db, caller.tenant, spaceId), id)) throw notFound('golden question', id)
+  })
 }
 
 /**
@@ -103,7 +105,7 @@ export function createBadCase(
   spaceId: string,
   body: BadCaseBody,
 ): Promise<GoldenQuestion> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     const { row, bundle } = findTrace(db, caller, body.traceId)
     if (row.space_key !== space.key) throw notFound('trace', body.traceId)
@@ -143,7 +145,7 @@ function changed(
   id: string,
   change: (current: GoldenQuestion) => GoldenContent,
 ): Promise<GoldenQuestion> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     return updateGolden(db, caller, space, id, change(findGolden(db, caller, space, id)))
   })

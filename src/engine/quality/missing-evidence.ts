@@ -7,6 +7,7 @@ import type { Database } from '../storage/database.js'
 import { readable } from '../storage/readable.js'
 import { missingItemKey } from '../traces/missing-key.js'
 import { findTrace } from '../traces/store.js'
+import { writeAnswer } from '../write-answer.js'
 import type { MissingItem } from './operations.js'
 
 type Status = MissingEvidenceReview['status']
@@ -46,7 +47,7 @@ export function reviewMissingEvidence(
   item: MissingItem,
   body: ReviewBody,
 ): Promise<MissingEvidenceReview> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = assertItem(db, caller, spaceId, item)
     const current = lookupReview(db, space, item)
     const revision = current?.revision ?? 0

@@ -15,6 +15,7 @@ import { type Route, resolveMode } from '../query/mode.js'
 import { assertRoomForTraces, quotasOf } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { writeAnswer } from '../write-answer.js'
 import { estimatePlan, violationsOf } from './estimate.js'
 import { costUsd, priceOf } from './prices.js'
 import { writeCost } from './step-store.js'
@@ -49,7 +50,7 @@ export async function createTask(
   const prepared = await prepare(context, admitted, body)
   const violations = violationsOf(prepared.plan, body.limits ?? {})
   if (violations.length > 0) throw limitsExceeded(violations)
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     // the router may have taken seconds
     const space = findSpace(db, caller.tenant, body.knowledgeSpaceId)
     assertRoomForTask(context, space)

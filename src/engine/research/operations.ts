@@ -11,6 +11,7 @@ import type {
 import type { Caller, Page, PageRequest } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
+import { writeAnswer } from '../write-answer.js'
 import { createTask, planTask } from './create.js'
 import { type EventFrame, followEvents } from './events.js'
 import { listPartials, listTasks, readReport } from './read.js'
@@ -58,7 +59,7 @@ export function createResearch(
     events: async (caller, id, page, signal) => followEvents(db, runner, caller, id, page, signal),
     report: async (caller, id) => readReport(db, caller, id),
     async cancel(caller, id) {
-      const task = await db.write(() => {
+      const task = await writeAnswer(db, caller, () => {
         const row = findTask(db, caller, id)
         if (isTerminal(row.stage) || !moveTask(db, row.id, { from: row.stage, to: 'canceled', now: now() }))
           throw new KsError('already-terminal', `research task ${row.id} has already ended as ${row.stage}`)

@@ -4,6 +4,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { writeAnswer } from '../write-answer.js'
 import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from './store.js'
 
 /** The rules of a policy, without whose they are. */
@@ -51,7 +52,11 @@ export async function setTenantPolicy(
   caller: Caller,
   body: RetentionPolicyBody,
 ): Promise<RetentionPolicy> {
-  return change(context, body, () => ({ owner: { tenant: caller.tenant }, spaceId: null, tenant: caller.tenant }))
+  return change(context, caller, body, () => ({
+    owner: { tenant: caller.tenant },
+    spaceId: null,
+    tenant: caller.tenant,
+  }))
 }
 
 /** Deletes nothing: the background clean-up reads the new rules at its next turn. @throws KsError `not-found` */
@@ -61,7 +66,7 @@ export async function setSpacePolicy(
   id: string,
   body: RetentionPolicyBody,
 ): Promise<RetentionPolicy> {
-  return change(context, body, () => ownerSpace(context, caller, id))
+  return change(context, caller, body, () => ownerSpace(context, caller, id))
 }
 
 interface Owner {
@@ -87,9 +92,14 @@ async function read(context: EngineContext, find: () => Owner): Promise<Retentio
   })
 }
 
-async function change(context: EngineContext, body: RetentionPolicyBody, find: () => Owner): Promise<RetentionPolicy> {
+async function change(
+  context: EngineContext,
+  caller: Caller,
+  body: RetentionPolicyBody,
+  find: () => Owner,
+): Promise<RetentionPolicy> {
   const { db, now } = context
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const found = find()
     const row = ensure(context, found)
     if (Object.keys(body).length === 0) return toPolicy(row, found)

@@ -3,6 +3,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { findSpace } from '../spaces/store.js'
+import { writeAnswer } from '../write-answer.js'
 import { keptScope } from './permissions.js'
 import { findSource } from './store.js'
 
@@ -17,7 +18,7 @@ export function hideSource(
   id: string,
   documents: 'cascade' | 'keep',
 ): Promise<void> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     findSource(db, caller, space, id)
     db.run(

@@ -8,6 +8,7 @@ import type { AddressRule } from '../egress/addresses.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readablePage } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
@@ -32,7 +33,7 @@ export function createSource(
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
   checkConnector(body.type, content.metadata, { uri: body.uri, credentials: content.credentials ?? undefined }, mayDial)
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     const id = newId()
     const row = insertSource(
@@ -86,7 +87,7 @@ export function updateSource(
 ): Promise<Source> {
   const { db, now } = context
   readSyncPolicy(body.metadata ?? {})
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, spaceId)
     const row = findSource(db, caller, space, id)
     const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)

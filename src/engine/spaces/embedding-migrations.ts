@@ -2,9 +2,10 @@ import { KsError } from '../../contract/errors.js'
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
-import { abandon, type MigrationRow, migrationOf, toMigration } from '../compile/migration-rows.js'
+import { abandon, migrationOf, toMigration } from '../compile/migration-rows.js'
 import type { EngineContext } from '../context.js'
 import type { ModelReference } from '../models/types.js'
+import { writeAnswer } from '../write-answer.js'
 import { assertEmbedding } from './spaces.js'
 import { findSpace } from './store.js'
 
@@ -16,27 +17,32 @@ export async function startMigration(
   model: ModelReference,
 ): Promise<EmbeddingMigration> {
   const { db } = context
-  const row = await db.write(() => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    assertEmbedding(context, model)
-    const open = db.get<{ id: string }>(
-      'SELECT id FROM embedding_migrations WHERE space_key = ? AND completed_at IS NULL',
-      space.key,
-    )
-    if (open !== undefined)
-      throw new KsError(
-        'migration-active',
-        `space ${JSON.stringify(space.slug)} is moving to another embedding model already: migration ${open.id} has not ended`,
+  const row = await writeAnswer(
+    db,
+    caller,
+    () => {
+      const space = findSpace(db, caller.tenant, spaceId)
+      assertEmbedding(context, model)
+      const open = db.get<{ id: string }>(
+        'SELECT id FROM embedding_migrations WHERE space_key = ? AND completed_at IS NULL',
+        space.key,
       )
-    const id = newId()
-    const now = Date.now()
-    db.run(
-      `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
+      if (open !== undefined)
+        throw new KsError(
+          'migration-active',
+          `space ${JSON.stringify(space.slug)} is moving to another embedding model already: migration ${open.id} has not ended`,
+        )
+      const id = newId()
+      const now = Date.now()
+      db.run(
+        `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
-      ...[id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
-    )
-    return migrationOf(db, space, id)
-  })
+        ...[id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
+      )
+      return migrationOf(db, space, id)
+    },
+    (made) => toMigration(db, made),
+  )
   context.migrations.wake()
   return toMigration(db, row)
 }
@@ -54,14 +60,19 @@ export async function cancelMigration(
   id: string,
 ): Promise<EmbeddingMigration> {
   const { db } = context
-  const row = await db.write<MigrationRow>(() => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    const open = migrationOf(db, space, id)
-    if (open.completed_at !== null)
-      throw new KsError('already-terminal', `embedding migration ${id} has ended as ${open.state}`)
-    abandon(db, open, 'canceled')
-    return migrationOf(db, space, id)
-  })
+  const row = await writeAnswer(
+    db,
+    caller,
+    () => {
+      const space = findSpace(db, caller.tenant, spaceId)
+      const open = migrationOf(db, space, id)
+      if (open.completed_at !== null)
+        throw new KsError('already-terminal', `embedding migration ${id} has ended as ${open.state}`)
+      abandon(db, open, 'canceled')
+      return migrationOf(db, space, id)
+    },
+    (ended) => toMigration(db, ended),
+  )
   await context.migrations.ended(row)
   return toMigration(db, row)
 }

@@ -5,6 +5,7 @@ import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 import { findSpace } from './store.js'
 
 /** What a space starts with (revision 1, nobody has published another). */
@@ -55,7 +56,7 @@ export async function setRetrievalProfile(
       'provider-not-configured',
       `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`,
     )
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const space = findSpace(db, caller.tenant, id)
     const revision = profileOf(db, space.key).revision + 1
     db.run(

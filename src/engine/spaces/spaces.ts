@@ -16,6 +16,7 @@ import type { ModelReference } from '../models/types.js'
 import { retentionOf } from '../retention/policy.js'
 import type { Bindable, Database } from '../storage/database.js'
 import { readablePage } from '../storage/readable.js'
+import { writeAnswer } from '../write-answer.js'
 import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
 import { quotasOf } from './quota.js'
 import { findSpace, type SpaceRow, toSpace } from './store.js'
@@ -28,7 +29,7 @@ export async function createSpace(
   const { db } = context
   const model = body.embeddingProfile ?? context.options.defaultEmbedding
   assertEmbedding(context, model)
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const held = db.get<{ n: number }>(
       'SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL',
       caller.tenant,
@@ -83,7 +84,7 @@ export async function updateSpace(
   id: string,
   body: UpdateSpaceBody,
 ): Promise<KnowledgeSpace> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const row = findSpace(db, caller.tenant, id)
     if (body.slug !== undefined) assertSlugFree(db, caller.tenant, body.slug, row.key)
     db.run(
@@ -101,7 +102,7 @@ export async function updateSpace(
 /** Hides the space from every read at once; its rows and files are purged in the background. */
 export async function deleteSpace(context: EngineContext, caller: Caller, id: string): Promise<void> {
   const { db } = context
-  await db.write(() => {
+  await writeAnswer(db, caller, () => {
     const row = findSpace(db, caller.tenant, id)
     const now = Date.now()
     db.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', now, now, row.key)
@@ -138,7 +139,7 @@ export async function setEmbeddingProfile(
   model: ModelReference,
 ): Promise<EmbeddingProfile> {
   const { db } = context
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const row = findSpace(db, caller.tenant, id)
     const documents = db.get<{ n: number }>(
       'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',

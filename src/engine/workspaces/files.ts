@@ -11,6 +11,7 @@ import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { VirtualPath } from '../vfs/paths.js'
+import { writeAnswer } from '../write-answer.js'
 import { workspacePath } from './paths.js'
 import { type FileKey, fileItem, folderOf, liveFile, liveTree, nextChange, subtreeOf } from './store.js'
 
@@ -45,7 +46,7 @@ export async function writeFile(
       await objects.discard(staged.id)
       throw error
     }
-    return await db.write(() => {
+    return await writeAnswer(db, caller, () => {
       const { key } = findSpace(db, caller.tenant, spaceId)
       assertPlace(db, key, path)
       return putRow(db, { spaceKey: key, subject: caller.subject, now: now() }, path, file)
@@ -156,7 +157,7 @@ function assertPlace(db: Database, spaceKey: number, { path, segments }: Virtual
  * @throws KsError `invalid-request`, `not-found`, `path-taken`
  */
 export function moveFiles({ db, now }: EngineContext, caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved> {
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const { key } = findSpace(db, caller.tenant, spaceId)
     const from = workspacePath(body.oldPath, 'oldPath', 1)
     const to = workspacePath(body.newPath, 'newPath', 1)
@@ -221,7 +222,7 @@ export async function removeFiles(
   spaceId: string,
   query: FsRmQuery,
 ): Promise<Removed> {
-  const removed = await db.write(() => {
+  const removed = await writeAnswer(db, caller, () => {
     const { key } = findSpace(db, caller.tenant, spaceId)
     const parsed = workspacePath(query.path, 'path', 1)
     const [folder, base] = keyOf(parsed)

@@ -19,6 +19,7 @@ import { fromCell, readablePage } from '../storage/readable.js'
 import { cat } from '../vfs/cat.js'
 import { placeOf } from '../vfs/namespace.js'
 import { readObject } from '../vfs/workspaces.js'
+import { writeAnswer } from '../write-answer.js'
 import { workspaceName } from './paths.js'
 import { type KeptQuery, queriesOf, referenceOf, sessionOf } from './recorded.js'
 import { FOLDER_END, subtreeOf } from './store.js'
@@ -58,7 +59,7 @@ export async function createSnapshot(
   const workspace = workspaceName(body.workspace)
   const { first, past } = subtreeOf(workspace + FOLDER_END)
   const where = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
-  return db.write(() => {
+  return writeAnswer(db, caller, () => {
     const live = findSpace(db, caller.tenant, space.id)
     const held = db.get<{ files: number; bytes: number; since: number | null }>(
       `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${where}`,
@@ -188,7 +189,7 @@ export async function readSnapshotFile(
 
 /** Gone from every read at once; rows and bytes go in the background. */
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
-  await db.write(() => {
+  await writeAnswer(db, caller, () => {
     const row = findSnapshot(db, caller, id)
     db.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', now(), row.id)
   })
