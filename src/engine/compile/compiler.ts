@@ -28,6 +28,8 @@ const RECYCLE_SHARE = 0.5
 /** An aborted caller's batch may end by itself within this time; then its process is killed. */
 const ABORT_GRACE_MS = 500
 const MAX_FAILED_STARTS = 3
+/** of processes that read one file and no other: one may be the doing of somebody else, such as a system short of memory */
+const DEATHS_OF_ONE = 2
 /** somebody who edits files has the reading process kept for so long after each sign */
 const WARM_MS = 5 * 60_000
 
@@ -38,6 +40,8 @@ interface Job {
   cursor: number
   /** requests to be tried again, each alone, because their batch went down */
   again: number[]
+  /** processes that ended while they read one request alone, by its index */
+  deaths: Map<number, number>
   open: number
   settled: boolean
   settle(error?: unknown): void
@@ -55,8 +59,8 @@ interface Lane {
 /**
  * Reads files in child processes.
  *
- * Many small files share one message; a file that kills or hangs its process fails alone (`crashed`, `timeout`,
- * `limit-exceeded`) and the others of its batch are read again one by one. Concurrent calls take turns batch by batch.
+ * Many small files share one message; a file that kills its process, again when it is read alone, or hangs it fails alone
+ * (`crashed`, `timeout`, `limit-exceeded`), and the others of its batch are read again one by one. Concurrent calls take turns batch by batch.
  *
  * `compile` rejects with the signal's reason when aborted, and with `unavailable` when no process starts or the
  * compiler is closed.
@@ -99,6 +103,7 @@ class ProcessCompiler implements Compiler {
         results: new Array<CompileResult | undefined>(requests.length).fill(undefined),
         cursor: 0,
         again: [],
+        deaths: new Map(),
         open: requests.length,
         settled: false,
         settle: (error) => {
@@ -209,7 +214,7 @@ class ProcessCompiler implements Compiler {
     const unread = batch.filter((index) => job.results[index] === undefined)
     const innocent = ended.end === 'died' && !ended.started
     if (innocent) this.#countFailedStart(ended.detail)
-    if (!alone || innocent) job.again.push(...unread)
+    if (!alone || innocent || (ended.end === 'died' && isFirstDeath(job, batch))) job.again.push(...unread)
     else for (const index of unread) record(job, index, { ok: false, failure: this.#failure(job, index, ended) })
   }
 
@@ -282,6 +287,13 @@ class ProcessCompiler implements Compiler {
     const detail = ended.end === 'died' ? ` (${ended.detail})` : ''
     return { code: 'crashed', message: `${name} made the reading process end${detail}` }
   }
+}
+
+/** Whether a process died for the first time while it read this file alone. */
+function isFirstDeath({ deaths }: Job, [index = 0]: number[]): boolean {
+  const count = (deaths.get(index) ?? 0) + 1
+  deaths.set(index, count)
+  return count < DEATHS_OF_ONE
 }
 
 function hasWork(job: Job): boolean {

@@ -28,8 +28,15 @@ function children(): number[] {
   return pids.map(Number).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parse/child.js'))
 }
 
+/** Processor time of a process, in milliseconds. */
+function processorMs(pid: number): number {
+  // after the name, which may hold spaces: state is field 3, utime and stime are fields 14 and 15, in hundredths
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
 async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  for (let i = 0; i < 800 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 25))
   expect(condition()).toBe(true)
 }
 
@@ -73,6 +80,16 @@ describe('The compiler', () => {
     ])
     const alone = await compiler().compile([file('ks-fault-crash.pdf'), file('after.md')])
     expect(alone.map((result) => (result.ok ? 'ok' : result.failure.code))).toEqual(['crashed', 'ok'])
+  })
+
+  it('F07: reads a file again whose process was killed from outside while it read that file alone', async () => {
+    const made = compiler().compile([file('ks-fault-hang.md')])
+    // no start takes so long: it reads by now, and does not come to an end
+    await until(() => children().some((pid) => processorMs(pid) > 1500))
+    // the next one has no fault
+    delete process.env.KS_FAULT
+    for (const pid of children()) process.kill(pid, 'SIGKILL')
+    expect((await made).map((result) => (result.ok ? 'ok' : result.failure.code))).toEqual(['ok'])
   })
 
   it('stops a file that takes too long, and reads the others of its batch', async () => {
