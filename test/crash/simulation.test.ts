@@ -90,6 +90,19 @@ test('a document whose row was removed behind the back of the daemon is a diverg
   expect(divergences.map(({ expected }) => expected).join('\n')).toContain(removed)
 })
 
+test('an answer of the chat service that is not what was said is a divergence', { timeout: 300_000 }, async () => {
+  let query = ''
+  const { divergences } = await run(2, 60, [], async (_world, dataDir) => {
+    const sqlite = new Sqlite(dataLayout(dataDir).database, { timeout: 30_000 })
+    const row = sqlite.prepare("SELECT id, query FROM chat_messages WHERE answer <> '' ORDER BY id").get()
+    query = (row as { query: string }).query
+    sqlite.prepare("UPDATE chat_messages SET answer = 'never said' WHERE id = ?").run((row as { id: string }).id)
+    sqlite.close()
+  })
+  expect(query).not.toBe('')
+  expect(divergences).toContainEqual(expect.objectContaining({ operation: '60 end', found: 'never said' }))
+})
+
 test('a file of a workspace that holds something else than was written last is a divergence', {
   timeout: 300_000,
 }, async () => {

@@ -1,12 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../../bench/lib/daemon.js'
+import type { Fault } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 import type { PlannedFault } from './schedule.js'
 import type { World } from './world.js'
 
 const PAUSE_MS = 400
 const CHILDREN_END_MS = 60_000
+const OUTAGE_MS = 2000
+/** what the models do to every request meanwhile */
+const OUTAGES: Fault[] = [{ kind: 'status', status: 503 }, { kind: 'reset' }, { kind: 'status', status: 429 }]
 
 /** Does one fault to the daemon, and resolves when the daemon is there again. */
 export async function doFault(world: World, fault: PlannedFault): Promise<void> {
@@ -32,8 +36,12 @@ export async function doFault(world: World, fault: PlannedFault): Promise<void> 
       return killChild(world.pid, /index-child/)
     case 'kill-reader':
       return killChild(world.pid, /parse\/child/)
+    case 'outage':
+      return world.outage(OUTAGES[fault.after % OUTAGES.length] ?? { kind: 'reset' }, () =>
+        sleep(OUTAGE_MS * fault.pick),
+      )
     case 'full-disk':
-      return world.disk?.full(async () => sleep(PAUSE_MS * fault.pick))
+      return world.trouble(async () => world.disk?.full(async () => sleep(PAUSE_MS * fault.pick)))
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { cpSync, mkdtempSync } from 'node:fs'
+import { cpSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -112,7 +112,8 @@ function fullDisk(disk: SmallDisk): FullDisk | undefined {
 function keep(disk: SmallDisk): string {
   if (!disk.isMounted) return disk.path
   const kept = mkdtempSync(join(tmpdir(), 'ks-diverged-'))
-  cpSync(disk.path, kept, { recursive: true })
+  // the socket of the daemon cannot be copied
+  cpSync(disk.path, kept, { recursive: true, filter: (path) => !statSync(path).isSocket() })
   disk.remove()
   return kept
 }

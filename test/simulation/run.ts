@@ -4,8 +4,8 @@ import type { Context } from './operations/context.js'
 import { makeSpace } from './operations/spaces.js'
 import { drawSchedule, type FaultKind, type PlannedFault, type Schedule, type Step } from './schedule.js'
 import { Session } from './session.js'
-import { verifyTenant } from './verify.js'
-import { type Divergence, type FullDisk, World } from './world.js'
+import { verifyChat, verifyTenant } from './verify.js'
+import { type Divergence, EMBEDDING, type FullDisk, World } from './world.js'
 
 export interface SimulationOptions {
   seed: number
@@ -26,7 +26,8 @@ export interface Simulated {
   answered: Map<string, number>
 }
 
-const KEPT_SPACES = [2, 1]
+/** of each tenant: the model of each space that stays; the built-in one where it is undefined */
+const KEPT_SPACES = [[undefined, EMBEDDING], [undefined]]
 
 /** Runs one seed against a daemon of its own and compares what is left with what was acknowledged. */
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
@@ -41,6 +42,7 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
     await options.tamper?.(world)
     for (const session of firstOfEach(sessions))
       await verifyTenant({ session, schedule, step: stepOf('end', operations) })
+    for (const session of sessions) await verifyChat({ session, schedule, step: stepOf('end', operations) })
   } catch (error) {
     world.diverge(
       'run',
@@ -59,9 +61,9 @@ function firstOfEach(sessions: Session[]): Session[] {
 
 async function makeKeptSpaces(sessions: Session[], schedule: Schedule): Promise<void> {
   for (const [place, session] of firstOfEach(sessions).entries())
-    for (let number = 0; number < (KEPT_SPACES[place] ?? 1); number++) {
+    for (const [number, model] of (KEPT_SPACES[place] ?? []).entries()) {
       const step = stepOf('start', -1 - number)
-      await makeSpace({ session, schedule, step }, `kept-${number}`, true)
+      await makeSpace({ session, schedule, step }, `kept-${number}`, true, model)
     }
 }
 

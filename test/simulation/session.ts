@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type HttpRequest, readText } from '../../src/client/http.js'
+import type { Client } from '../../src/client/client.js'
+import type { HttpRequest } from '../../src/client/http.js'
 import { multipartBody, type UploadPart } from '../../src/client/multipart.js'
 import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../src/client/routes.js'
+import type { ChatFrame } from '../../src/contract/chat/messages.js'
+import { EndUserModel } from './chat-model.js'
 import type { Span } from './history.js'
 import type { TenantModel } from './model.js'
 import type { Step } from './schedule.js'
@@ -22,6 +25,11 @@ export interface Lost extends Span {
   kind: 'lost'
 }
 export type Outcome<K extends RouteKey> = Done<K> | Refused | Lost
+
+/** What the chat service answered; `value` where it was a success. */
+export interface ChatAnswer<T> extends Raw {
+  value: T | undefined
+}
 
 interface Parts {
   path?: Record<string, unknown>
@@ -50,6 +58,8 @@ export class Session {
   readonly world: World
   readonly tenant: TenantModel
   readonly place: number
+  /** of the chat application of the tenant; this client's alone */
+  readonly endUser: EndUserModel
   readonly #tenantPlace: number
 
   constructor(world: World, place: number, tenantPlace: number) {
@@ -59,6 +69,7 @@ export class Session {
     this.tenant = tenant
     this.place = place
     this.#tenantPlace = tenantPlace
+    this.endUser = new EndUserModel(`user-${place}`)
   }
 
   /** A read: asked again until it is answered. */
@@ -98,6 +109,58 @@ export class Session {
     }
   }
 
+  /** A request to the chat service, which knows no keys: asked once. @returns undefined when no answer came */
+  async chat<T>(step: Step, method: string, path: string, body?: object): Promise<ChatAnswer<T> | undefined> {
+    const raw = await this.#send(step, `${method} ${path}`, await this.world.chatClient(this.#tenantPlace), {
+      ...{ method, path },
+      ...bodyOf(body === undefined ? {} : { body }, {}),
+    })
+    if (raw === undefined) return undefined
+    if (raw.status >= 400) return { ...raw, value: undefined }
+    this.#count(step)
+    return { ...raw, value: JSON.parse(raw.text || 'null') }
+  }
+
+  /** A read of the chat service: asked again until it is answered. */
+  async chatRead<T>(step: Step, path: string): Promise<ChatAnswer<T>> {
+    for (let tries = 0; ; tries++) {
+      const answer = await this.chat<T>(step, 'GET', path)
+      if (answer === undefined) continue
+      if (![429, 503].includes(answer.status) || tries >= TRIES) return answer
+      await sleep(WAIT_MS)
+    }
+  }
+
+  /** An answer of the chat service in frames, read to its end; `begun` is told the name of its task. */
+  async chatStream(
+    step: Step,
+    path: string,
+    body: object,
+    begun: (task: string) => Promise<unknown>,
+  ): Promise<(Raw & { frames: ChatFrame[] }) | undefined> {
+    let stopping: Promise<unknown> | undefined
+    const client = await this.world.chatClient(this.#tenantPlace)
+    const raw = await this.#send(
+      step,
+      `POST ${path}`,
+      client,
+      { method: 'POST', path, ...bodyOf({ body }, {}) },
+      (text) => {
+        const task = /"task_id":"([^"]+)"/.exec(text)?.[1]
+        if (task !== undefined) stopping ??= begun(task)
+      },
+    )
+    await stopping
+    if (raw === undefined) return undefined
+    if (raw.status < 400) this.#count(step)
+    const frames = raw.text.split('\n\n').filter((block) => block.startsWith('data: '))
+    return { ...raw, frames: raw.status < 400 ? frames.map((block): ChatFrame => JSON.parse(block.slice(6))) : [] }
+  }
+
+  #count({ kind }: Step): void {
+    this.world.answered.set(kind, (this.world.answered.get(kind) ?? 0) + 1)
+  }
+
   /** A stream of events, read to its end; undefined where it broke off. */
   async events(step: Step, body: object): Promise<({ text: string } & Span) | undefined> {
     const raw = await this.#attempt(step, 'POST /queries', { body }, {})
@@ -117,10 +180,25 @@ export class Session {
     const headers: Record<string, string> = {}
     if (how.idempotencyKey !== undefined) headers['idempotency-key'] = how.idempotencyKey
     const signal = how.leavesAfterMs === undefined ? undefined : AbortSignal.timeout(how.leavesAfterMs)
+    return await this.#send(step, key, client, { method: key.slice(0, space), path, signal, ...bodyOf(parts, headers) })
+  }
+
+  async #send(
+    step: Step,
+    key: string,
+    client: Client,
+    request: HttpRequest,
+    told: (text: string) => void = () => undefined,
+  ): Promise<Raw | undefined> {
     const from = this.world.moments.next()
     try {
-      const response = await client.raw({ method: key.slice(0, space), path, signal, ...bodyOf(parts, headers) })
-      const text = await readText(response.body)
+      const response = await client.raw(request)
+      let text = ''
+      response.body.setEncoding('utf8')
+      for await (const piece of response.body) {
+        text += piece
+        told(text)
+      }
       const code = response.headers['x-error-code']
       const raw = { status: response.status, code: typeof code === 'string' ? code : '', text }
       this.#lookFor(step, key, text, JSON.stringify(response.headers))
@@ -135,7 +213,7 @@ export class Session {
     const { status, code, from, to, text } = raw
     const name = `${step.number} ${step.kind}`
     if (status < 400) {
-      this.world.answered.set(step.kind, (this.world.answered.get(step.kind) ?? 0) + 1)
+      this.#count(step)
       // the daemon checks its answers against the contract
       return { kind: 'done', value: JSON.parse(text || 'null'), from, to }
     }

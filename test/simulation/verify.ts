@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DocumentAsset } from '../../src/contract/gateway/documents.js'
 import { FsckCheck } from '../../src/contract/gateway/integrity.js'
 import type { SpaceModel } from './model.js'
+import { checkConversation, checkConversations } from './operations/chat.js'
 import { type Context, describe, diverge } from './operations/context.js'
 import { checkDocument, checkDocuments, checkSearch } from './operations/documents.js'
 import { checkQuestions } from './operations/quality.js'
@@ -23,6 +24,13 @@ export async function verifyTenant(context: Context): Promise<void> {
     if (space.mayBeGone(now) && (await isGone(context, space))) continue
     await verifySpace(context, space)
   }
+}
+
+/** Compares the conversations of an end user with what was answered. */
+export async function verifyChat(context: Context): Promise<void> {
+  await checkConversations(context)
+  for (const conversation of context.session.endUser.conversations.values())
+    await checkConversation(context, conversation)
 }
 
 async function isGone({ session, step }: Context, { id }: SpaceModel): Promise<boolean> {

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { type BenchDaemon, isAlive, startDaemon } from '../../bench/lib/daemon.js'
 import { Client } from '../../src/client/client.js'
 import { createToken } from '../../src/local/keys.js'
-import { Moments } from './history.js'
+import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { answerTo } from './chat-model.js'
+import { Moments, type Span } from './history.js'
 import { TenantModel } from './model.js'
 
 /** Something that the model does not allow. */
@@ -20,8 +22,13 @@ export interface FullDisk {
 }
 
 const MARKERS = ['zqalphaz', 'zqbetaz']
-/** answers are checked against the contract too */
-const DAEMON_ENV = { KS_CHECK_RESPONSES: '1' }
+/** milliseconds between two words of the stand-in of a model */
+const WORD_MS = 2
+/** how long a refusal is still explained by a trouble that is over */
+const AFTERMATH_MS = 5000
+/** The models of the stand-in: one of some spaces' vectors, one of the chat applications. */
+export const EMBEDDING = { pluginId: 'openai-compatible', provider: 'stand-in', model: 'embedder' }
+const TALKER = { pluginId: 'openai-compatible', provider: 'stand-in', model: 'talker' }
 
 /** The daemon of one run, with those who use it and what they know. */
 export class World {
@@ -35,7 +42,12 @@ export class World {
   readonly answered = new Map<string, number>()
   /** a disk of its own that can be filled, where one could be mounted */
   readonly disk: FullDisk | undefined
+  #models: FakeOpenAi | undefined
+  /** moments at which the disk was full or a provider out of order, each with what came after */
+  readonly #troubles: Span[] = []
   #tokens: string[] = []
+  readonly #chatKeys: string[] = []
+  #chatClients: Client[] = []
   #clients: Client[] = []
   #daemon: BenchDaemon | undefined
   #back: Promise<void> = Promise.resolve()
@@ -47,10 +59,16 @@ export class World {
   }
 
   async open(): Promise<void> {
+    this.#models = await startFakeOpenAi({
+      ...{ dimension: 16, deltaMs: WORD_MS },
+      answer: (messages) => answerTo(messages.at(-1)?.content ?? ''),
+    })
     await this.#start()
     const scopes = ['knowledge-spaces:*'] as const
     for (const { name } of this.tenants)
       this.#tokens.push((await createToken(this.dataDir, { tenant: name, subject: 'simulation', scopes })).token)
+    this.#connect()
+    for (const client of this.#clients) this.#chatKeys.push(await makeChatApp(client))
     this.#connect()
   }
 
@@ -66,13 +84,49 @@ export class World {
     return client
   }
 
+  /** The same as the chat application of a tenant. */
+  async chatClient(tenant: number): Promise<Client> {
+    await this.#back
+    const client = this.#chatClients[tenant]
+    if (client === undefined) throw new Error('no daemon runs')
+    return client
+  }
+
+  /** Does `work` while refusals are to be expected: of a full disk, or of a provider. */
+  async trouble(work: () => Promise<void>): Promise<void> {
+    const trouble = { from: this.moments.next(), to: Number.POSITIVE_INFINITY }
+    this.#troubles.push(trouble)
+    try {
+      await work()
+    } finally {
+      setTimeout(() => {
+        trouble.to = this.moments.next()
+      }, AFTERMATH_MS).unref()
+    }
+  }
+
+  /** Whether a refusal in this span may come from a full disk or from a provider. */
+  wasTroubled({ from, to }: Span): boolean {
+    return this.#troubles.some((trouble) => trouble.from < to && from < trouble.to)
+  }
+
+  /** The models do this to every request for as long as `work` takes. */
+  async outage(fault: Fault, work: () => Promise<void>): Promise<void> {
+    this.#models?.always(fault)
+    try {
+      await this.trouble(work)
+    } finally {
+      this.#models?.always()
+    }
+  }
+
   /** Ends the daemon and starts it again; whoever asks meanwhile waits. */
   restart(how: 'kill' | 'stop', between: () => Promise<void> = async () => undefined): Promise<void> {
     const daemon = this.#daemon
     if (daemon === undefined) throw new Error('no daemon runs')
     this.#back = (async () => {
       await daemon[how]()
-      for (const client of this.#clients) client.close()
+      this.#disconnect()
       await between()
       await this.#start()
       this.#connect()
@@ -99,9 +153,10 @@ export class World {
 
   async close(): Promise<void> {
     await this.#back.catch(() => undefined)
-    for (const client of this.#clients) client.close()
+    this.#disconnect()
     await this.#daemon?.kill()
     this.#daemon = undefined
+    await this.#models?.close()
   }
 
   dropIndexes(): void {
@@ -109,11 +164,27 @@ export class World {
   }
 
   async #start(): Promise<void> {
-    this.#daemon = await startDaemon(this.dataDir, DAEMON_ENV, process.env['KS_SIMULATED_DAEMON'])
+    const provider = { pluginId: TALKER.pluginId, provider: TALKER.provider, baseUrl: `${this.#models?.url}/v1` }
+    // answers are checked against the contract too
+    const env = { KS_CHECK_RESPONSES: '1', KS_DAEMON_PROVIDERS: JSON.stringify([provider]) }
+    this.#daemon = await startDaemon(this.dataDir, env, process.env['KS_SIMULATED_DAEMON'])
   }
 
   #connect(): void {
     const url = this.#daemon?.url ?? ''
     this.#clients = this.#tokens.map((token) => new Client({ url, token }))
+    this.#chatClients = this.#chatKeys.map((token) => new Client({ url, token }))
   }
+
+  #disconnect(): void {
+    for (const client of [...this.#clients, ...this.#chatClients]) client.close()
+  }
+}
+
+/** @returns the key of a new application that answers with the stand-in of a model */
+async function makeChatApp(client: Client): Promise<string> {
+  const app = await client.request('POST /chat-apps', { body: { name: 'Simulated', model: TALKER } })
+  const { key } = await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } })
+  if (key === null) throw new Error('an application was made without a key')
+  return key
 }

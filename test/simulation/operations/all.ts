@@ -1,3 +1,4 @@
+import { chatOperations } from './chat.js'
 import type { Operation } from './context.js'
 import { documentOperations } from './documents.js'
 import { qualityOperations } from './quality.js'
@@ -16,6 +17,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...settingOperations,
   ...upkeepOperations,
   ...researchOperations,
+  ...chatOperations,
 }
 
 /** How often each is drawn. */
@@ -29,4 +31,5 @@ export const WEIGHTS: Readonly<Record<string, number>> = {
   ...{ changeRetention: 3, changeProfile: 3, readSettings: 3, addSource: 3, changeSource: 5, removeSource: 1 },
   ...{ collect: 2, inspect: 2, askFor: 3, freeze: 3, readSnapshot: 2, removeSnapshot: 1, replay: 1 },
   ...{ startResearch: 1, readResearch: 1 },
+  ...{ say: 6, sayAndStop: 2, readChat: 3, listChats: 2, renameChat: 2, deleteChat: 1, rate: 2 },
 }

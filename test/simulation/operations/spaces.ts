@@ -1,4 +1,6 @@
+import type { z } from 'zod'
 import type { KnowledgeSpace } from '../../../src/contract/gateway/spaces.js'
+import type { ModelReference } from '../../../src/contract/primitives.js'
 import { SpaceModel } from '../model.js'
 import {
   allPages,
@@ -18,11 +20,19 @@ const createSpace: Operation = async (context) => {
 }
 
 /** Makes a space and goes on until it is known to be there, exactly once. */
-export async function makeSpace(context: Context, slug: string, isKept: boolean): Promise<void> {
+export async function makeSpace(
+  context: Context,
+  slug: string,
+  isKept: boolean,
+  embeddingProfile?: z.output<typeof ModelReference>,
+): Promise<void> {
   const { session, step } = context
   const { marker } = session.tenant
   const description = `made by ${marker} ${step.number}`
-  const body = { name: `${marker} ${slug}`, slug, description }
+  const body = {
+    ...{ name: `${marker} ${slug}`, slug, description },
+    ...(embeddingProfile === undefined ? {} : { embeddingProfile }),
+  }
   const outcome = await session.write(step, 'POST /knowledge-spaces', { body }, { always: true })
   if (outcome.kind === 'done') {
     session.tenant.spaces.push(new SpaceModel(outcome.value.id, slug, description, isKept))
