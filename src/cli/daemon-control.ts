@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findDaemon, type LocalDaemon } from '../client/local-daemon.js'
+import { findDaemon } from '../client/local-daemon.js'
 import { EXIT } from '../contract/errors.js'
-import { readDaemonFile } from '../local/daemon-file.js'
+import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
 import { dataLayout } from '../local/layout.js'
 import { CliError } from './cli-error.js'
 
@@ -9,6 +9,16 @@ export interface StopOptions {
   dataDir: string
   /** kill it when it does not leave by itself */
   force: boolean
+}
+
+/** How a daemon left: in order; at once, before everything was closed; or killed here. */
+export type StopManner = 'in-order' | 'at-once' | 'killed'
+
+export interface StoppedDaemon {
+  pid: number
+  manner: StopManner
+  /** absent where it did not answer */
+  file?: DaemonFile
 }
 
 /** A stopping daemon gives its streams 10 s; killing one before would cut them. */
@@ -23,22 +33,22 @@ const POLL_MS = 50
  *
  * @returns the daemon that was stopped, or undefined when none ran
  */
-export async function stopDaemon(options: StopOptions): Promise<LocalDaemon | undefined> {
+export async function stopDaemon(options: StopOptions): Promise<StoppedDaemon | undefined> {
   const { isLocked } = await import('../local/lock.js')
   const layout = dataLayout(options.dataDir)
   const locked = () => isLocked(layout.lock)
   const daemon = await findDaemon(options.dataDir)
   if (daemon === undefined) {
     if (!locked()) return undefined
-    await stopUnanswering(options, locked)
-    return undefined
+    return await stopUnanswering(options, locked)
   }
-  const { pid } = daemon.file
+  const { pid, instance } = daemon.file
+  let killed = false
   process.kill(pid, 'SIGTERM')
   const started = Date.now()
   while (locked()) {
     const waited = Date.now() - started
-    if (options.force && waited > FORCE_AFTER_MS) kill(pid)
+    if (options.force && waited > FORCE_AFTER_MS) killed = kill(pid) || killed
     if (waited > STOP_MS) {
       throw new CliError(`the daemon (pid ${pid}) has not left after ${STOP_MS / 1000} s`, {
         code: 'timeout',
@@ -48,12 +58,15 @@ export async function stopDaemon(options: StopOptions): Promise<LocalDaemon | un
     }
     await sleep(POLL_MS)
   }
-  return daemon
+  // one that stops in order takes its file along
+  const left = readDaemonFile(layout.daemonFile)?.instance === instance
+  return { pid, manner: killed ? 'killed' : left ? 'at-once' : 'in-order', file: daemon.file }
 }
 
 /** Somebody holds the lock and nobody answers: a daemon that starts, stops or hangs. */
-async function stopUnanswering(options: StopOptions, locked: () => boolean): Promise<void> {
+async function stopUnanswering(options: StopOptions, locked: () => boolean): Promise<StoppedDaemon | undefined> {
   const started = Date.now()
+  let killed: number | undefined
   while (locked()) {
     if (Date.now() - started > FORCE_AFTER_MS) {
       const pid = readDaemonFile(dataLayout(options.dataDir).daemonFile)?.pid
@@ -64,10 +77,11 @@ async function stopUnanswering(options: StopOptions, locked: () => boolean): Pro
           hint: options.force ? 'its pid is not known to be a daemon of ours' : '`ks daemon stop --force`',
         })
       }
-      kill(pid)
+      if (kill(pid)) killed = pid
     }
     await sleep(POLL_MS)
   }
+  return killed === undefined ? undefined : { pid: killed, manner: 'killed' }
 }
 
 /** Whether the command line of a process is that of our daemon. */
@@ -80,10 +94,11 @@ async function isOurs(pid: number): Promise<boolean> {
   })
 }
 
-function kill(pid: number): void {
+/** @returns whether it was there to be killed */
+function kill(pid: number): boolean {
   try {
-    process.kill(pid, 'SIGKILL')
+    return process.kill(pid, 'SIGKILL')
   } catch {
-    // It has left meanwhile.
+    return false
   }
 }

@@ -6,7 +6,7 @@ import { localDirs } from '../local/dirs.js'
 import { diskError } from '../local/disk-error.js'
 import { StoreRefused } from '../local/store-refused.js'
 import { collectEarly } from './heap-growth.js'
-import { DataDirOwned, type RunningDaemon, startDaemon } from './run.js'
+import { DataDirOwned, type RunningDaemon, StopOverdue, startDaemon } from './run.js'
 import { programVersion } from './version.js'
 
 /** EX_DATAERR of sysexits.h: what lies in the data directory is damaged or not whole */
@@ -52,6 +52,7 @@ export async function main(argv: string[]): Promise<void> {
 async function run(flags: Flags): Promise<void> {
   collectEarly()
   process.umask(0o077) // whatever is written below the data directory is for its owner alone
+  let asked: () => StopSignal | undefined = () => undefined
   try {
     const daemon = await startDaemon({
       dataDir: flags.dataDir ?? localDirs().data,
@@ -66,12 +67,16 @@ async function run(flags: Flags): Promise<void> {
       openEngine,
       echoLog: process.stderr.isTTY === true && flags.mode !== 'auto',
     })
-    handleSignals(daemon)
+    asked = handleSignals(daemon)
     handleDefects(daemon)
     announce(daemon, flags.readyJson === true)
     await daemon.stopped
     process.exit(0)
   } catch (error) {
+    if (error instanceof StopOverdue) {
+      process.stderr.write(`ksd: ${error.message}\n`)
+      process.exit(EXIT_SIGNALS[asked() ?? 'SIGTERM'])
+    }
     process.exit(explain(error, flags.mode))
   }
 }
@@ -86,15 +91,18 @@ function announce({ file }: RunningDaemon, json: boolean): void {
   )
 }
 
-/** The first signal stops in order, the second one at once. */
-function handleSignals(daemon: RunningDaemon): void {
-  let asked = false
+type StopSignal = keyof typeof EXIT_SIGNALS
+
+/** The first signal stops in order, the second one at once. @returns what tells the signal that asked */
+function handleSignals(daemon: RunningDaemon): () => StopSignal | undefined {
+  let asked: StopSignal | undefined
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
-      if (asked) process.exit(EXIT_SIGNALS[signal])
-      asked = true
+      if (asked !== undefined) process.exit(EXIT_SIGNALS[signal])
+      asked = signal
       daemon.stop(signal)
     })
+  return () => asked
 }
 
 /** The state of a process after an unforeseen error is unknown; everything acknowledged is on disk. */

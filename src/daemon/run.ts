@@ -46,7 +46,7 @@ export interface RunningDaemon {
   log: Logger
   /** Asks for an orderly stop; asking again changes nothing. */
   stop(reason: string): void
-  /** settles when the daemon has stopped, whoever asked; rejects when a part of it could not be closed */
+  /** settles when the daemon has stopped, whoever asked; rejects when a part of it could not be closed, or not in time */
   stopped: Promise<void>
 }
 
@@ -55,6 +55,14 @@ export class DataDirOwned extends Error {
   constructor(dataDir: string, pid: number | undefined) {
     super(`the data directory ${dataDir} is in use by ${pid === undefined ? 'another process' : `process ${pid}`}`)
     this.name = 'DataDirOwned'
+  }
+}
+
+/** A stop in order took longer than it may: what is left ends with the process. */
+export class StopOverdue extends Error {
+  constructor(seconds: number) {
+    super(`the daemon could not stop in order within ${seconds} s; everything that was acknowledged is on disk`)
+    this.name = 'StopOverdue'
   }
 }
 
@@ -204,18 +212,33 @@ function running({ file, settings, engine, work, watching, closers, servers, log
     },
     leave: () => stop('idle'),
   })
-  const stopped = asked.then(async (reason) => {
-    log.info({ reason }, 'stopping')
+  const inOrder = async () => {
     renewal.close()
     idle.close()
     work.stop()
     for (const server of servers) server.close()
-    await Promise.race([work.drained(), sleep(STREAM_GRACE_MS, undefined, { ref: false })])
+    const grace = Math.min(STREAM_GRACE_MS, (settings.stopSeconds * 1000) / 2)
+    await Promise.race([work.drained(), sleep(grace, undefined, { ref: false })])
     work.cutStreams('the daemon is stopping')
     await Promise.race([work.drained(), sleep(CUT_GRACE_MS, undefined, { ref: false })])
     await closeAll(closers)
+  }
+  const stopped = asked.then(async (reason) => {
+    log.info({ reason }, 'stopping')
+    const ended = new AbortController()
+    const late = overdue(settings.stopSeconds, log, ended.signal)
+    await Promise.race([inOrder().finally(() => ended.abort()), late])
   })
   return { file, log, stop, stopped }
+}
+
+/** Rejects when a stop has taken so long, unless it has ended. */
+async function overdue(seconds: number, log: Logger, ended: AbortSignal): Promise<void> {
+  const hasEnded = await sleep(seconds * 1000, false, { signal: ended }).catch(() => true)
+  if (hasEnded) return
+  const late = new StopOverdue(seconds)
+  log.error({}, late.message)
+  throw late
 }
 
 async function listenAll(

@@ -259,6 +259,7 @@ function wire(
     },
     jobsOf: (tenant) => tenantJobs(db, tenant),
     async close() {
+      context.indexes.hurry()
       await Promise.all([sources.sync.close(), research.runner.close()])
       graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])

@@ -179,6 +179,12 @@ export const SETTINGS = {
     positiveNumber,
     'a daemon that the CLI started leaves after this long without work',
   ),
+  stopSeconds: setting(
+    'STOP_SECONDS',
+    20,
+    positiveNumber,
+    'a stop in order takes at most this long; what has not ended then is killed, and nothing acknowledged is lost',
+  ),
   logLevel: setting<LogLevel>(
     'LOG_LEVEL',
     'info',

@@ -121,6 +121,27 @@ describe('daemon commands', () => {
     expect((await home.ks(['daemon', 'stop'])).stdout).toBe('no daemon runs\n')
   })
 
+  it('say of a daemon that could not stop in order in its time that nothing is lost', async () => {
+    const home = newHome()
+    home.file('data/config.json', JSON.stringify({ stopSeconds: 0.05 }))
+    await home.ks(['spaces', 'create', 'Notes'])
+    await home.ks(['ingest', home.file('note.md', '# Note\n\nThe lamp is blue.\n'), '--space', 'notes', '--wait'])
+    const { pid, processes } = JSON.parse((await home.ks(['daemon', 'status', '--json'])).stdout)
+    const index = processes.find(({ role }: { role: string }) => role === 'index').pid
+    process.kill(index, 'SIGSTOP')
+    const stopped = await home.ks(['daemon', 'stop'])
+    expect(stopped).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(`^stopped: pid ${pid}, before .* nothing `),
+    })
+    await until(() => !lives(index))
+    expect(JSON.parse((await home.ks(['docs', '--space', 'notes', '--json'])).stdout)).toHaveLength(1)
+    expect(JSON.parse((await home.ks(['daemon', 'stop', '--json'])).stdout)).toMatchObject({
+      stopped: true,
+      manner: expect.any(String),
+    })
+  })
+
   it('run a command with a daemon of its own, pass its exit code, and leave nothing behind', async () => {
     const home = newHome()
     const script =

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { dataLayout } from '../../src/local/layout.js'
+import { isLocked } from '../../src/local/lock.js'
 import { SETTINGS, type SettingName } from '../../src/local/settings.js'
 import { bodyOf } from '../helpers/daemon.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
@@ -13,6 +15,7 @@ import { until } from '../helpers/until.js'
 import {
   endAll,
   folder,
+  forget,
   freePort,
   type Given,
   health,
@@ -58,6 +61,14 @@ async function withDocument(started: Started): Promise<string> {
     return items[0]?.parserStatus === 'parsed'
   }, READY)
   return id
+}
+
+/** The process of this one that runs a program. */
+function childOf(program: string): number {
+  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  const found = pids.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program))
+  if (found === undefined) throw new Error(`no ${program} runs`)
+  return Number(found)
 }
 
 const query = ({ call }: Started, knowledgeSpaceId: string) =>
@@ -279,6 +290,18 @@ const EFFECTS = {
   idleExitMinutes: async () => {
     const { daemon } = await start({ idleExitMinutes: 0.002 }, 'auto')
     await daemon.stopped
+  },
+  stopSeconds: async () => {
+    const started = await start({ stopSeconds: 0.05 })
+    await withDocument(started)
+    const index = childOf('index-child.js')
+    process.kill(index, 'SIGSTOP')
+    started.daemon.stop('test')
+    await expect(started.daemon.stopped).rejects.toThrow('could not stop in order within 0.05 s')
+    process.kill(index, 'SIGKILL')
+    // what was late closes now, before the folder goes
+    await until(() => !isLocked(dataLayout(started.dataDir).lock))
+    forget(started.daemon)
   },
   logLevel: async () => {
     const linesOf = async (settings: Given) =>

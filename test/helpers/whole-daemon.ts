@@ -23,6 +23,11 @@ export async function endAll(): Promise<void> {
   for (const made of folders.splice(0)) made.remove()
 }
 
+/** A daemon whose end its test has looked at. */
+export function forget(daemon: RunningDaemon): void {
+  daemons.splice(daemons.indexOf(daemon), 1)
+}
+
 /** A folder that goes with the test. */
 export function folder(): string {
   const made = temporaryDir()

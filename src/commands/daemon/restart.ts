@@ -12,11 +12,11 @@ export default class DaemonRestart extends BaseCommand {
     const { flags } = await this.parse(DaemonRestart)
     const dataDir = this.dirs.data
     const stopped = await stopDaemon({ dataDir, force: false })
-    const listen = flags.listen ?? (stopped === undefined ? undefined : new URL(stopped.file.url).host)
+    const listen = flags.listen ?? (stopped?.file === undefined ? undefined : new URL(stopped.file.url).host)
     const daemon = await startDaemon({
       dataDir,
-      args: ['--mode', stopped?.file.mode ?? 'manual', ...daemonWords({ ...flags, listen })],
-      notInstance: stopped?.file.instance,
+      args: ['--mode', stopped?.file?.mode ?? 'manual', ...daemonWords({ ...flags, listen })],
+      notInstance: stopped?.file?.instance,
     })
     if (this.out.isJson) this.out.json(daemon.file)
     else this.out.line(`started: pid ${daemon.file.pid}, ${daemon.file.url}`)

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { stopDaemon } from '../../cli/daemon-control.js'
+import { type StopManner, type StoppedDaemon, stopDaemon } from '../../cli/daemon-control.js'
 
 export default class DaemonStop extends BaseCommand {
   static override summary = 'stop the local daemon and wait until it has left'
@@ -10,7 +10,19 @@ export default class DaemonStop extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonStop)
     const stopped = await stopDaemon({ dataDir: this.dirs.data, force: flags.force })
-    if (this.out.isJson) this.out.json({ stopped: stopped !== undefined, ...(stopped && { pid: stopped.file.pid }) })
-    else this.out.line(stopped === undefined ? 'no daemon runs' : `stopped: pid ${stopped.file.pid}`)
+    if (this.out.isJson) this.out.json({ stopped: stopped !== undefined, ...(stopped && toJson(stopped)) })
+    else this.out.line(stopped === undefined ? 'no daemon runs' : WORDS[stopped.manner](stopped.pid))
   }
+}
+
+const KEPT = 'nothing that was acknowledged is lost'
+
+const WORDS: Record<StopManner, (pid: number) => string> = {
+  'in-order': (pid) => `stopped: pid ${pid}`,
+  'at-once': (pid) => `stopped: pid ${pid}, before everything was closed in order (its log says why); ${KEPT}`,
+  killed: (pid) => `killed: pid ${pid}, it had not left by itself; ${KEPT}`,
+}
+
+function toJson({ pid, manner }: StoppedDaemon) {
+  return { pid, manner }
 }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Watch } from '../../contract/gateway/local-files.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
+import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { WatchControl, WatchState } from './control.js'
 
 type Kept = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
@@ -41,14 +42,10 @@ export class WatchSupervisor implements WatchControl {
   #closed = false
   #pause = FIRST_RESTART_MS
   #timer: NodeJS.Timeout | undefined
-  readonly #onExit = (): void => {
-    this.#child?.kill('SIGKILL')
-  }
 
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.allowed = options.allowed
-    process.on('exit', this.#onExit)
   }
 
   /** Begins to watch; called when the daemon answers requests. @param watches all kept watches */
@@ -86,7 +83,6 @@ export class WatchSupervisor implements WatchControl {
 
   close(): void {
     this.#closed = true
-    process.off('exit', this.#onExit)
     this.#end()
   }
 
@@ -108,6 +104,7 @@ export class WatchSupervisor implements WatchControl {
       cwd: '/',
     })
     this.#child = child
+    killAtExit(child)
     child.on('message', (message: FromWatcher) => {
       if (message.type === 'state') this.#states.set(message.id, message.state)
       else log.warn({ watcher: child.pid }, message.message)

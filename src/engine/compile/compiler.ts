@@ -78,7 +78,6 @@ class ProcessCompiler implements Compiler {
   #closed = false
   #failedStarts = 0
   #warmUntil = 0
-  readonly #onExit = (): void => this.#killAll()
 
   constructor(limits: ReadLimits, children: number, idleMs: number) {
     this.#limits = limits
@@ -89,7 +88,6 @@ class ProcessCompiler implements Compiler {
       job: undefined,
       idle: undefined,
     }))
-    process.on('exit', this.#onExit)
   }
 
   async compile(requests: CompileRequest[], signal?: AbortSignal): Promise<CompileResult[]> {
@@ -139,7 +137,6 @@ class ProcessCompiler implements Compiler {
 
   async close(): Promise<void> {
     this.#closed = true
-    process.off('exit', this.#onExit)
     for (const job of [...this.#jobs]) job.settle(closedError())
     this.#killAll()
   }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { KsError } from '../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
+import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
 
 /** The process ended, or let go of the space, before it answered. What was asked may be asked again. */
@@ -24,6 +25,8 @@ const STEADY_MS = 5_000
 const RESTART_DELAYS_MS = [0, 0, 10, 20, 50, 100, 100, 100, 100, 100, 100, 200, 400, 800, 1_600]
 /** A process that answers nothing for so long hangs in native code. Long commits take a few seconds. */
 const HANG_MS = 60_000
+/** The same while the daemon stops: what is not committed is replayed by the next one. */
+const HANG_WHILE_STOPPING_MS = 4_000
 /** Time to commit and close on an orderly stop. */
 const CLOSE_MS = 10_000
 /** Bytes sent and not yet answered; more wait here, not in the pipe. */
@@ -72,6 +75,8 @@ export class IndexProcess {
   #youngDeaths = 0
   #starting: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
+  #hangMs = HANG_MS
+  #endHung = () => {}
   #answered = performance.now()
   #closed = false
 
@@ -165,16 +170,29 @@ export class IndexProcess {
       if (child.pid === undefined) ended(null, error.message)
     })
     child.on('exit', (code, signal) => ended(signal, signal ?? `code ${code}`))
+    killAtExit(child)
     this.#child = child
     this.generation++
     this.#answered = performance.now()
-    this.#watch = setInterval(() => {
-      if (this.#waiting.size === 0 || performance.now() - this.#answered < HANG_MS) return
+    this.#endHung = () => {
+      if (this.#waiting.size === 0 || performance.now() - this.#answered < this.#hangMs) return
       this.#options.log('the search index process does not answer and is ended')
       hung = true
       child.kill('SIGKILL')
-    }, HANG_MS / 4)
-    this.#watch.unref()
+    }
+    this.#watchForHang()
+  }
+
+  #watchForHang(): void {
+    clearInterval(this.#watch)
+    this.#watch = setInterval(() => this.#endHung(), this.#hangMs / 4).unref()
+  }
+
+  /** The daemon is stopping: a process that hangs is not waited for long. */
+  hurry(): void {
+    this.#hangMs = HANG_WHILE_STOPPING_MS
+    this.#answered = performance.now()
+    if (this.#child !== undefined) this.#watchForHang()
   }
 
   #send(child: ChildProcess, request: IndexRequest, bytes: number): Promise<unknown> {
@@ -248,6 +266,7 @@ export class IndexProcess {
     if (this.#closed) return
     this.#closed = true
     const child = this.#child
+    clearInterval(this.#watch)
     if (child === undefined) return
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
     const deadline = setTimeout(() => child.kill('SIGKILL'), CLOSE_MS)

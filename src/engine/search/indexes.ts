@@ -206,6 +206,10 @@ class Indexes implements SearchIndexes {
     return this.#process.builds()
   }
 
+  hurry(): void {
+    this.#process.hurry()
+  }
+
   async close(): Promise<void> {
     this.#audit.close()
     await this.#process.close()

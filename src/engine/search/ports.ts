@@ -144,5 +144,7 @@ export interface SearchIndexes {
   pid(): number | undefined
   /** vector graphs being built */
   builds(): number
+  /** The daemon is stopping: an index process that does not answer is not waited for long. */
+  hurry(): void
   close(): Promise<void>
 }

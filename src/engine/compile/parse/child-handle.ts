@@ -4,6 +4,7 @@ import { parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
+import { killAtExit } from '../../../lib/kill-at-exit.js'
 import type { CompileRequest, CompileResult } from '../compiled.js'
 import type { ReadLimits } from './limits.js'
 import type { Batch, DocumentPart, Report } from './messages.js'
@@ -83,6 +84,7 @@ export async function startChild(limits: ReadLimits): Promise<Child> {
     })
   })
   child.on('error', () => undefined)
+  killAtExit(child)
   rest(child)
   return { pid: child.pid ?? 0, run: (...args) => runBatch(child, limits, errors, ...args), kill: () => end(child) }
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
+import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
@@ -37,6 +38,7 @@ export async function trainLsa(
     execArgv: NODE_FLAGS,
     env: { MALLOC_ARENA_MAX: '1' },
   })
+  killAtExit(child)
   lowerPriority(child.pid)
   const process = conversation(child, signal)
   try {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { codeOf } from '../../egress/connect.js'
 import { ProviderFailure } from '../failure.js'
 
@@ -31,6 +32,7 @@ export async function runProgram({ argv, cwd, stdin, maxBytes, signal }: Run): P
   const chunks: Buffer[] = []
   let bytes = 0
   const stop = () => killGroup(child)
+  killAtExit(child, stop)
   signal.addEventListener('abort', stop, { once: true })
   try {
     return await new Promise<Buffer>((resolve, reject) => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { linkAbort } from '../../../lib/abort.js'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
+import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { residentBytes } from '../../compile/parse/child-handle.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
@@ -63,6 +64,7 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
   try {
     const repository = await openRepository(plan, { ...way, signal: deadline.signal })
     child = start(plan.workDir)
+    killAtExit(child)
     return await converse(child, plan, repository, deadline.signal)
   } finally {
     clearTimeout(timer)

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import type { BenchDaemon } from '../../bench/lib/daemon.js'
+import { attach, temporaryFolder } from '../../bench/lib/daemon.js'
+import { ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
+import { type DaemonProcess, startKsd } from '../helpers/daemon.js'
+import { until } from '../helpers/until.js'
+import { rounds } from './rig/rounds.js'
+
+/** so many bulks that the ledger has deleted all that it deletes before the index process hangs */
+const NOTES = 40
+/** a stop that waits for the index process to be found hanging takes longer than this */
+const HANG_MS = 60_000
+const ROUNDS = rounds(2)
+/** rows that one transaction counts: a second or more */
+const LONG_ROWS = 10_000_000
+/** looks in a row that found the database held: no other transaction takes so long */
+const HELD_LOOKS = 10
+
+const home = temporaryFolder('stop')
+afterAll(() => home.remove())
+const started: DaemonProcess[] = []
+afterEach(async () => {
+  for (const daemon of started.splice(0)) if (daemon.child.exitCode === null) await daemon.end('SIGKILL')
+})
+
+async function start(env: Record<string, string> = {}): Promise<{ process: DaemonProcess; daemon: BenchDaemon }> {
+  const process = await startKsd(home.path, ['--no-socket'], env)
+  started.push(process)
+  return { process, daemon: await attach(home.path) }
+}
+
+/** A daemon in a space with published documents, whose index process answers nothing any more while others wait for it. */
+async function hanging(slug: string) {
+  const { process, daemon } = await start()
+  const space = await daemon.client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
+  const ledger = new Ledger(space.id)
+  const notes = (part: number) =>
+    Array.from({ length: NOTES }, (_, n) => makeNote(`${slug}-${part}-${n}`, part * NOTES + n))
+  await ingest(daemon.client, ledger, notes(0))
+  await settled(daemon.client, ledger)
+  const status = await daemon.client.request('GET /daemon/status', {})
+  const index = status.processes?.find(({ role }) => role === 'index')?.pid
+  if (index === undefined) throw new Error('no index process runs')
+  globalThis.process.kill(index, 'SIGSTOP')
+  await ingest(daemon.client, ledger, notes(1))
+  return { process, daemon, ledger, index }
+}
+
+/** Whether a process is there and has not ended. */
+function lives(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+describe.skipIf(process.platform !== 'linux')('a daemon whose index process hangs', () => {
+  test('F12: stops in order within its time, and the next start publishes what was acknowledged', async () => {
+    const { process, ledger, index } = await hanging('ordered')
+    const asked = performance.now()
+    expect(await process.end('SIGTERM')).toBe(0)
+    const seconds = (performance.now() - asked) / 1000
+    expect(seconds).toBeLessThan(HANG_MS / 1000)
+    await until(() => !lives(index))
+    const next = await start()
+    const found = await verify(next.daemon.client, ledger)
+    globalThis.process.stdout.write(
+      `FIGURE stop: seconds ${seconds.toFixed(1)}, acknowledged ${found.acknowledged}, lost ${found.lost.length}\n`,
+    )
+    expect(found).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
+    expect(await next.process.end('SIGTERM')).toBe(0)
+  })
+
+  test(`F12: ends at once at a second SIGTERM, with its processes, and loses nothing, ${ROUNDS} times`, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { process, ledger, index } = await hanging(`twice-${round}`)
+      process.child.kill('SIGTERM')
+      // it has heard the first when it takes no more connections
+      await until(() =>
+        fetch(`${process.ready.url}/health`).then(
+          () => false,
+          () => true,
+        ),
+      )
+      expect(await process.end(round % 2 === 0 ? 'SIGTERM' : 'SIGINT')).toBe(round % 2 === 0 ? 143 : 130)
+      await until(() => !lives(index))
+      const next = await start()
+      expect(await verify(next.daemon.client, ledger)).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
+      expect(await next.process.end('SIGTERM')).toBe(0)
+    }
+  })
+})
+
+test('F12: a stop in a long transaction waits for its end, and ends in order', async () => {
+  const { process, daemon } = await start()
+  const space = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'long', slug: 'long' } })
+  const ledger = new Ledger(space.id)
+  const db = new Sqlite(join(home.path, 'db', 'main.sqlite'), { timeout: 30_000 })
+  db.exec(`CREATE TRIGGER long AFTER INSERT ON nodes BEGIN
+    SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT ${LONG_ROWS}) SELECT x FROM n);
+  END`)
+  db.pragma('busy_timeout = 0')
+  // the first of a bulk is deleted again
+  await ingest(daemon.client, ledger, [makeNote('long-0', 0), makeNote('long-1', 1)])
+  const isHeld = () => {
+    try {
+      db.exec('BEGIN IMMEDIATE; ROLLBACK')
+      return false
+    } catch {
+      return true
+    }
+  }
+  let held = 0
+  await until(() => {
+    held = isHeld() ? held + 1 : 0
+    return held >= HELD_LOOKS
+  }, 60_000)
+  expect(await process.end('SIGTERM')).toBe(0)
+  db.pragma('busy_timeout = 30000')
+  db.exec('DROP TRIGGER long')
+  db.close()
+  const next = await start()
+  expect(await verify(next.daemon.client, ledger)).toMatchObject({ lost: [], half: [], risen: [], stuck: [] })
+  expect(await next.process.end('SIGTERM')).toBe(0)
+})
