@@ -1,7 +1,8 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTokenVerifier, type TokenVerifier } from '../../src/daemon/auth/tokens.js'
@@ -25,6 +26,20 @@ const accept = (token: string, verifier = local) => verifier.authenticate(`Beare
 const REFUSAL = 'a valid bearer token is required in the Authorization header'
 const refuse = (token: string, verifier = local) =>
   expect(accept(token, verifier), token.slice(0, 200)).rejects.toMatchObject({ code: 'unauthenticated' })
+
+/** What a reader of keys that takes a name for a file, a row or an address would open. */
+const KIDS: unknown[] = [
+  ...[
+    '../../dev/null',
+    '/dev/null',
+    '',
+    "x' UNION SELECT 'AA' --",
+    'one\u0000two',
+    'http://127.0.0.1/keys',
+    '__proto__',
+  ],
+  ...[['a'], { toString: 'a' }, 7, null],
+]
 
 describe('a token of the data directory', () => {
   test('speaks for its tenant and subject with its scopes', async () => {
@@ -91,11 +106,10 @@ describe('a token of the data directory', () => {
   })
 
   test.each<[string, Record<string, unknown>]>([
-    ['kid', { kid: '../../dev/null' }],
-    ['kid as a list', { kid: ['a'] }],
+    ...KIDS.map((kid): [string, Record<string, unknown>] => [`kid ${JSON.stringify(kid)}`, { kid }]),
     ['jku', { jku: 'http://127.0.0.1/keys' }],
     ['jwk', { jwk: { kty: 'oct', k: 'AA' } }],
-  ])('is refused with the header field %s', async (_what, header) => {
+  ])('A04: is refused with the header field %s', async (_what, header) => {
     await refuse(await signedToken(dataDir, {}, header))
   })
 
@@ -232,6 +246,44 @@ describe('tokens of an identity provider', () => {
     ]) {
       const signature = createHmac('sha256', secret).update(parts.join('.')).digest('base64url')
       await refuse(`${parts.join('.')}.${signature}`, outside)
+    }
+  })
+
+  test('A04: are checked with the configured keys alone, whatever key their header names', async () => {
+    const key = createPublicKey(publicPem).export({ format: 'jwk' })
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ keys: [{ ...key, kid: 'one', alg: 'RS256', use: 'sig' }] }))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const jwksUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/keys`
+    const outsideKeys = { issuer: 'https://id.example', audience: 'ks', tenantClaim: 'org', scopeClaim: 'scp' }
+    const byUrl = createTokenVerifier({ outside: { ...outsideKeys, jwksUrl }, isRevoked: () => false })
+    // the attacker's key lies where a `kid` could lead: in a file, and as a secret that every file of no length is
+    const planted = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const file = join(dataDir, 'planted.pem')
+    writeFileSync(file, planted.publicKey.export({ type: 'spki', format: 'pem' }))
+    const sign = (header: Record<string, unknown>) =>
+      new SignJWT(claims()).setProtectedHeader({ alg: 'RS256', ...header }).sign(planted.privateKey)
+    try {
+      await accept(
+        await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256', kid: 'one' }).sign(pair.privateKey),
+        byUrl,
+      )
+      const jwk = planted.publicKey.export({ format: 'jwk' })
+      const headers = [...KIDS, file, `../${basename(dataDir)}/planted.pem`, 'one', 'a'.repeat(64 * 1024)].map(
+        (kid) => ({ kid }),
+      )
+      for (const header of [...headers, { jwk }, { jku: jwksUrl, kid: 'one' }, { x5u: `file://${file}` }])
+        for (const verifier of [outside, byUrl]) await refuse(await sign(header), verifier)
+      const empty = [{ alg: 'HS256', kid: '../../dev/null' }, claims()].map((part) =>
+        Buffer.from(JSON.stringify(part)).toString('base64url'),
+      )
+      const signature = createHmac('sha256', '').update(empty.join('.')).digest('base64url')
+      for (const verifier of [outside, byUrl, local]) await refuse(`${empty.join('.')}.${signature}`, verifier)
+    } finally {
+      server.close()
     }
   })
 
