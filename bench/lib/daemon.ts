@@ -36,7 +36,7 @@ function findRoot(folder: string): string {
 
 export const KS = join(ROOT, 'bin', 'ks.js')
 export const KCHAT = join(ROOT, 'bin', 'kchat.js')
-const KSD = join(ROOT, 'bin', 'ksd.js')
+export const KSD = join(ROOT, 'bin', 'ksd.js')
 
 /** A new folder below the system's temporary one; `remove` deletes it. */
 export function temporaryFolder(name: string): { path: string; remove: () => void } {

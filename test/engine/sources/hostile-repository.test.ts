@@ -111,7 +111,12 @@ describe.skipIf(missing !== undefined)('A31: a repository that would have git ru
         { timeout: 30_000 },
       )
       .toEqual(pages.map(() => 'parsed'))
-    const { matches } = await home.engine.fs.grep(ADA, spaceId, { path: '/sources', q: CANARY, limit: 10, timeoutMs: 5000 })
+    const { matches } = await home.engine.fs.grep(ADA, spaceId, {
+      path: '/sources',
+      q: CANARY,
+      limit: 10,
+      timeoutMs: 5000,
+    })
     expect(matches).toEqual([])
     expect(readdirSync(markers).sort()).toEqual(LAID_OUT)
     expect([...new Set(place.hits.map((hit) => hit.split('?')[0]))].sort()).toEqual([
