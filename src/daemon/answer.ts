@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { isLongJson, stringifyInSlices } from '../lib/json/stringify.js'
 import type { EventStream, Frame } from './http/event-stream.js'
 import { openEventStream } from './http/event-stream.js'
 import {
@@ -7,6 +8,7 @@ import {
   emptyReply,
   eventsReply,
   FixedJson,
+  jsonBytesReply,
   jsonReply,
   type Reply,
 } from './http/reply.js'
@@ -27,23 +29,34 @@ export async function plainReply(
   checkResponses: boolean,
 ): Promise<Reply> {
   const result = await call(operation.handler, input)
-  return replyTo(operation, result, request, checkResponses)
+  const { status, body, isJson } = told(operation, result)
+  if (!isJson || !isLongJson(body)) return replyTo(operation, result, request, checkResponses)
+  if (checkResponses) assertBody(operation, status, body)
+  return jsonBytesReply(status, await stringifyInSlices(body))
 }
 
 /** The reply to what an operation gives back. */
 export function replyTo(operation: Operation, result: unknown, request: Headers, checkResponses = false): Reply {
-  const { status, body } =
-    operation.status === undefined
-      ? (result as { status: number; body: unknown })
-      : { status: operation.status, body: result }
-  const kind = operation.route.ok[status]
-  if (kind === undefined) throw new Error(`${operation.route.id} answered with the undeclared status ${status}`)
+  const { status, body, kind } = told(operation, result)
   if (kind === 'empty') return emptyReply(status)
   if (kind === 'binary') return bytesReply(status, (body as Binary).bytes)
   if (body instanceof FixedJson) return body.reply(status, request)
-  const schema = operation.bodies.get(status)
-  if (checkResponses && schema !== undefined) assertShape(schema, body, `${operation.route.id} ${status}`)
+  if (checkResponses) assertBody(operation, status, body)
   return jsonReply(status, body)
+}
+
+/** What the result of an operation says. */
+function told({ route, status: only }: Operation, result: unknown) {
+  const { status, body } =
+    only === undefined ? (result as { status: number; body: unknown }) : { status: only, body: result }
+  const kind = route.ok[status]
+  if (kind === undefined) throw new Error(`${route.id} answered with the undeclared status ${status}`)
+  return { status, body, kind, isJson: kind !== 'empty' && kind !== 'binary' && !(body instanceof FixedJson) }
+}
+
+function assertBody({ route, bodies }: Operation, status: number, body: unknown): void {
+  const schema = bodies.get(status)
+  if (schema !== undefined) assertShape(schema, body, `${route.id} ${status}`)
 }
 
 interface StreamSurroundings {

@@ -69,6 +69,11 @@ export function jsonReply(status: number, value: unknown, headers?: Record<strin
   return { status, body: JSON.stringify(value), headers: { 'content-type': 'application/json', ...headers } }
 }
 
+/** A long answer, whose JSON was made in slices. */
+export function jsonBytesReply(status: number, json: Uint8Array): Reply {
+  return { status, body: json, headers: { 'content-type': 'application/json' } }
+}
+
 export function emptyReply(status: number, headers: Record<string, string> = {}): Reply {
   return { status, body: '', headers }
 }

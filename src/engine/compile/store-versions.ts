@@ -85,20 +85,23 @@ export async function storeVersions(
     done.catch(() => undefined)
     applied.push(done)
   }
-  for (const group of cut(read, ({ document }) => weightOf(document), SLICE_DOCUMENTS)) {
+  const weighed = read.map((item) => ({ item, weight: weightOf(item.document) }))
+  for (const group of cut(weighed, ({ weight }) => weight, SLICE_DOCUMENTS)) {
     signal.throwIfAborted()
     const [alone] = group
-    if (alone !== undefined && isLarge(alone.document))
-      await storeInSlices(context, space, alone, outcome, apply, signal)
-    else apply(await storeTogether(context, space, group, outcome))
+    if (alone !== undefined && isLarge(alone.weight))
+      await storeInSlices(context, space, alone.item, outcome, apply, signal)
+    else {
+      const items = group.map(({ item }) => item)
+      apply(await storeTogether(context, space, items, outcome))
+    }
     await turn()
   }
   await Promise.all(applied)
   return outcome
 }
 
-function isLarge(document: PreparedDocument): boolean {
-  const { bytes, nodes } = weightOf(document)
+function isLarge({ bytes, nodes }: Weight): boolean {
   return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
 

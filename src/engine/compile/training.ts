@@ -53,6 +53,8 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
   if (building === undefined) return
   let switched: boolean
   try {
+    // the model was just written, and is read at once
+    await turn()
     await fillVectors(context, space, building, signal)
     switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
   } catch (error) {

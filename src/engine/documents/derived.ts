@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { KsError, notFound } from '../../contract/errors.js'
 import type {
   DocumentMultimodalManifest,
@@ -44,6 +45,8 @@ export interface VersionRow {
 }
 
 const OUTLINE_VERSION = 'outline-1'
+/** Passages and sections that are worked on before others get their turn. */
+const NODES_AT_ONCE = 1000
 
 export async function getParseArtifact(
   db: Database,
@@ -81,16 +84,9 @@ export async function getOutline(
 ): Promise<DocumentOutline> {
   const { space, document } = locate(db, caller, spaceId, documentId)
   const row = publishedVersion(db, document)
-  const nodes = db.all<{ id: string; outline_node: string }>(
-    'SELECT id, outline_node FROM nodes WHERE version_key = ? ORDER BY ordinal',
-    row.key,
-  )
-  const bySection = new Map<string, string[]>()
-  for (const node of nodes) {
-    const ids = bySection.get(node.outline_node)
-    if (ids === undefined) bySection.set(node.outline_node, [node.id])
-    else ids.push(node.id)
-  }
+  const bySection = await nodesBySection(db, row.key)
+  // it may have been deleted between two slices, and its passages with it
+  locate(db, caller, spaceId, documentId)
   const tree = await unpack<CompiledOutlineNode[]>(packedOf(db, row.key, 'outline', row.outline))
   return {
     id: row.outline_id,
@@ -100,7 +96,7 @@ export async function getOutline(
     artifactHash: row.artifact_hash,
     outlineVersion: OUTLINE_VERSION,
     version: row.version,
-    nodes: tree.map((node) => toOutlineNode(node, bySection)),
+    nodes: await toOutlineNodes(tree, bySection, { nodes: 0 }),
     metadata: { title: row.title },
     createdAt: new Date(row.created_at).toISOString(),
   }
@@ -183,15 +179,44 @@ function publishedVersion(db: Database, document: DocumentRow): VersionRow {
   return row
 }
 
-function toOutlineNode(node: CompiledOutlineNode, bySection: Map<string, string[]>): OutlineNode {
-  const { children, ...rest } = node
-  return {
-    ...rest,
-    childNodeIds: children.map((child) => child.id),
-    children: children.map((child) => toOutlineNode(child, bySection)),
-    sourceNodeIds: bySection.get(node.id) ?? [],
-    metadata: {},
+/** The passages of each section, in reading order. */
+async function nodesBySection(db: Database, versionKey: number): Promise<Map<string, string[]>> {
+  const bySection = new Map<string, string[]>()
+  for (let after = -1; ; ) {
+    const nodes = db.all<{ id: string; outline_node: string; ordinal: number }>(
+      'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
+      ...[versionKey, after, NODES_AT_ONCE],
+    )
+    for (const { id, outline_node: section } of nodes) {
+      const ids = bySection.get(section)
+      if (ids === undefined) bySection.set(section, [id])
+      else ids.push(id)
+    }
+    after = nodes.at(-1)?.ordinal ?? after
+    if (nodes.length < NODES_AT_ONCE) return bySection
+    await turn()
   }
+}
+
+/** @param done sections that were made since others had their turn */
+async function toOutlineNodes(
+  tree: readonly CompiledOutlineNode[],
+  bySection: ReadonlyMap<string, string[]>,
+  done: { nodes: number },
+): Promise<OutlineNode[]> {
+  const made: OutlineNode[] = []
+  for (const node of tree) {
+    if (++done.nodes % NODES_AT_ONCE === 0) await turn()
+    const { children, ...rest } = node
+    made.push({
+      ...rest,
+      childNodeIds: children.map((child) => child.id),
+      children: children.length === 0 ? [] : await toOutlineNodes(children, bySection, done),
+      sourceNodeIds: bySection.get(node.id) ?? [],
+      metadata: {},
+    })
+  }
+  return made
 }
 
 function toItem(item: StoredItem, index: number): MultimodalItem {

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { deflate, deflateSync, inflate, inflateSync } from 'node:zlib'
 import { KsError } from '../../contract/errors.js'
+import { parseInSlices } from '../../lib/json/parse.js'
 
 const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
 
@@ -13,11 +14,15 @@ export function pack(value: unknown): Promise<Uint8Array> {
   )
 }
 
-/** The caller names the type of what it packed. @throws KsError `data-damaged` where it is not what was packed */
+/**
+ * The caller names the type of what it packed; others get their turn while a long one is read.
+ *
+ * @throws KsError `data-damaged` where it is not what was packed
+ */
 export async function unpack<T>(bytes: Uint8Array): Promise<T> {
   try {
     const text = bytes.length <= INLINE_BYTES / 4 ? inflateSync(bytes) : await inflated(bytes)
-    return JSON.parse(text.toString('utf8')) as T
+    return (await parseInSlices(text)) as T
   } catch (error) {
     throw new KsError('data-damaged', 'what was stored of a document is damaged; `ks fsck --repair` reads it again', {
       cause: error,

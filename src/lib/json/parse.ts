@@ -1,0 +1,187 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Bytes that are parsed at once: some milliseconds. */
+const SLICE_BYTES = 512 * 1024
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const LETTER_U = 0x75
+const OPEN = new Set([0x5b, 0x7b])
+const CLOSE = new Set([0x5d, 0x7d])
+const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d])
+
+/** A value within the text, from its first byte to the one behind its last. */
+interface Span {
+  from: number
+  to: number
+}
+
+export interface Slicing {
+  /** bytes that are parsed at once, about */
+  sliceBytes?: number
+  /** lets others have their turn */
+  pause?: () => Promise<unknown>
+}
+
+/**
+ * `JSON.parse` of UTF-8 text that may be long: others get their turn between its slices.
+ *
+ * @throws SyntaxError where it is not JSON
+ */
+export async function parseInSlices(text: Buffer, slicing: Slicing = {}): Promise<unknown> {
+  const { sliceBytes = SLICE_BYTES, pause = () => nextTurn() } = slicing
+  return text.length <= sliceBytes ? JSON.parse(text.toString('utf8')) : new Parsing(text, sliceBytes, pause).whole()
+}
+
+class Parsing {
+  readonly #text: Buffer
+  readonly #most: number
+  readonly #pause: () => Promise<unknown>
+  /** bytes gone over since the last pause */
+  #since = 0
+
+  constructor(text: Buffer, most: number, pause: () => Promise<unknown>) {
+    this.#text = text
+    this.#most = most
+    this.#pause = pause
+  }
+
+  whole(): Promise<unknown> {
+    return this.#value(this.#trimmed({ from: 0, to: this.#text.length }))
+  }
+
+  async #value(span: Span): Promise<unknown> {
+    if (span.to - span.from <= this.#most) return this.#small(span)
+    const first = this.#text[span.from]
+    if (first === QUOTE) return await this.#string(span)
+    if (first === 0x5b) return await this.#array(span)
+    if (first === 0x7b) return await this.#object(span)
+    return this.#small(span)
+  }
+
+  /** What one call parses, as it stands or between two signs. */
+  #small({ from, to }: Span, before = '', after = ''): unknown {
+    return JSON.parse(`${before}${this.#text.toString('utf8', from, to)}${after}`)
+  }
+
+  async #array(span: Span): Promise<unknown[]> {
+    const found: unknown[] = []
+    for await (const group of this.#groups(span)) {
+      if (group.to - group.from > this.#most) found.push(await this.#value(group))
+      // a parsed array of one slice is no longer than a call may have arguments for
+      else for (const value of this.#small(group, '[', ']') as unknown[]) found.push(value)
+    }
+    return found
+  }
+
+  async #object(span: Span): Promise<Record<string, unknown>> {
+    const found: Record<string, unknown> = {}
+    // a key may be `__proto__`
+    const put = (key: string, value: unknown) =>
+      Object.defineProperty(found, key, { value, configurable: true, enumerable: true, writable: true })
+    for await (const group of this.#groups(span)) {
+      if (group.to - group.from > this.#most) {
+        const end = this.#stringEnd(group.from)
+        const key: unknown = this.#small({ from: group.from, to: end })
+        const colon = this.#trimmed({ from: end, to: group.to })
+        if (typeof key !== 'string' || this.#text[colon.from] !== COLON)
+          throw new SyntaxError('a key of an object is none')
+        put(key, await this.#value(this.#trimmed({ from: colon.from + 1, to: colon.to })))
+      } else for (const [key, value] of Object.entries(this.#small(group, '{', '}') as object)) put(key, value)
+    }
+    return found
+  }
+
+  /** Neighbouring members of an array or object that one call parses; one that is longer comes alone. */
+  async *#groups(span: Span): AsyncIterable<Span> {
+    let group: Span | undefined
+    for await (const member of this.#members(span)) {
+      if (group !== undefined && member.to - group.from > this.#most) {
+        yield group
+        group = undefined
+      }
+      group = { from: group?.from ?? member.from, to: member.to }
+    }
+    if (group !== undefined) yield group
+  }
+
+  /** The members of an array or object, without blanks around them; of an empty one none. */
+  async *#members({ from, to }: Span): AsyncIterable<Span> {
+    let depth = 0
+    let start = from + 1
+    for (let at = from; at < to; at++) {
+      const byte = this.#text[at] ?? 0
+      if (byte === QUOTE) {
+        const end = this.#stringEnd(at)
+        this.#since += end - at
+        at = end - 1
+      } else if (OPEN.has(byte)) depth++
+      else if (CLOSE.has(byte)) depth--
+      if (depth === 0 && at < to - 1) break
+      if ((byte === COMMA && depth === 1) || depth === 0) {
+        const member = this.#trimmed({ from: start, to: at })
+        if (member.from < member.to) yield member
+        else if (byte === COMMA || start > from + 1) throw new SyntaxError('a member is missing')
+        start = at + 1
+      }
+      if (++this.#since >= this.#most) {
+        this.#since = 0
+        await this.#pause()
+      }
+    }
+    // an array closes with the bracket of an array; its code follows that of the opening by two
+    if (depth !== 0 || start !== to || this.#text[to - 1] !== (this.#text[from] ?? 0) + 2)
+      throw new SyntaxError('an array or object does not end where it should')
+  }
+
+  /** The place behind the closing quote of the string that begins at `from`. */
+  #stringEnd(from: number): number {
+    for (let at = from + 1; ; ) {
+      const end = this.#text.indexOf(QUOTE, at)
+      if (end === -1) throw new SyntaxError('a string does not end')
+      let escapes = 0
+      while (this.#text[end - 1 - escapes] === BACKSLASH) escapes++
+      if (escapes % 2 === 0) return end + 1
+      at = end + 1
+    }
+  }
+
+  /** A long string, piece by piece; no piece ends within an escape or a character. */
+  async #string({ from, to }: Span): Promise<string> {
+    if (this.#stringEnd(from) !== to) throw new SyntaxError('a string does not end where it should')
+    let text = ''
+    for (let at = from + 1; at < to - 1; ) {
+      const end = this.#pieceEnd(at, to - 1)
+      text += String(this.#small({ from: at, to: end }, '"', '"'))
+      at = end
+      await this.#pause()
+    }
+    return text
+  }
+
+  #pieceEnd(from: number, to: number): number {
+    const wanted = from + this.#most
+    if (wanted >= to) return to
+    let plain = from
+    while (plain < wanted) {
+      const sign = this.#text.indexOf(BACKSLASH, plain)
+      if (sign === -1 || sign >= wanted) {
+        let end = wanted
+        while (end > plain && ((this.#text[end] ?? 0) & 0xc0) === 0x80) end--
+        return end > from ? end : wanted
+      }
+      plain = sign + (this.#text[sign + 1] === LETTER_U ? 6 : 2)
+    }
+    return Math.min(plain, to)
+  }
+
+  #trimmed({ from, to }: Span): Span {
+    let start = from
+    let end = to
+    while (start < end && BLANK.has(this.#text[start] ?? 0)) start++
+    while (end > start && BLANK.has(this.#text[end - 1] ?? 0)) end--
+    return { from: start, to: end }
+  }
+}

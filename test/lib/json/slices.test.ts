@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { parseInSlices } from '../../../src/lib/json/parse.js'
+import { isLongJson, stringifyInSlices } from '../../../src/lib/json/stringify.js'
+
+const at = { sliceBytes: 16, sliceUnits: 16, pause: async () => undefined }
+
+const ODD = [
+  ['__proto__ as a key', '{"__proto__":{"a":1},"b":"0123456789012345678901234567890123456789"}'],
+  ['escapes at every border', `"${'\\u00e9\\n\\\\\\"'.repeat(20)}"`],
+  ['characters of two, three and four bytes', JSON.stringify('aé漢😀'.repeat(20))],
+  ['halves of characters, escaped', `"${'\\ud83d\\ude00'.repeat(20)}"`],
+  [
+    'blanks anywhere',
+    ' [ 1 , { "a" : [ ] , "b" : "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" } , [ ] , 12345678901234567890 ] ',
+  ],
+  ['brackets and quotes in text', JSON.stringify({ a: '}]{["\\'.repeat(10), b: [',', ':', '"'.repeat(40)] })],
+  ['an empty object and array, far apart', `[{},${' '.repeat(40)}[]]`],
+] as const
+
+const BROKEN = [
+  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15',
+  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}',
+  '[1,2,3,4,5,6,7,8,9,10,11,,12,13,14,15]',
+  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,]',
+  '[,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]',
+  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15] 1',
+  '[1,2,3,4,5,6,7,8][9,10,11,12,13,14,15]',
+  '{"a":"0123456789012345678901234567890123456789"',
+  '{"a" "0123456789012345678901234567890123456789"}',
+  '{"a":1,"bbbbbbbbbbbbbbbbbbbbbbbbbb",2}',
+  '"0123456789012345678901234567890123456789',
+  '"01234567890123456789"012345678901234567890"',
+  '"0123456789012345678901234567890\n12345678"',
+  '"01234567890123456789012345678901234567\\"',
+  'nullnullnullnullnullnullnull',
+]
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('JSON in slices', () => {
+  it('is read as JSON.parse reads it, for any value', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), async (value, isIndented) => {
+        const text = JSON.stringify(value, undefined, isIndented ? 2 : undefined)
+        expect(await parseInSlices(Buffer.from(text), at)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is written as JSON.stringify writes it, for any value', async () => {
+    const value = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.string({ unit: 'binary', minLength: 20 }))
+    await fc.assert(
+      fc.asyncProperty(value, async (any) => {
+        expect(Buffer.from(await stringifyInSlices(any, at)).toString()).toBe(JSON.stringify(any))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each(ODD)('is read and written with %s', async (_, text) => {
+    const value: unknown = await parseInSlices(Buffer.from(text), at)
+    expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)))
+    expect(Buffer.from(await stringifyInSlices(value, at)).toString()).toBe(JSON.stringify(value))
+  })
+
+  it.each(BROKEN)('is refused where it is none: %s', async (text) => {
+    expect(() => JSON.parse(text)).toThrow(SyntaxError)
+    await expect(parseInSlices(Buffer.from(text), at)).rejects.toThrow(SyntaxError)
+  })
+
+  it('leaves out what JSON does not know, as JSON.stringify does', async () => {
+    const value = { a: undefined, b: [undefined, () => 1], c: new Date(0), d: 'x'.repeat(40), e: () => 1 }
+    expect(Buffer.from(await stringifyInSlices(value, at)).toString()).toBe(JSON.stringify(value))
+  })
+
+  it('is never read or written in one long piece, and others get their turn between', async () => {
+    const elements = Array.from({ length: 300 }, (_, id) => ({
+      id,
+      text: `text "${id}" of some length\n`,
+      path: ['a', 'b'],
+    }))
+    const value = { text: 'long \\ text\n'.repeat(5000), elements, nested: [{ children: elements }] }
+    const text = Buffer.from(JSON.stringify(value))
+    const most = 2000
+    let pauses = 0
+    const slicing = { sliceBytes: most, sliceUnits: most, pause: async () => void pauses++ }
+    const parse = vi.spyOn(JSON, 'parse')
+    const read = await parseInSlices(text, slicing)
+    const parsed = parse.mock.calls.map(([piece]) => piece.length)
+    expect(Math.max(...parsed)).toBeLessThan(most + 20)
+    expect(parsed.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(text.length * 0.9)
+    expect(pauses).toBeGreaterThan(text.length / most / 2)
+    expect(read).toEqual(value)
+    pauses = 0
+    const stringify = vi.spyOn(JSON, 'stringify')
+    const bytes = Buffer.from(await stringifyInSlices(value, slicing))
+    expect(Math.max(...stringify.mock.results.map(({ value: piece }) => String(piece).length))).toBeLessThan(3 * most)
+    expect(pauses).toBeGreaterThan(text.length / most / 2)
+    expect(bytes.equals(text)).toBe(true)
+  })
+
+  it('is long only where it takes long', () => {
+    expect(isLongJson({ items: Array.from({ length: 100 }, (_, id) => ({ id, name: `name ${id}` })) })).toBe(false)
+    expect(isLongJson({ text: 'x'.repeat(300_000) })).toBe(true)
+    expect(isLongJson(Array.from({ length: 60_000 }, () => 1))).toBe(true)
+  })
+})
