@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
@@ -12,15 +12,17 @@ import { ensure } from './ensure.js'
 
 /** native, or loaded by few runs */
 const PACKAGES = /^(better-sqlite3|hnswlib-node|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth)($|\/)/
-const DIST = join(ROOT, 'dist')
 
-/** Child processes, workers and `package.json` are looked for beside the module that names them. */
+/** Child processes, workers and other files are looked for beside the module that names them. */
 const placesOfModules = {
   name: 'places-of-modules',
   /** @param {string} code @param {string} id */
   transform(code, id) {
-    if (!id.startsWith(DIST) || !code.includes('import.meta.url')) return undefined
-    return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null }
+    if (!id.startsWith(ROOT) || id.includes('node_modules') || !code.includes('import.meta.')) return undefined
+    const placed = code
+      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+      .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
+    return { code: placed, map: null }
   },
 }
 
@@ -37,7 +39,11 @@ const folder = mkdtempSync(join(ROOT, 'dist-bench', 'simulation-'))
 try {
   ensure()
   await bundleOf(
-    { input: { simulate: join(ROOT, 'test', 'simulation', 'main.ts') }, external: (id) => /^[^./]/.test(id) },
+    {
+      input: { simulate: join(ROOT, 'test', 'simulation', 'main.ts') },
+      external: (id) => /^[^./]/.test(id),
+      plugins: [placesOfModules],
+    },
     folder,
   )
   await bundleOf(

@@ -9,6 +9,8 @@ import type { World } from './world.js'
 const PAUSE_MS = 400
 const CHILDREN_END_MS = 60_000
 const OUTAGE_MS = 2000
+/** between the earliest and the latest that the clock is set to */
+const CLOCK_MS = 2 * 3_600_000
 /** what the models do to every request meanwhile */
 const OUTAGES: Fault[] = [{ kind: 'status', status: 503 }, { kind: 'reset' }, { kind: 'status', status: 429 }]
 
@@ -40,6 +42,8 @@ export async function doFault(world: World, fault: PlannedFault): Promise<void> 
       return world.outage(OUTAGES[fault.after % OUTAGES.length] ?? { kind: 'reset' }, () =>
         sleep(OUTAGE_MS * fault.pick),
       )
+    case 'clock':
+      return world.moveClock(Math.round((fault.pick - 0.5) * CLOCK_MS))
     case 'full-disk':
       return world.trouble(async () => world.disk?.full(async () => sleep(PAUSE_MS * fault.pick)))
   }

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
-import { cpSync, mkdtempSync, statSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { faultShim, shimTrouble } from '../faults/rig/shim.js'
 import { type SmallDisk, smallDisk } from '../helpers/small-disk.js'
 import { type Simulated, simulate } from './run.js'
 import { FAULTS } from './schedule.js'
@@ -69,7 +70,10 @@ async function runSeed(seed: number, operations: number): Promise<Simulated> {
   const disk = smallDisk(`simulate-${seed}`, DISK_MEGABYTES)
   const started = performance.now()
   const dataDir = join(disk.path, 'data')
-  const result = await simulate({ seed, operations, dataDir, faults: FAULTS, disk: fullDisk(disk) })
+  mkdirSync(dataDir, { mode: 0o700 })
+  const clock = shimTrouble === undefined ? faultShim(dataDir, { clock: true }) : undefined
+  const result = await simulate({ seed, operations, dataDir, faults: FAULTS, disk: fullDisk(disk), clock })
+  clock?.remove()
   const { divergences, faults } = result
   const took = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(

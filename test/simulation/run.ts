@@ -1,11 +1,13 @@
+import { CrawledSite } from './crawled-site.js'
 import { doFault } from './faults.js'
 import { OPERATIONS, WEIGHTS } from './operations/all.js'
 import type { Context } from './operations/context.js'
+import { verifySite } from './operations/site.js'
 import { makeSpace } from './operations/spaces.js'
 import { drawSchedule, type FaultKind, type PlannedFault, type Schedule, type Step } from './schedule.js'
 import { Session } from './session.js'
 import { verifyChat, verifyTenant } from './verify.js'
-import { type Divergence, EMBEDDING, type FullDisk, World } from './world.js'
+import { type Divergence, EMBEDDING, type FullDisk, type MovedClock, World } from './world.js'
 
 export interface SimulationOptions {
   seed: number
@@ -14,6 +16,7 @@ export interface SimulationOptions {
   dataDir: string
   faults: readonly FaultKind[]
   disk?: FullDisk | undefined
+  clock?: MovedClock | undefined
   /** a test of the simulation itself: told when all operations are done, before everything is compared */
   tamper?: (world: World) => Promise<void>
 }
@@ -33,15 +36,19 @@ const KEPT_SPACES = [[undefined, EMBEDDING], [undefined]]
 export async function simulate(options: SimulationOptions): Promise<Simulated> {
   const { seed, operations, faults } = options
   const schedule = drawSchedule({ seed, operations, weights: WEIGHTS, faults })
-  const world = new World(options.dataDir, options.disk)
+  const world = new World(options.dataDir, options.disk, options.clock)
   try {
     await world.open()
     const sessions = schedule.clients.map((tenant, place) => new Session(world, place, tenant))
     await makeKeptSpaces(sessions, schedule)
+    const [first] = sessions
+    if (first !== undefined) await openSite(first)
     await work(world, sessions, schedule)
     await options.tamper?.(world)
-    for (const session of firstOfEach(sessions))
+    for (const session of firstOfEach(sessions)) {
       await verifyTenant({ session, schedule, step: stepOf('end', operations) })
+      await verifySite({ session, schedule, step: stepOf('end', operations) })
+    }
     for (const session of sessions) await verifyChat({ session, schedule, step: stepOf('end', operations) })
   } catch (error) {
     world.diverge(
@@ -65,6 +72,23 @@ async function makeKeptSpaces(sessions: Session[], schedule: Schedule): Promise<
       const step = stepOf('start', -1 - number)
       await makeSpace({ session, schedule, step }, `kept-${number}`, true, model)
     }
+}
+
+/** A site that is crawled into a space of its own, of which the model of spaces knows nothing. */
+async function openSite(session: Session): Promise<void> {
+  const { world, tenant } = session
+  const step = stepOf('start', -9)
+  const site = await CrawledSite.open(tenant.marker, async (uri) => {
+    const body = { name: `${tenant.marker} site`, slug: 'site' }
+    const space = await session.write(step, 'POST /knowledge-spaces', { body })
+    if (space.kind !== 'done') throw new Error(`no space for the site: ${JSON.stringify(space)}`)
+    const source = await session.write(step, 'POST /knowledge-spaces/{id}/sources', {
+      ...{ path: { id: space.value.id }, body: { name: 'site', type: 'web', uri, permissionScope: [] } },
+    })
+    if (source.kind !== 'done') throw new Error(`no source for the site: ${JSON.stringify(source)}`)
+    return { spaceId: space.value.id, sourceId: source.value.id }
+  })
+  world.sites.set(tenant, site)
 }
 
 /** A step that nobody drew: before the first and after the last. */

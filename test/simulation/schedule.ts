@@ -17,7 +17,7 @@ export interface Step {
 
 /** Faults after which a daemon is started, which costs as much processor time as seventy operations. */
 const RESTARTS = ['kill', 'term', 'drop-indexes'] as const
-const DISTURBANCES = ['pause', 'kill-index', 'kill-reader', 'outage', 'full-disk'] as const
+const DISTURBANCES = ['pause', 'kill-index', 'kill-reader', 'outage', 'clock', 'full-disk'] as const
 export const FAULTS = [...RESTARTS, ...DISTURBANCES] as const
 export type FaultKind = (typeof FAULTS)[number]
 

@@ -2,9 +2,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BenchDaemon, isAlive, startDaemon } from '../../bench/lib/daemon.js'
 import { Client } from '../../src/client/client.js'
-import { createToken } from '../../src/local/keys.js'
 import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../helpers/fake-openai.js'
+import { signedToken } from '../helpers/tokens.js'
 import { answerTo } from './chat-model.js'
+import type { CrawledSite } from './crawled-site.js'
 import { Moments, type Span } from './history.js'
 import { TenantModel } from './model.js'
 
@@ -22,8 +23,15 @@ export interface FullDisk {
 }
 
 const MARKERS = ['zqalphaz', 'zqbetaz']
+/** A clock of the daemon that can be moved, with what its environment needs. */
+export interface MovedClock {
+  env: Record<string, string>
+  setAhead(milliseconds: number): void
+}
+
 /** milliseconds between two words of the stand-in of a model */
 const WORD_MS = 2
+const TOKEN_SECONDS = 24 * 3600
 /** how long a refusal is still explained by a trouble that is over */
 const AFTERMATH_MS = 5000
 /** The models of the stand-in: one of some spaces' vectors, one of the chat applications. */
@@ -42,6 +50,9 @@ export class World {
   readonly answered = new Map<string, number>()
   /** a disk of its own that can be filled, where one could be mounted */
   readonly disk: FullDisk | undefined
+  /** web sites that are crawled, by their tenants */
+  readonly sites = new Map<TenantModel, CrawledSite>()
+  readonly #clock: MovedClock | undefined
   #models: FakeOpenAi | undefined
   /** moments at which the disk was full or a provider out of order, each with what came after */
   readonly #troubles: Span[] = []
@@ -52,9 +63,10 @@ export class World {
   #daemon: BenchDaemon | undefined
   #back: Promise<void> = Promise.resolve()
 
-  constructor(dataDir: string, disk?: FullDisk) {
+  constructor(dataDir: string, disk?: FullDisk, clock?: MovedClock) {
     this.dataDir = dataDir
     this.disk = disk
+    this.#clock = clock
     this.tenants = MARKERS.map((marker, place) => new TenantModel(`tenant-${place}`, marker))
   }
 
@@ -64,9 +76,11 @@ export class World {
       answer: (messages) => answerTo(messages.at(-1)?.content ?? ''),
     })
     await this.#start()
-    const scopes = ['knowledge-spaces:*'] as const
+    // good on both sides of now, wherever the clock of the daemon is set
+    const now = Math.floor(Date.now() / 1000)
+    const good = { sub: 'simulation', iat: now - TOKEN_SECONDS, exp: now + TOKEN_SECONDS }
     for (const { name } of this.tenants)
-      this.#tokens.push((await createToken(this.dataDir, { tenant: name, subject: 'simulation', scopes })).token)
+      this.#tokens.push(await signedToken(this.dataDir, { ...good, tenant: name, jti: name }))
     this.#connect()
     for (const client of this.#clients) this.#chatKeys.push(await makeChatApp(client))
     this.#connect()
@@ -108,6 +122,11 @@ export class World {
   /** Whether a refusal in this span may come from a full disk or from a provider. */
   wasTroubled({ from, to }: Span): boolean {
     return this.#troubles.some((trouble) => trouble.from < to && from < trouble.to)
+  }
+
+  /** Moves the clock of the daemon, where it can be moved. */
+  moveClock(milliseconds: number): void {
+    this.#clock?.setAhead(milliseconds)
   }
 
   /** The models do this to every request for as long as `work` takes. */
@@ -157,6 +176,7 @@ export class World {
     await this.#daemon?.kill()
     this.#daemon = undefined
     await this.#models?.close()
+    for (const site of this.sites.values()) await site.close()
   }
 
   dropIndexes(): void {
@@ -166,7 +186,10 @@ export class World {
   async #start(): Promise<void> {
     const provider = { pluginId: TALKER.pluginId, provider: TALKER.provider, baseUrl: `${this.#models?.url}/v1` }
     // answers are checked against the contract too
-    const env = { KS_CHECK_RESPONSES: '1', KS_DAEMON_PROVIDERS: JSON.stringify([provider]) }
+    const env = {
+      ...{ KS_CHECK_RESPONSES: '1', KS_DAEMON_EGRESS_ALLOW: '127.0.0.2' },
+      ...{ KS_DAEMON_PROVIDERS: JSON.stringify([provider]), ...this.#clock?.env },
+    }
     this.#daemon = await startDaemon(this.dataDir, env, process.env['KS_SIMULATED_DAEMON'])
   }
 

@@ -4,6 +4,7 @@ import { documentOperations } from './documents.js'
 import { qualityOperations } from './quality.js'
 import { researchOperations } from './research.js'
 import { settingOperations } from './settings.js'
+import { siteOperations } from './site.js'
 import { spaceOperations } from './spaces.js'
 import { upkeepOperations } from './upkeep.js'
 import { workspaceOperations } from './workspaces.js'
@@ -18,6 +19,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...upkeepOperations,
   ...researchOperations,
   ...chatOperations,
+  ...siteOperations,
 }
 
 /** How often each is drawn. */
@@ -32,4 +34,5 @@ export const WEIGHTS: Readonly<Record<string, number>> = {
   ...{ collect: 2, inspect: 2, askFor: 3, freeze: 3, readSnapshot: 2, removeSnapshot: 1, replay: 1 },
   ...{ startResearch: 1, readResearch: 1 },
   ...{ say: 6, sayAndStop: 2, readChat: 3, listChats: 2, renameChat: 2, deleteChat: 1, rate: 2 },
+  ...{ changePage: 5, crawl: 3, readSite: 2, searchSite: 2 },
 }
