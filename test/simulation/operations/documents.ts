@@ -232,7 +232,33 @@ export function checkShown(
 const search: Operation = async (context) => {
   const space = pickSpace(context)
   const document = choose([...space.documents.values()], pick(context.step, 2))
-  await checkSearch(context, space, document?.word ?? 'nothing')
+  if (document === undefined || pick(context.step, 3) < 0.3) {
+    await checkSearch(context, space, document?.word ?? 'nothing')
+    return
+  }
+  const [id] = choose([...document.lives], pick(context.step, 4)) ?? []
+  if (id !== undefined) await searchPublished(context, space, document, id)
+}
+
+/** A document that a read has shown as compiled is found by its word, unless the search says what it had to do without. */
+async function searchPublished(context: Context, space: SpaceModel, document: SentDocument, id: string): Promise<void> {
+  const { session, step } = context
+  const read = await checkDocument(context, space, id)
+  if (read?.parserStatus !== 'parsed') return
+  const body = { query: document.word, mode: 'fast' as const, limit: 5 }
+  const from = session.world.moments.next()
+  const answer = await session.read(step, 'POST /knowledge-spaces/{id}/queries/search', {
+    path: { id: space.id },
+    body,
+  })
+  if (answer.kind === 'refused') return expectRefusal(context, space, answer, [429, 'unavailable'])
+  const found = answer.value.items.some(({ citations }) =>
+    citations.some(({ documentAssetId }) => documentAssetId === id),
+  )
+  const life = document.lives.get(id)
+  const wasThere = life?.possible({ from, to: answer.to }).includes(false) === false
+  if (!found && wasThere && !space.mayBeGone(answer) && answer.value.degradedReasons.length === 0)
+    diverge(context, `${document.filename} (${id}), which is compiled, to be found by ${document.word}`, 'it is not')
 }
 
 /** Searches a word: what is found is there, and of this space. @returns ids of what was found */
