@@ -38,10 +38,19 @@ export const KS = join(ROOT, 'bin', 'ks.js')
 export const KCHAT = join(ROOT, 'bin', 'kchat.js')
 export const KSD = join(ROOT, 'bin', 'ksd.js')
 
-/** A new folder below the system's temporary one; `remove` deletes it. */
+/** Folders beside a data directory, of the programs that work on it. */
+const BESIDE = ['.home', '.config', '.state', '.cache']
+
+/** A new folder below the system's temporary one; `remove` deletes it, with what stands beside it when it is a data directory. */
 export function temporaryFolder(name: string): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `ks-${name}-`))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }) }
+  return {
+    path,
+    remove() {
+      for (const folder of ['', ...BESIDE])
+        rmSync(`${path}${folder}`, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+    },
+  }
 }
 
 /** What a program finds its helpers and its scratch space by; anything else of the caller's would change the figures. */
