@@ -28,8 +28,8 @@ const RECYCLE_SHARE = 0.5
 /** An aborted caller's batch may end by itself within this time; then its process is killed. */
 const ABORT_GRACE_MS = 500
 const MAX_FAILED_STARTS = 3
-/** of processes that read one file and no other: one may be the doing of somebody else, such as a system short of memory */
-const DEATHS_OF_ONE = 2
+/** of processes that read one file and no other: some may be the doing of somebody else, such as a system short of memory */
+const DEATHS_OF_ONE = 3
 /** somebody who edits files has the reading process kept for so long after each sign */
 const WARM_MS = 5 * 60_000
 
@@ -59,8 +59,9 @@ interface Lane {
 /**
  * Reads files in child processes.
  *
- * Many small files share one message; a file that kills its process, again when it is read alone, or hangs it fails alone
- * (`crashed`, `timeout`, `limit-exceeded`), and the others of its batch are read again one by one. Concurrent calls take turns batch by batch.
+ * Many small files share one message; a file that kills its process, again and again when it is read alone, or hangs it
+ * fails alone (`crashed`, `timeout`, `limit-exceeded`), and the others of its batch are read again one by one. Concurrent
+ * calls take turns batch by batch.
  *
  * `compile` rejects with the signal's reason when aborted, and with `unavailable` when no process starts or the
  * compiler is closed.
@@ -211,7 +212,7 @@ class ProcessCompiler implements Compiler {
     const unread = batch.filter((index) => job.results[index] === undefined)
     const innocent = ended.end === 'died' && !ended.started
     if (innocent) this.#countFailedStart(ended.detail)
-    if (!alone || innocent || (ended.end === 'died' && isFirstDeath(job, batch))) job.again.push(...unread)
+    if (!alone || innocent || (ended.end === 'died' && mayBeReadAgain(job, batch))) job.again.push(...unread)
     else for (const index of unread) record(job, index, { ok: false, failure: this.#failure(job, index, ended) })
   }
 
@@ -286,8 +287,8 @@ class ProcessCompiler implements Compiler {
   }
 }
 
-/** Whether a process died for the first time while it read this file alone. */
-function isFirstDeath({ deaths }: Job, [index = 0]: number[]): boolean {
+/** Counts a process that died while it read this file alone. @returns whether the file is read once more */
+function mayBeReadAgain({ deaths }: Job, [index = 0]: number[]): boolean {
   const count = (deaths.get(index) ?? 0) + 1
   deaths.set(index, count)
   return count < DEATHS_OF_ONE
