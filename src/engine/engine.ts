@@ -5,7 +5,7 @@ import { createChat } from './chat/operations.js'
 import { createCompiler } from './compile/compiler.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import { createReplaySource } from './compile/replay.js'
-import { dropUnfinishedModels } from './compile/training.js'
+import { giveUpUnfinished } from './compile/training.js'
 import { VectorFiller } from './compile/vector-filler.js'
 import type { EngineContext } from './context.js'
 import { deleteDocuments } from './documents/delete.js'
@@ -108,7 +108,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     now: options.now ?? Date.now,
     wake: () => runner?.wake(),
   }
-  db.recover(() => dropUnfinishedModels(context))
+  db.recover(() => giveUpUnfinished(context))
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)

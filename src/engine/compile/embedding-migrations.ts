@@ -53,7 +53,7 @@ export class EmbeddingMigrations {
   )
   readonly #running = new Map<number, Run>()
   readonly #cleaning = new Set<Promise<void>>()
-  #closing = false
+  readonly #stopped = new AbortController()
   #timer: NodeJS.Timeout | undefined
 
   /** Goes on with what a stop interrupted; whatever kept a provider from answering may have been changed since. */
@@ -64,8 +64,7 @@ export class EmbeddingMigrations {
       db.run('UPDATE embedding_migrations SET next_at = 0 WHERE completed_at IS NULL')
     })
     for (const { space_key } of db.all<{ space_key: number }>(
-      `SELECT DISTINCT space_key FROM embedding_migrations JOIN vector_spaces USING (space_key)
-       WHERE vector_spaces.state = 'superseded'`,
+      "SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'",
     ))
       this.#clean(space_key)
     this.wake()
@@ -90,7 +89,7 @@ export class EmbeddingMigrations {
   }
 
   async close(): Promise<void> {
-    this.#closing = true
+    this.#stopped.abort()
     this.#turns.stop()
     clearTimeout(this.#timer)
     for (const { stop } of this.#running.values()) stop.abort(new KsError('unavailable', 'the daemon is stopping'))
@@ -125,7 +124,7 @@ export class EmbeddingMigrations {
       .catch((error: unknown) => log.error({ error: String(error) }, 'a migration could not be put off'))
       .finally(() => {
         this.#running.delete(row.key)
-        if (!this.#closing) this.wake()
+        if (!this.#stopped.signal.aborted) this.wake()
       })
     this.#running.set(row.key, { stop, done })
   }
@@ -266,7 +265,8 @@ export class EmbeddingMigrations {
     const context = this.#started()
     const space = spaceByKey(context.db, spaceKey)
     if (space === undefined) return
-    await forgetSuperseded(context, spaceKey)
+    await forgetSuperseded(context, spaceKey, this.#stopped.signal)
+    if (this.#stopped.signal.aborted) return
     const active = activeVectorSpace(context.db, space)
     if (active !== undefined) await context.indexes.activateVectors(space.id, active.id)
   }

@@ -176,16 +176,15 @@ export async function fillVectors(
   }
 }
 
-/** Models that a crash left half built are of no use; what a migration fills, it goes on filling. */
-export function dropUnfinishedModels(context: EngineContext): void {
-  const { db } = context
-  for (const { key } of db.all<{ key: number }>(
-    `SELECT key FROM vector_spaces WHERE state = 'building'
+/**
+ * Models that a crash left half built are of no use; what a migration fills, it goes on filling. Their vectors go like
+ * those of other models that nobody uses: in slices, behind the start.
+ */
+export function giveUpUnfinished({ db }: EngineContext): void {
+  db.run(
+    `UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'
        AND id NOT IN (SELECT vector_space FROM embedding_migrations WHERE completed_at IS NULL)`,
-  )) {
-    db.run('DELETE FROM vectors WHERE vector_space = ?', key)
-    db.run('DELETE FROM vector_spaces WHERE key = ?', key)
-  }
+  )
 }
 
 function switchVectorSpace(context: EngineContext, spaceKey: number, next: VectorSpace): boolean {
@@ -206,8 +205,8 @@ function switchVectorSpace(context: EngineContext, spaceKey: number, next: Vecto
   return true
 }
 
-/** Removes the vectors of models that no query uses any more, a slice at a time. */
-export async function forgetSuperseded(context: EngineContext, spaceKey: number): Promise<void> {
+/** Removes the vectors of models that no query uses any more, a slice at a time. @param stop ends it between two slices */
+export async function forgetSuperseded(context: EngineContext, spaceKey: number, stop?: AbortSignal): Promise<void> {
   const { db } = context
   const old = db.all<{ key: number; id: string }>(
     "SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'",
@@ -215,6 +214,7 @@ export async function forgetSuperseded(context: EngineContext, spaceKey: number)
   )
   for (const { key, id } of old) {
     for (;;) {
+      if (stop?.aborted === true) return
       const gone = await db.write(
         () =>
           db.run(
