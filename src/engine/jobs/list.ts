@@ -32,7 +32,7 @@ export function listJobs(
     page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, filter).after[0] ?? 0)
   const limit = Math.min(page.limit, LIMITS.page.cap)
   const rows = db.all<JobRow & { filename: string }>(
-    `SELECT jobs.*, documents.filename FROM jobs INDEXED BY jobs_listed
+    `SELECT jobs.*, documents.filename FROM jobs INDEXED BY ${state === 'open' ? 'jobs_open' : 'jobs_listed'}
      CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
      WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : STATES[state]} AND ${mayKnow('documents.source_id')}
      ORDER BY jobs.key DESC LIMIT ?`,

@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect, it, vi } from 'vitest'
+import { endedJobs } from '../../../src/engine/retention/ended-work.js'
+import type { Scope } from '../../../src/engine/retention/slice.js'
+import { spaceByKey } from '../../../src/engine/spaces/store.js'
+import { Database } from '../../../src/engine/storage/database.js'
+import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+
+const JOBS = 100_000
+const BATCH = 200
+const DAY = 24 * 60 * 60 * 1000
+
+let test: TestEngine | undefined
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await test?.end()
+})
+
+/** Ended jobs of that many documents. */
+function fill(file: string): void {
+  const db = new Sqlite(file, { timeout: 5000 })
+  db.exec(`
+    DROP TRIGGER jobs_source;
+    INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at, completed_at)
+      WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT ${JOBS})
+      SELECT printf('00000000-0000-7000-8000-%012x', x), printf('00000000-0000-7000-9000-%012x', x), '${ADA.tenant}',
+        (SELECT key FROM spaces), 1000000 + x, 1, 'published', 1, 1, 1 FROM n;`)
+  db.close()
+}
+
+/** What a statement looks through, table by table, as SQLite plans it. */
+function plans(file: string, statements: Iterable<string>): { sql: string; step: string }[] {
+  const db = new Sqlite(file, { readonly: true })
+  const found = [...statements].flatMap((sql) =>
+    (
+      db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...Array(sql.split('?').length - 1).fill(1)) as { detail: string }[]
+    ).map(({ detail }) => ({ sql, step: detail })),
+  )
+  db.close()
+  return found
+}
+
+it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none but those they want`, async () => {
+  test = await startEngine()
+  const { id } = await test.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })
+  const first = await uploadOne(test.engine, ADA, id, { filename: 'first.md', text: '# First\n\nA line.\n' })
+  await test.engine.documents.settled(ADA, id, first)
+  const file = join(test.dataDir, 'db', 'main.sqlite')
+  await test.engine.close()
+  fill(file)
+
+  const statements = new Set<string>()
+  for (const method of ['all', 'get', 'run'] as const) {
+    const original: (...args: [string, ...never[]]) => unknown = Database.prototype[method]
+    vi.spyOn(Database.prototype, method).mockImplementation(function (this: Database, sql: string, ...values: never[]) {
+      if (/\bjobs\b/.test(sql)) statements.add(sql)
+      return original.call(this, sql, ...values) as never
+    })
+  }
+  await test.reopen()
+  const next = await uploadOne(test.engine, ADA, id, { filename: 'next.md', text: '# Next\n\nAnother line.\n' })
+  await test.engine.documents.settled(ADA, id, next)
+  for (const state of [undefined, 'open', 'failed'] as const) await test.engine.jobs.list(ADA, id, { limit: 10, state })
+  await test.engine.jobs.get(ADA, next.compilationJob.id)
+  await test.engine.jobs.retryFailed(ADA, id)
+  test.engine.activity()
+
+  expect(statements.size).toBeGreaterThan(10)
+  // an index that holds open jobs alone may be walked from end to end
+  const scans = plans(file, statements).filter(
+    ({ step }) => /^SCAN (jobs|newer|last)\b/.test(step) && !/INDEX jobs_(waiting|open)$/.test(step),
+  )
+  process.stdout.write(
+    `FIGURE job-table: statements on jobs ${statements.size}, that read all ended ones ${scans.length}\n`,
+  )
+  expect(scans).toEqual([])
+}, 120_000)
+
+it(`F60: the clean-up looks at ${JOBS} ended jobs that stay in pages, and lets others in between`, async () => {
+  test = await startEngine()
+  const { id } = await test.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })
+  const first = await uploadOne(test.engine, ADA, id, { filename: 'first.md', text: '# First\n\nA line.\n' })
+  await test.engine.documents.settled(ADA, id, first)
+  const file = join(test.dataDir, 'db', 'main.sqlite')
+  await test.engine.close()
+  fill(file)
+  const sqlite = new Sqlite(file)
+  // a bulk job counts each
+  sqlite.exec(`INSERT INTO bulk_items (bulk_id, place, document_id, job_id)
+    SELECT 'bulk', key, 'document', id FROM jobs`)
+  sqlite.close()
+
+  const db = new Database(file, () => {})
+  const space = spaceByKey(db, 1)
+  if (space === undefined) throw new Error('the space is not there')
+  const scope = {
+    context: { db },
+    space,
+    now: Date.now() + 1000 * DAY,
+    batchRows: BATCH,
+    signal: new AbortController().signal,
+  }
+  let turns = 0
+  let ended = false
+  const count = () => {
+    turns++
+    if (!ended) setImmediate(count)
+  }
+  setImmediate(count)
+  const { removed } = await endedJobs(scope as unknown as Scope)
+  ended = true
+  await db.close()
+  expect(removed).toBe(0)
+  expect(turns).toBeGreaterThanOrEqual(JOBS / BATCH)
+}, 120_000)
