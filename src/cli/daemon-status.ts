@@ -8,7 +8,7 @@ const STARTED_BY = { auto: 'started by ks', manual: 'started by hand', service: 
 export function statusLines(file: DaemonFile, status: DaemonStatus, health: Health): string[] {
   const up = `up ${duration(status.uptimeMs)}`
   const where = new URL(file.url).host
-  const { activity, memory, eventLoop, storage, processes = [] } = status
+  const { activity, memory, eventLoop, storage, damage, processes = [] } = status
   const parts = Object.entries(health.components).map(([name, ok]) => `${name} ${ok ? 'ok' : 'failed'}`)
   const children = processes.filter((one) => one.role !== 'daemon')
   const all = children.map((one) => `${one.role} pid ${one.pid} ${bytes(one.rss)}`)
@@ -24,6 +24,7 @@ export function statusLines(file: DaemonFile, status: DaemonStatus, health: Heal
       ? []
       : [`loop      ${eventLoop.p50} ms usual, ${eventLoop.p99} ms at the 99th percentile`]),
     ...(storage?.isFull === true ? [`disk      ${fullDisk(storage)}`] : []),
+    ...(damage === undefined ? [] : [`database  ${damage}`]),
     `parts     ${parts.join(' · ')}`,
   ]
 }

@@ -108,6 +108,11 @@ function handleSignals(daemon: RunningDaemon): () => StopSignal | undefined {
 /** The state of a process after an unforeseen error is unknown; everything acknowledged is on disk. */
 function handleDefects(daemon: RunningDaemon): void {
   process.on('uncaughtException', (error) => {
+    // work of the daemon's own met it: ending would mean to meet it again at the next start, and to serve nothing
+    if (error instanceof KsError && error.code === 'data-damaged') {
+      daemon.log.error({ err: error }, 'what the daemon does by itself met damaged data')
+      return
+    }
     daemon.log.fatal({ err: error }, 'the daemon ends because of a defect')
     process.exit(EXIT_DEFECT)
   })

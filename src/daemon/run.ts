@@ -150,7 +150,8 @@ async function startOwned(
   const work = createOpenWork()
   const status = createStatusReader({
     ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
-    ...{ openRequests: work.count, watcherPid: () => watching.pid, storage: () => room.state() },
+    ...{ openRequests: work.count, watcherPid: () => watching.pid },
+    ...{ storage: () => room.state(), damage: () => engine.damage() },
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())

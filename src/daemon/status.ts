@@ -37,6 +37,8 @@ export interface StatusSources {
   watcherPid?(): number | undefined
   /** the room on the disk of the data directory */
   storage?(): RoomState
+  /** what is wrong with the database */
+  damage?(): string | undefined
 }
 
 export interface StatusReader {
@@ -61,6 +63,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       if (watcher !== undefined) children.push([watcher, 'watcher'])
       const own = ownMemory()
       const storage = sources.storage?.()
+      const damage = sources.damage?.()
       const status: DaemonStatus = {
         ...identity,
         uptimeMs: Math.round(process.uptime() * 1000),
@@ -73,6 +76,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
         },
         activity: { ...work, openRequests: sources.openRequests() },
         ...(storage === undefined ? {} : { storage }),
+        ...(damage === undefined ? {} : { damage }),
         processes: [
           { role: 'daemon', pid: identity.pid, rss: own.rss, peakRss: own.peakRss },
           ...children.flatMap(([pid, role]) => {

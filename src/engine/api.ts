@@ -247,6 +247,8 @@ export interface Engine {
     revoke(jti: string, expiresAt: number): void
   }
   health(): Health
+  /** What is wrong with the database, in a sentence, once damage of its file was met. */
+  damage(): string | undefined
   /** Running and waiting work, for `daemon status` and for the idle exit. */
   activity(): {
     activeJobs: number

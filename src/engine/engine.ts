@@ -61,6 +61,7 @@ import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 import { createSnapshots } from './workspaces/operations.js'
 import { writeAnswer } from './write-answer.js'
+import { unlessDatabaseDamaged } from './write-stop.js'
 
 /**
  * Opens the engine on a data directory that the caller has locked: recovers what a crash left, starts the index process
@@ -81,6 +82,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   const { log, room } = options
   const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error))
   db.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
+  db.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
   db.recover(() => {
     const abandoned = abandonUnacknowledged(db)
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
@@ -231,12 +233,13 @@ function wire(
       // the index process starts with the first use; one that died is started again at once
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || unused(db),
+        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => unused(db), false),
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }
       return { ok: components.database, runtime: 'container-runtime', components }
     },
+    damage: () => db.damage?.message,
     activity: () => {
       const { activeJobs, waitingJobs, training } = runner.activity()
       const tasks = research.runner.activity()

@@ -173,10 +173,12 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
   }
   const client = new Client(found.target)
   try {
-    await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
-    const { storage } = await client.request('GET /daemon/status', { query: {} })
+    const { storage, damage } = await client.request('GET /daemon/status', { query: {} })
+    if (damage !== undefined)
+      return { check, state: 'failed', found: damage, fix: 'put a backup in its place: `ks restore`' }
     if (storage?.isFull === true)
       return { check, state: 'failed', found: `the disk is ${fullDisk(storage)}`, fix: MORE_ROOM }
+    await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
     const health = await client.request('GET /health', {})
     const broken = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
     if (broken.length === 0) return { check, state: 'ok', found: `pid ${found.file.pid}, ${found.file.url}` }

@@ -48,6 +48,8 @@ export const DaemonStatus = z
         missingBytes: count,
       })
       .optional(),
+    /** what is wrong with the database, and what to do: it is not written any more */
+    damage: z.string().optional(),
     processes: z
       .array(
         z.strictObject({

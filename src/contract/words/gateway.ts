@@ -52,6 +52,7 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   openRequests: 'how many requests are open',
   isFull: 'whether the disk has no room',
   freeBytes: 'bytes that are free',
+  damage: 'what is wrong with the database, and what to do',
   missingBytes: 'bytes that must come free before data is taken again',
   backgroundTasks: 'how many tasks run behind requests',
   role: 'what the process does',

@@ -47,6 +47,7 @@ export async function sendMessage(
   if (spaceIds.length === 0 && chatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
+  if (context.db.damage !== undefined) throw new ChatError('internal_server_error', context.db.damage.message)
   if (context.db.broken)
     throw new ChatError('service_unavailable', 'the disk reported an error; nothing is written any more')
   const leave = turns.reserve(app.id, app.maxConcurrentRequests)

@@ -6,6 +6,7 @@ import type { Embedder } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
+import { isWriteStopped } from '../write-stop.js'
 import { account } from './embeddings.js'
 import {
   abandon,
@@ -102,10 +103,11 @@ export class EmbeddingMigrations {
   }
 
   #turn(): void {
-    const { db, options } = this.#started()
+    const context = this.#started()
+    const { db } = context
     clearTimeout(this.#timer)
     // it is woken when there is room
-    if (options.room?.isFull === true) return
+    if (isWriteStopped(context)) return
     const now = Date.now()
     let next = Number.POSITIVE_INFINITY
     for (const row of openMigrations(db)) {

@@ -7,6 +7,7 @@ import type { Embedder } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
+import { isWriteStopped } from '../write-stop.js'
 import { account } from './embeddings.js'
 import { embedPassages, type Refusal } from './passage-vectors.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
@@ -176,10 +177,11 @@ export class VectorFiller {
   }
 
   #turn(): void {
-    const { db, options } = this.#started()
+    const context = this.#started()
+    const { db } = context
     clearTimeout(this.#timer)
     // it is woken when there is room
-    if (options.room?.isFull === true) return
+    if (isWriteStopped(context)) return
     const now = Date.now()
     let next = Number.POSITIVE_INFINITY
     for (const { space_key, next_at } of spacesDue(db)) {

@@ -90,6 +90,7 @@ async function commitUpload(
   answer: UploadOptions['answer'],
 ): Promise<AcceptedDocument[]> {
   const { db, objects, options } = context
+  if (db.damage !== undefined) throw db.damage
   // crawls and imports that began while there was room
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
   const added = received.filter((item) => sameBytes(db, space, sourceId, item) === undefined)

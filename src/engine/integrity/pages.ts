@@ -5,6 +5,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { artifactPhases } from './artifacts.js'
 import { isKnown } from './audience.js'
 import { chatFiles } from './chat-files.js'
+import { databasePages } from './database-pages.js'
 import { deepPhases } from './deep.js'
 import type { Finding, Scan } from './findings.js'
 import { type Phase, type Place, SLICE_FINDINGS } from './phase.js'
@@ -24,7 +25,7 @@ const MAX_SCANNED = 50_000
 
 function phasesOf(check: FsckCheck, deep: boolean): Phase[] {
   if (check === 'raw-objects') return [...rawObjectPhases, chatFiles]
-  if (check === 'artifact-segments') return [...artifactPhases, ...rowPhases]
+  if (check === 'artifact-segments') return [databasePages, ...artifactPhases, ...rowPhases]
   return deep ? [...referencePhases, ...deepPhases] : referencePhases
 }
 

@@ -11,6 +11,7 @@ import { spaceByKey } from '../spaces/store.js'
 import { purgeSlice } from '../storage/purge.js'
 import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
+import { isWriteStopped, unlessDatabaseDamaged } from '../write-stop.js'
 import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
 import { recoverClaims } from './recovery.js'
 import {
@@ -72,7 +73,11 @@ export class JobRunner {
 
   activity(): { activeJobs: number; waitingJobs: number; training: number } {
     const active = [...this.#running.values()].reduce((sum, batch) => sum + batch.jobs, 0)
-    const open = this.#context.db.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')?.n ?? 0
+    const { db } = this.#context
+    const open = unlessDatabaseDamaged(
+      () => db.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL')?.n ?? 0,
+      0,
+    )
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainingOf.size }
   }
 
@@ -97,7 +102,7 @@ export class JobRunner {
   #turn(): void {
     this.#tellSettled([...this.#settled.keys()])
     // what room is left on a full disk is for those who read and those who remove
-    while (!this.#isFull() && this.#running.size < BATCHES_AT_ONCE && !this.#runsSuspect()) {
+    while (!this.#isStopped() && this.#running.size < BATCHES_AT_ONCE && !this.#runsSuspect()) {
       const claimed = this.#claim()
       if (claimed === undefined) break
       this.#launch(claimed.spaceKey, claimed.work)
@@ -109,8 +114,8 @@ export class JobRunner {
     return [...this.#running.values()].some(({ isAlone }) => isAlone)
   }
 
-  #isFull(): boolean {
-    return this.#context.options.room?.isFull === true
+  #isStopped(): boolean {
+    return isWriteStopped(this.#context)
   }
 
   #launch(spaceKey: number, work: Work[]): void {
@@ -277,7 +282,7 @@ export class JobRunner {
       if (!this.#trainingOf.has(spaceKey)) this.#lookAgain(spaceKey)
       return
     }
-    if (this.#isFull() || (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()) {
+    if (this.#isStopped() || (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()) {
       this.#lookAgain(spaceKey)
       return
     }
@@ -332,7 +337,7 @@ export class JobRunner {
       if (waiting === undefined) continue
       const row = this.#context.db.get<{ completed_at: number | null; isWaiting: number }>(
         'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
-        this.#isFull() ? 1 : 0,
+        this.#isStopped() ? 1 : 0,
         id,
       )
       if (row !== undefined && row.completed_at === null && row.isWaiting === 0) continue

@@ -5,6 +5,7 @@ import { passesByItself } from '../jobs/retry-policy.js'
 import type { QueryShared } from '../query/stages.js'
 import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
+import { unlessDatabaseDamaged } from '../write-stop.js'
 import { advance } from './advance.js'
 import { frozenOf, moveTask, type TaskRow, taskById } from './store.js'
 import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
@@ -52,8 +53,11 @@ export class ResearchRunner {
   }
 
   activity(): { active: number; waiting: number } {
-    const open =
-      this.#context.db.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL')?.n ?? 0
+    const { db } = this.#context
+    const open = unlessDatabaseDamaged(
+      () => db.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL')?.n ?? 0,
+      0,
+    )
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
   }
 

@@ -12,6 +12,7 @@ import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { findSpace } from '../spaces/store.js'
 import { fromCell } from '../storage/readable.js'
+import { isWriteStopped } from '../write-stop.js'
 import { clearWork, type Opened, openPlace } from './connectors/open.js'
 import { isSynced, noConnector } from './connectors/registry.js'
 import { crawlSource } from './crawl-source.js'
@@ -207,10 +208,10 @@ export class SourceSync {
 
   /** Begins what is due. Runs that were missed while the daemon was down count as one. */
   async #tick(): Promise<void> {
-    const { db, log, now, options } = this.#parts.context
+    const { db, log, now } = this.#parts.context
     try {
       await db.write(() => replanAll(db, now()))
-      if (options.room?.isFull === true) return
+      if (isWriteStopped(this.#parts.context)) return
       for (const source of dueSources(db, now())) {
         if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>

@@ -1,12 +1,16 @@
-import { rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
 import { Checkpointer } from './checkpointer.js'
+import { askDisk } from './disk-probe.js'
 import type { Damage } from './formats.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
+import { PageCheck } from './page-check.js'
+import { setPragmas } from './pragmas.js'
 import { MIGRATIONS } from './schema.js'
+import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
 
 /** A value SQLite can bind. */
 export type Bindable = string | number | bigint | Uint8Array | null
@@ -24,9 +28,6 @@ interface Waiting {
 }
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less air than in 4 KiB pages
-const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
-/** pages of the log at which this connection checkpoints itself, should the checkpointing thread not keep up */
-const LAST_RESORT_CHECKPOINT_PAGES = 8000
 /** how long nothing is written after the disk reported an error, and then again where it still does */
 const HEAL_MILLISECONDS = 1000
 /** damaged cells that are told of once each; a file with more of them is told of often enough */
@@ -43,6 +44,7 @@ export class Database {
   readonly #statements = new Map<string, Prepared>()
   readonly #told = new Set<string>()
   readonly #checkpointer: Checkpointer
+  readonly #pages: PageCheck
   #waiting: Waiting[] = []
   #scheduled = false
   readonly #folder: string
@@ -50,9 +52,12 @@ export class Database {
   /** writes of the start that found no room: they come before all others */
   #owed: (() => void)[] = []
   #broken: unknown
+  #damaged: DatabaseDamaged | undefined
   #healing: NodeJS.Timeout | undefined
   /** Is told of each damaged cell when it is first read. */
   onDamage: (damage: Damage) => void = () => undefined
+  /** Is told once when the file itself turns out to be damaged. */
+  onDamagedFile: (damage: DatabaseDamaged) => void = () => undefined
 
   /**
    * @param refused is told every failure that came from the disk
@@ -65,14 +70,35 @@ export class Database {
     this.#sqlite = new Sqlite(path)
     if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
     this.#checkpointer = new Checkpointer(path)
-    this.#setPragmas()
+    this.#pages = new PageCheck(path)
+    setPragmas(this.#sqlite)
     accept(this)
     this.#migrate()
   }
 
-  /** Whether the disk reported an error: nothing is written until a write of our own was durable. */
+  /** Whether nothing is written: the disk reported an error, until a write of our own was durable, or the file is damaged. */
   get broken(): boolean {
-    return this.#broken !== undefined
+    return (this.#damaged ?? this.#broken) !== undefined
+  }
+
+  /** What is wrong with the file, once a statement or a check met it. Then nothing is written until the next start. */
+  get damage(): DatabaseDamaged | undefined {
+    return this.#damaged
+  }
+
+  /** Reads every page of the file, in a thread. @returns what is wrong; it is noted as damage that a statement meets is */
+  async checkPages(): Promise<string[]> {
+    const problems = await this.#pages.run()
+    const [first] = problems
+    if (first !== undefined) this.#noteDamage(new DatabaseDamaged(first))
+    return problems
+  }
+
+  /** A write beside damage would deepen it. */
+  #noteDamage(damage: DatabaseDamaged): void {
+    if (this.#damaged !== undefined) return
+    this.#damaged = damage
+    this.onDamagedFile(damage)
   }
 
   /**
@@ -80,8 +106,10 @@ export class Database {
    *   format of its column (see `format-tables.ts`) throws `data-damaged` when it is read; the others can be used.
    */
   get<T>(sql: string, ...values: Bindable[]): T | undefined {
-    const { statement, guard } = this.#statement(sql)
-    const row = reading(() => statement.get(...values))
+    const { row, guard } = this.#reading(() => {
+      const { statement, guard } = this.#statement(sql)
+      return { row: statement.get(...values), guard }
+    })
     guard?.(row)
     // The row type is the caller's word for the columns of its own SQL text.
     return row as T | undefined
@@ -89,26 +117,27 @@ export class Database {
 
   /** The same for all rows. A list leaves out those that cannot be read, with `readable`. */
   all<T>(sql: string, ...values: Bindable[]): T[] {
-    const { statement, guard } = this.#statement(sql)
-    const rows = reading(() => statement.all(...values))
+    const { rows, guard } = this.#reading(() => {
+      const { statement, guard } = this.#statement(sql)
+      return { rows: statement.all(...values), guard }
+    })
     if (guard !== undefined) for (const row of rows) guard(row)
     return rows as T[]
   }
 
   /** Rows as they are stored, damaged or not: for who looks for damage. */
   allAsStored<T>(sql: string, ...values: Bindable[]): T[] {
-    return reading(() => this.#statement(sql).statement.all(...values)) as T[]
+    return this.#reading(() => this.#statement(sql).statement.all(...values)) as T[]
   }
 
   /** The first of them, or undefined. */
   getAsStored<T>(sql: string, ...values: Bindable[]): T | undefined {
-    return reading(() => this.#statement(sql).statement.get(...values)) as T | undefined
+    return this.#reading(() => this.#statement(sql).statement.get(...values)) as T | undefined
   }
 
   /** @returns the number of rows changed and the last row key */
   run(sql: string, ...values: Bindable[]): { changes: number; key: number } {
-    const { statement } = this.#statement(sql)
-    const result = reading(() => statement.run(...values))
+    const result = this.#reading(() => this.#statement(sql).statement.run(...values))
     return { changes: result.changes, key: Number(result.lastInsertRowid) }
   }
 
@@ -117,7 +146,8 @@ export class Database {
    * throws is undone alone. `work` must not await.
    */
   write<T>(work: () => T): Promise<T> {
-    if (this.#broken !== undefined) return Promise.reject(this.#unwritable(this.#broken))
+    const refused = this.#refusal()
+    if (refused !== undefined) return Promise.reject(refused)
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ run: work, resolve: resolve as (value: never) => void, reject })
       if (this.#scheduled) return
@@ -128,7 +158,8 @@ export class Database {
 
   /** The same, at once and alone: for start-up and for callers that cannot wait. */
   writeNow<T>(work: () => T): T {
-    if (this.#broken !== undefined) throw this.#unwritable(this.#broken)
+    const refused = this.#refusal()
+    if (refused !== undefined) throw refused
     const withOwed = () => {
       for (const owed of this.#owed) owed()
       return work()
@@ -188,6 +219,7 @@ export class Database {
         if (waiting === undefined) break
         if (index > 0 && performance.now() - started > GROUP_MILLISECONDS) break
         const outcome = this.#runOne(waiting)
+        if (this.#damaged !== undefined) throw this.#damaged
         if (outcome !== undefined) done.push({ waiting, value: outcome.value })
       }
       this.#sqlite.exec('COMMIT')
@@ -249,24 +281,32 @@ export class Database {
     }
   }
 
+  #refusal(): unknown {
+    return this.#damaged ?? (this.#broken === undefined ? undefined : this.#unwritable(this.#broken))
+  }
+
+  #reading<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw this.#met(error) ?? error
+    }
+  }
+
+  /** The failure for damage that a statement met, which is noted. */
+  #met(error: unknown): KsError | undefined {
+    const met = damageMet(error)
+    if (met instanceof DatabaseDamaged) this.#noteDamage(met)
+    return met
+  }
+
   #unwritable(error: unknown): unknown {
-    const refused = diskError(isIoError(error) ? (this.#askDisk() ?? error) : error)
+    const damage = this.#met(error)
+    if (damage !== undefined) return damage
+    const refused = diskError(isIoError(error) ? (askDisk(this.#folder, PAGE_SIZE) ?? error) : error)
     if (refused === undefined) return error
     this.#refused(refused)
     return refused
-  }
-
-  /** What the disk says to a small file: SQLite tells a quota that is used up, or a disk that is read-only, as an error. */
-  #askDisk(): unknown {
-    const probe = join(this.#folder, 'probe')
-    try {
-      writeFileSync(probe, Buffer.alloc(PAGE_SIZE))
-      return undefined
-    } catch (error) {
-      return error
-    } finally {
-      rmSync(probe, { force: true })
-    }
   }
 
   #statement(sql: string): Prepared {
@@ -287,26 +327,6 @@ export class Database {
     this.onDamage(damage)
   }
 
-  #setPragmas(): void {
-    const sqlite = this.#sqlite
-    sqlite.pragma('journal_mode = WAL')
-    // better-sqlite3 is compiled to reopen WAL files as NORMAL, so FULL is set and checked at every open.
-    sqlite.pragma('synchronous = FULL')
-    sqlite.pragma('foreign_keys = ON')
-    sqlite.pragma('trusted_schema = OFF')
-    sqlite.pragma('cell_size_check = ON')
-    sqlite.pragma('mmap_size = 0')
-    sqlite.pragma('busy_timeout = 5000')
-    sqlite.pragma(`wal_autocheckpoint = ${LAST_RESORT_CHECKPOINT_PAGES}`)
-    sqlite.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
-    sqlite.pragma('cache_size = -16384')
-    if (
-      sqlite.pragma('synchronous', { simple: true }) !== 2 ||
-      sqlite.pragma('journal_mode', { simple: true }) !== 'wal'
-    )
-      throw new KsError('unavailable', 'the database refused synchronous=FULL with a write-ahead log')
-  }
-
   #migrate(): void {
     const current = Number(this.#sqlite.pragma('user_version', { simple: true }))
     if (current > MIGRATIONS.length)
@@ -321,20 +341,4 @@ export class Database {
       })
     }
   }
-}
-
-/** What SQL itself finds damaged has the same code as what a read finds. */
-function reading<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!(error instanceof Sqlite.SqliteError) || error.message !== 'malformed JSON') throw error
-    throw new KsError('data-damaged', 'a row is damaged: a column of it is not JSON; `ks fsck` names it', {
-      cause: error,
-    })
-  }
-}
-
-function isIoError(error: unknown): boolean {
-  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_IOERR')
 }

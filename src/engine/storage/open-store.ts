@@ -4,6 +4,7 @@ import { StoreRefused } from '../../local/store-refused.js'
 import type { EngineLog } from '../api.js'
 import { Database } from './database.js'
 import { ObjectStore } from './objects.js'
+import { DatabaseDamaged, damageMet } from './sql-errors.js'
 import { checkStore, openIdentity, refuseOther, type StoreIdentity, whatToDo } from './store-identity.js'
 
 export interface OpenStore {
@@ -33,10 +34,8 @@ export async function openStore(
 
 /** What SQLite found to be damaged while a store was opened, in words for a person; other errors as they are. */
 export function explainDamage(error: unknown, layout: DataLayout): unknown {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (!(cause instanceof Error) || !/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
-  return new StoreRefused(`the database ${layout.database} is damaged: ${cause.message}. ${whatToDo(layout)}`, {
-    cause,
-  })
+  const met = error instanceof DatabaseDamaged ? error : damageMet(error)
+  if (!(met instanceof DatabaseDamaged)) return error
+  const what = met.cause instanceof Error ? met.cause.message : met.message
+  return new StoreRefused(`the database ${layout.database} is damaged: ${what}. ${whatToDo(layout)}`, { cause: error })
 }

@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { DatabaseDamaged } from './sql-errors.js'
 
 /**
  * The value that a cell of JSON text holds. The caller names its type.
@@ -24,9 +25,9 @@ export function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
-/** Nothing for an error that says that something is damaged. @throws any other */
+/** Nothing for an error that says that something is damaged. @throws any other; where the file is, nothing is left out */
 export function unlessDamagedError(error: unknown): undefined {
-  if (!(error instanceof KsError) || error.code !== 'data-damaged') throw error
+  if (!(error instanceof KsError) || error.code !== 'data-damaged' || error instanceof DatabaseDamaged) throw error
 }
 
 /** The rows of a list that can be read, as `to` makes them; a damaged one is left out. */

@@ -1,0 +1,23 @@
+import { type Finding, finding } from './findings.js'
+import type { Phase } from './phase.js'
+
+const ADVICE = 'put a backup in the place of the data directory (`ks restore`)'
+
+/**
+ * The pages of the database file, and its indexes against its rows, as SQLite checks them. They are of no space: the
+ * check of each space tells of them.
+ */
+export const databasePages: Phase = async ({ context: { db } }) => {
+  const problems = await db.checkPages()
+  const findings = problems.map((problem): Finding => {
+    const message = `the database file is damaged: ${problem}`
+    return finding(
+      'checksum-mismatch',
+      'database-damaged',
+      message,
+      { type: 'knowledge-path' },
+      { by: 'person', advice: ADVICE },
+    )
+  })
+  return { scanned: 1, findings }
+}

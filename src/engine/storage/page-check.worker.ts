@@ -1,0 +1,27 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import Sqlite from 'better-sqlite3'
+
+/** Reads every page of a database and posts what SQLite finds wrong with them; see page-check.ts. */
+const MOST = 20
+/** Values that a column may not have are found row by row, with the name of the row. */
+const OF_ROWS = /^(NULL|TEXT|NUMERIC|BLOB|INTEGER|REAL) value in |^CHECK constraint failed in /
+/** SQLite's heading, which says no more than that something follows */
+const HEADING = /^\*\*\* in database main \*\*\*\s*/
+
+function check(): string[] {
+  const sqlite = new Sqlite(String(workerData), { readonly: true, fileMustExist: true })
+  try {
+    sqlite.pragma('cell_size_check = ON')
+    sqlite.pragma('ignore_check_constraints = ON')
+    const lines = sqlite.prepare(`PRAGMA integrity_check(${MOST})`).pluck().all().map(String)
+    return lines
+      .flatMap((line) => line.replace(HEADING, '').split('\n'))
+      .filter((line) => line !== '' && line !== 'ok' && !OF_ROWS.test(line))
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  } finally {
+    sqlite.close()
+  }
+}
+
+parentPort?.postMessage(check())
