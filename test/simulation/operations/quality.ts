@@ -1,5 +1,5 @@
 import type { GoldenQuestion } from '../../../src/contract/gateway/golden-questions.js'
-import { Register } from '../history.js'
+import { Register, type Span } from '../history.js'
 import type { SentQuestion, SpaceModel } from '../model.js'
 import {
   allPages,
@@ -130,8 +130,20 @@ const badCase: Operation = async (context) => {
   const stream = await session.events(step, { knowledgeSpaceId: space.id, query: asked, mode: 'fast' })
   const traceId = /event: answer\.done\ndata: .*"traceId":"([0-9a-f-]+)"/.exec(stream?.text ?? '')?.[1]
   if (traceId === undefined) return
+  // a trace is hidden with any document that its evidence cites
+  const cited = [
+    ...new Set([...(stream?.text ?? '').matchAll(/"documentAssetId":"([0-9a-f-]+)"/g)].map(([, id]) => id)),
+  ]
+  const mayBeHidden = (span: Span) =>
+    cited.some(
+      (id) =>
+        space
+          .documentOf(id ?? '')
+          ?.lives.get(id ?? '')
+          ?.allows(false, span) !== false,
+    )
   const trace = await session.read(step, 'GET /queries/{traceId}', { path: { traceId } })
-  if (trace.kind === 'refused' && !space.mayBeGone(trace))
+  if (trace.kind === 'refused' && !space.mayBeGone(trace) && !mayBeHidden(trace))
     diverge(context, `the trace ${traceId}, whose answer was done`, describe(trace))
   const question: SentQuestion = { text: asked, id: undefined, isThere: new Register(false), tags: new Register('bad') }
   space.questions.set(asked, question)
@@ -149,7 +161,7 @@ const badCase: Operation = async (context) => {
     question.isThere.done(begun, outcome.to)
   } else if (outcome.kind === 'refused') {
     question.isThere.refused(begun)
-    expectRefusal(context, space, outcome)
+    expectRefusal(context, space, outcome, mayBeHidden(outcome) ? [404] : [])
   }
 }
 
