@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { plainReply } from '../../src/daemon/answer.js'
+import { fingerprint, underKey } from '../../src/daemon/http/idempotency.js'
+import { jsonBytesReply, jsonReply } from '../../src/daemon/http/reply.js'
 import type { Operation } from '../../src/daemon/routing.js'
+import { ADA, startEngine } from '../helpers/engine.js'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -33,5 +36,31 @@ describe('an answer', () => {
 
   it('is written at once when it is short', async () => {
     expect(await sent({ items: [1, 'é', null] })).toBe('{"items":[1,"é",null]}')
+  })
+
+  it('is kept under its key although it was written in pieces', async () => {
+    const { engine, end } = await startEngine()
+    try {
+      const body = { items: Array.from({ length: 1_000 }, (_, id) => ({ id, text: 'é漢😀' })) }
+      const claim = { caller: ADA, key: 'long', fingerprint: fingerprint({ method: 'POST', target: '/x', body: '{}' }) }
+      const runs: string[] = []
+      const request = (name: string) =>
+        underKey(
+          engine,
+          claim,
+          (result) => jsonReply(200, result),
+          async () => {
+            runs.push(name)
+            return jsonBytesReply(200, Buffer.from(JSON.stringify(body)))
+          },
+        )
+      await request('first')
+      const repeated = await request('again')
+      expect(runs).toEqual(['first'])
+      expect(repeated.headers['idempotency-replayed']).toBe('true')
+      expect(JSON.parse(String(repeated.body))).toEqual(body)
+    } finally {
+      await end()
+    }
   })
 })

@@ -59,13 +59,13 @@ export async function underKey(
       throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another upload')
     return { ...stored, headers: { ...stored.headers, 'idempotency-replayed': 'true' } }
   }
-  const stored = ({ status, body, headers }: Reply, content: string | undefined) =>
-    typeof body === 'string'
-      ? {
-          ...{ status, body: withoutSecrets(body, claim.secrets ?? []), headers },
-          ...(content === undefined ? {} : { content }),
-        }
-      : undefined
+  const stored = (reply: Reply, content: string | undefined) => {
+    const { status, headers } = reply
+    const text = textOf(reply)
+    if (text === undefined) return undefined
+    const body = withoutSecrets(text, claim.secrets ?? [])
+    return { status, body, headers, ...(content === undefined ? {} : { content }) }
+  }
   let isOver = false
   const answered = (result: unknown) => {
     // what goes on behind the answer answers nothing any more
@@ -87,6 +87,13 @@ export async function underKey(
   if (response === undefined) engine.idempotency.abandon(caller, key)
   else engine.idempotency.finish(caller, key, response)
   return reply
+}
+
+/** The text of an answer; nothing for bytes that are none. */
+function textOf({ body, headers }: Reply): string | undefined {
+  if (typeof body === 'string') return body
+  const isPlainJson = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
+  return isPlainJson ? Buffer.from(body).toString() : undefined
 }
 
 /** A secret that is shown once is in no answer that is kept: a repeat tells that there is one, and no more. */
