@@ -83,6 +83,11 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   const { db, objects, identity } = await openStore(layout, log, (error) => room?.note(error))
   db.onDamage = (damage) => log.error({ ...damage }, 'a row is damaged; what needs it is refused or left out')
   db.onDamagedFile = (error) => log.error({ err: error.cause ?? error }, error.message)
+  db.onHeldLog = (bytes) =>
+    log.warn(
+      { bytes },
+      'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
+    )
   db.recover(() => {
     const abandoned = abandonUnacknowledged(db)
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')

@@ -1,15 +1,30 @@
 import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
+import { JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 const INTERVAL_MILLISECONDS = 200
+/** while something reads what the log would overwrite, which may take minutes */
+const HELD_MILLISECONDS = 1000
 
-/** Keeps the write-ahead log short from another thread, while there are writes. */
+/** What the thread found and left. */
+export interface LogState {
+  /** size of the file before it was shortened */
+  bytes: number
+  /** somebody reads what is in the log, or what it would overwrite: not all of it could be moved */
+  isHeld: boolean
+}
+
+/** Keeps the write-ahead log short from another thread, after writes and for as long as it is held. */
 export class Checkpointer {
   readonly #path: string
+  #tellAt = JOURNAL_SIZE_LIMIT
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
   #running = false
   #closed = false
+
+  /** Is told the size of a log that is held, when it is long and each time it has doubled. */
+  onHeldLog: (bytes: number) => void = () => undefined
 
   constructor(path: string) {
     this.#path = path
@@ -17,12 +32,7 @@ export class Checkpointer {
 
   /** Called after every commit: the log has grown. */
   wrote(): void {
-    if (this.#timer !== undefined || this.#closed) return
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      this.#checkpoint()
-    }, INTERVAL_MILLISECONDS)
-    this.#timer.unref()
+    this.#runAfter(INTERVAL_MILLISECONDS)
   }
 
   /** Ends the thread. @returns once it has let go of the files */
@@ -39,6 +49,26 @@ export class Checkpointer {
     })
   }
 
+  #runAfter(milliseconds: number): void {
+    if (this.#timer !== undefined || this.#closed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#checkpoint()
+    }, milliseconds)
+    this.#timer.unref()
+  }
+
+  #found({ bytes, isHeld }: LogState): void {
+    if (!isHeld) {
+      this.#tellAt = JOURNAL_SIZE_LIMIT
+      return
+    }
+    this.#runAfter(HELD_MILLISECONDS)
+    if (bytes <= this.#tellAt) return
+    this.#tellAt = bytes * 2
+    this.onHeldLog(bytes)
+  }
+
   #checkpoint(): void {
     if (this.#running || this.#closed) return
     this.#worker ??= this.#start()
@@ -52,8 +82,9 @@ export class Checkpointer {
       workerData: this.#path,
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
     })
-    worker.on('message', () => {
+    worker.on('message', (state: LogState | undefined) => {
       this.#running = false
+      if (state !== undefined) this.#found(state)
     })
     worker.on('error', () => {}) // its end is what counts
     // Without the thread the main connection checkpoints by itself once the log is long.

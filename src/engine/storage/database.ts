@@ -188,6 +188,11 @@ export class Database {
     }
   }
 
+  /** Who is told when something reads for so long that the log, of so many bytes, cannot be emptied. */
+  set onHeldLog(tell: (bytes: number) => void) {
+    this.#checkpointer.onHeldLog = tell
+  }
+
   /** Moves the log into the database file, as far as nobody reads it. @returns whether all of it was moved */
   checkpoint(): boolean {
     const rows = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as { busy: number; log: number; checkpointed: number }[]

@@ -1,7 +1,8 @@
 import type Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
 
-const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
+/** what the log keeps, in bytes, of the room that it once took */
+export const JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
 /** pages of the log at which this connection checkpoints itself, should the checkpointing thread not keep up */
 const LAST_RESORT_CHECKPOINT_PAGES = 8000
 
