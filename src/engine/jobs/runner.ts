@@ -305,6 +305,7 @@ export class JobRunner {
       .finally(() => {
         this.#trainingOf.delete(spaceKey)
         this.#maybeTrain(spaceKey)
+        this.wake() // the vectors of the model before left room in the file
       })
     this.#trainingOf.set(spaceKey, training)
   }

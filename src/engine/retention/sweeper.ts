@@ -61,7 +61,9 @@ export class RetentionSweeper {
       // the signal ends pauses by throwing
       if (!this.#stop.signal.aborted) log.error({ error: String(error) }, 'the clean-up could not go on')
     }
-    if (Object.keys(counts).length > 0) log.info(counts, 'what had outlived its retention was removed')
+    if (Object.keys(counts).length === 0) return
+    log.info(counts, 'what had outlived its retention was removed')
+    this.#context.wake() // the room that the rows left is given back
   }
 
   async #sweep(now: number, counts: Record<string, number>): Promise<void> {

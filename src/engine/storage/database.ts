@@ -68,7 +68,8 @@ export class Database {
     this.#folder = dirname(path)
     const fresh = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
     this.#sqlite = new Sqlite(path)
-    if (fresh) this.#sqlite.pragma(`page_size = ${PAGE_SIZE}`)
+    // both are chosen before the first table is made, or never
+    if (fresh) this.#sqlite.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA auto_vacuum = INCREMENTAL`)
     this.#checkpointer = new Checkpointer(path)
     this.#pages = new PageCheck(path)
     setPragmas(this.#sqlite)
@@ -197,6 +198,11 @@ export class Database {
   checkpoint(): boolean {
     const rows = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as { busy: number; log: number; checkpointed: number }[]
     return rows.every((row) => row.busy === 0 && row.log === row.checkpointed)
+  }
+
+  /** Takes free pages out of the file, inside a write; the disk has them after the next checkpoint. */
+  giveBack(pages: number): void {
+    this.#sqlite.exec(`PRAGMA incremental_vacuum(${pages})`) // `run` would take one step, which is one page
   }
 
   async close(): Promise<void> {

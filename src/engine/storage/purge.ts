@@ -5,6 +5,7 @@ import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
 import { purgeWorkspaces, purgeWorkspacesOf } from '../workspaces/purge.js'
 import type { Database } from './database.js'
+import { giveBackPages } from './free-pages.js'
 
 /** a research task has some thirty bundles */
 const TASKS = 5
@@ -16,7 +17,7 @@ const ROWS = 500 // rows a slice removes, so that the event loop is held for mil
 
 /**
  * Removes some of what was deleted or has expired: rows of documents, versions, spaces and sessions, then bytes that
- * nothing names any more. Every step may be repeated.
+ * nothing names any more, then the room in the file of the database. Every step may be repeated.
  * @returns whether there is more to do
  */
 export async function purgeSlice(context: EngineContext, signal: AbortSignal): Promise<boolean> {
@@ -27,7 +28,8 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
     (await purgeWorkspaces(context)) ||
     (await purgeSpace(context)) ||
     (await purgeSessions(context)) ||
-    (await purgeChatFile(context))
+    (await purgeChatFile(context)) ||
+    (await giveBackPages(context.db))
   )
 }
 

@@ -1,0 +1,158 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { seededRandom } from '../crash/random.js'
+import { allCandidates, sql } from '../engine/integrity/space.js'
+import { ADA, ingest, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
+import { until } from '../helpers/until.js'
+import { faultSeed, rounds } from './rig/rounds.js'
+
+const DOCUMENTS = 20
+const REPLACEMENTS = rounds(60)
+/** sizes of documents in bytes: a few are large */
+const LEAST_BYTES = 2_000
+const MOST_BYTES = 120_000
+/** few words, so that the model of them is small beside the documents */
+const VOCABULARY = 1_000
+/** of the bytes of a directory that only ever held what the other one holds at the end */
+const MOST_AMPLIFICATION = 1.15
+/** pages of a database that it may keep for what comes next, and that are too few to be given back */
+const MOST_FREE = 1 / 16
+const FEW_PAGES = 9
+const PAGE_BYTES = 8192
+const PATIENCE_MS = 20_000
+const DAY = 24 * 60 * 60 * 1000
+/** what is kept for a time is kept for 90 days at most */
+const KEPT = 91 * DAY
+const TIMEOUT_MS = 240_000 + rounds(1) * 60_000
+
+let running: TestEngine | undefined
+afterEach(async () => {
+  await running?.end()
+  running = undefined
+})
+
+/** A document as it is in one of its generations: other words in each, as many in all. */
+function text(document: number, generation: number, seed: number): string {
+  const random = seededRandom(seed * 1_000_003 + document * 1_009 + generation)
+  const bytes = LEAST_BYTES + (MOST_BYTES - LEAST_BYTES) * ((document % 10) / 9) ** 3
+  const word = () => Math.floor(46_656 + VOCABULARY * random() ** 3).toString(36)
+  const parts = [`# Document ${document}, generation ${generation}\n`]
+  for (let length = 0; length < bytes; ) {
+    const part = `\n## Part ${parts.length}\n\n${Array.from({ length: 120 }, word).join(' ')}\n`
+    parts.push(part)
+    length += part.length
+  }
+  return parts.join('')
+}
+
+const name = (document: number) => `document${document}.md`
+
+interface Sizes {
+  all: number
+  db: number
+  objects: number
+  indexes: number
+}
+
+function bytesBelow(path: string): number {
+  return readdirSync(path, { withFileTypes: true }).reduce((sum, entry) => {
+    const below = join(path, entry.name)
+    return sum + (entry.isDirectory() ? bytesBelow(below) : lstatSync(below).size)
+  }, 0)
+}
+
+function sizesOf(dataDir: string): Sizes {
+  const of = (name: string) => bytesBelow(join(dataDir, name))
+  return { all: bytesBelow(dataDir), db: of('db'), objects: of('objects'), indexes: of('indexes') }
+}
+
+/** What a database holds, beside its engine: rows, pages without content, and pages in all. */
+function heldBy(dataDir: string) {
+  return sql(dataDir, (db) => {
+    const one = (query: string) => (db.prepare(query).get() as { n: number }).n
+    return {
+      documents: one('SELECT count(*) n FROM documents'),
+      versions: one('SELECT count(*) n FROM versions'),
+      open: one('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'),
+      jobs: one('SELECT count(*) n FROM jobs'),
+      models: one('SELECT count(*) n FROM vector_spaces'),
+      owed: one('SELECT (SELECT count(*) FROM nodes) - (SELECT count(*) FROM vectors) n'),
+      free: Number(db.pragma('freelist_count', { simple: true })),
+      pages: Number(db.pragma('page_count', { simple: true })),
+    }
+  })
+}
+
+/** Fills a data directory, lets garbage collection and retention do their work, and measures what is left. */
+async function sizesAfter(fill: (test: TestEngine, spaceId: string) => Promise<void>): Promise<Sizes> {
+  let ahead = 0
+  const retention = { intervalMs: DAY, batchRows: 200 }
+  const test = await startEngine({ now: () => Date.now() + ahead, retention })
+  running = test
+  const { dataDir } = test
+  const { id } = await test.engine.spaces.create(ADA, { name: 'Room', slug: 'room' })
+  await fill(test, id)
+  const isQuiet = () => {
+    const { activeJobs, waitingJobs, backgroundTasks } = test.engine.activity()
+    const held = heldBy(dataDir)
+    const isClean = held.documents === DOCUMENTS && held.versions === DOCUMENTS && held.models === 1 && held.owed === 0
+    return activeJobs + waitingJobs + backgroundTasks === 0 && isClean
+  }
+  await until(isQuiet, TIMEOUT_MS)
+  const candidates = await allCandidates(test.engine, id)
+  if (candidates.length > 0) await test.engine.integrity.gcExecute(ADA, id, candidates)
+  ahead = KEPT
+  retention.intervalMs = 30
+  await test.reopen()
+  await until(() => heldBy(dataDir).jobs === DOCUMENTS && isQuiet(), TIMEOUT_MS)
+  // the last of it is room in the file; where it is not given back, the sizes tell
+  const isSmall = () => {
+    const { pages, free } = heldBy(dataDir)
+    return free <= pages * MOST_FREE + FEW_PAGES
+  }
+  await until(isSmall, PATIENCE_MS).catch(() => undefined)
+  await test.engine.close()
+  const sizes = sizesOf(dataDir)
+  rmSync(dataDir, { recursive: true })
+  running = undefined
+  return sizes
+}
+
+test('F58: replaced documents leave no room behind', { timeout: TIMEOUT_MS }, async () => {
+  const seed = faultSeed()
+  const generations = Array.from({ length: DOCUMENTS }, () => 0)
+  const files = () => Object.fromEntries(generations.map((of, document) => [name(document), text(document, of, seed)]))
+  let most = 0
+  const replaced = await sizesAfter(async ({ engine, dataDir }, space) => {
+    await ingest(engine, ADA, space, files())
+    // what is replaced stays as long as a query that began before it, so that all is there at once
+    const question = { knowledgeSpaceId: space, query: 'Document 1', activeDocumentIds: [], activeEntityIds: [] }
+    const reader = await engine.queries.start(ADA, question, new AbortController().signal)
+    for (let count = 0; count < REPLACEMENTS; count++) {
+      const document = count % DOCUMENTS
+      const generation = (generations[document] ?? 0) + 1
+      generations[document] = generation
+      const note = { filename: name(document), text: text(document, generation, seed) }
+      await uploadOne(engine, ADA, space, note)
+    }
+    await until(() => {
+      const { open, pages } = heldBy(dataDir)
+      most = Math.max(most, pages * PAGE_BYTES)
+      return open === 0
+    }, TIMEOUT_MS)
+    for await (const _ of reader.frames());
+  })
+  const fresh = await sizesAfter(async ({ engine }, space) => {
+    await ingest(engine, ADA, space, files())
+  })
+  const ratio = replaced.all / fresh.all
+  const parts = (['db', 'objects', 'indexes'] as const).map((of) => `${of} ${(replaced[of] / fresh[of]).toFixed(2)}`)
+  console.log(
+    `F58: ${REPLACEMENTS} replacements: ${replaced.all} bytes, ${ratio.toFixed(3)} of ${fresh.all} (${parts.join(', ')}); ` +
+      `database meanwhile ${most} bytes`,
+  )
+  // or else nothing was tried
+  expect(most).toBeGreaterThan(fresh.db * MOST_AMPLIFICATION * 1.2)
+  expect(ratio).toBeLessThanOrEqual(MOST_AMPLIFICATION)
+})
