@@ -128,7 +128,7 @@ module.exports = {
       'sqlite-in-few-places',
       'SQL goes through storage/database.ts (statements in store.ts files); threads, fts5, the lock and backups open files of their own.',
       ['better-sqlite3'],
-      ['^src/engine/storage/(database|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
+      ['^src/engine/storage/(database|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
     ),
     only(
       'native-indexes-in-search',

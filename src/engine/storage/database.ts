@@ -7,6 +7,7 @@ import { Checkpointer } from './checkpointer.js'
 import { askDisk } from './disk-probe.js'
 import type { Damage } from './formats.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
+import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { setPragmas } from './pragmas.js'
 import { MIGRATIONS } from './schema.js'
@@ -74,7 +75,7 @@ export class Database {
     this.#pages = new PageCheck(path)
     setPragmas(this.#sqlite)
     accept(this)
-    this.#migrate()
+    migrate(this.#sqlite, (work) => this.writeNow(work))
   }
 
   /** Whether nothing is written: the disk reported an error, until a write of our own was durable, or the file is damaged. */
@@ -336,20 +337,5 @@ export class Database {
     if (this.#told.has(cell) || this.#told.size >= TOLD_DAMAGES) return
     this.#told.add(cell)
     this.onDamage(damage)
-  }
-
-  #migrate(): void {
-    const current = Number(this.#sqlite.pragma('user_version', { simple: true }))
-    if (current > MIGRATIONS.length)
-      throw new KsError(
-        'unavailable',
-        `the data directory has schema ${current}, this version knows schemas up to ${MIGRATIONS.length}: use a newer version`,
-      )
-    for (let version = current; version < MIGRATIONS.length; version++) {
-      this.writeNow(() => {
-        this.#sqlite.exec(MIGRATIONS[version] ?? '')
-        this.#sqlite.pragma(`user_version = ${version + 1}`)
-      })
-    }
   }
 }

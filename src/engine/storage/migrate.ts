@@ -1,0 +1,23 @@
+import type Sqlite from 'better-sqlite3'
+import { KsError } from '../../contract/errors.js'
+import { MIGRATIONS } from './schema.js'
+
+/**
+ * Brings a database to the newest schema, each step by a transaction of its own with the number it leads to.
+ *
+ * @param write runs its work in a transaction
+ * @throws KsError for a database of a later version
+ */
+export function migrate(sqlite: Sqlite.Database, write: (work: () => void) => void): void {
+  const current = Number(sqlite.pragma('user_version', { simple: true }))
+  if (current > MIGRATIONS.length)
+    throw new KsError(
+      'unavailable',
+      `the data directory has schema ${current}, this version knows schemas up to ${MIGRATIONS.length}: use a newer version`,
+    )
+  for (let version = current; version < MIGRATIONS.length; version++)
+    write(() => {
+      sqlite.exec(MIGRATIONS[version] ?? '')
+      sqlite.pragma(`user_version = ${version + 1}`)
+    })
+}
