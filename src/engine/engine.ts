@@ -274,8 +274,8 @@ function wire(
       await Promise.all([context.vectors.close(), context.migrations.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
-      context.identity.closed()
-      await db.close()
+      // a log that the checkpointing thread has in hand would look as if it were needed
+      await db.close(() => context.identity.closed())
     },
   }
 }

@@ -206,11 +206,13 @@ export class Database {
     this.#sqlite.exec(`PRAGMA incremental_vacuum(${pages})`) // `run` would take one step, which is one page
   }
 
-  async close(): Promise<void> {
+  /** @param last runs when nobody else of this process uses the log any more, right before it is given up */
+  async close(last: () => void = () => {}): Promise<void> {
     clearTimeout(this.#healing)
     this.#flush()
     await this.#checkpointer.close()
     this.#flush()
+    last()
     this.#statements.clear()
     this.#sqlite.close()
   }

@@ -14,8 +14,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Engine, type EngineOptions, openEngine } from '../../../src/engine/index.js'
+import { Checkpointer } from '../../../src/engine/storage/checkpointer.js'
+import { Database } from '../../../src/engine/storage/database.js'
 import { dataLayout } from '../../../src/local/layout.js'
 import { StoreRefused } from '../../../src/local/store-refused.js'
 import { ADA, engineOptions } from '../../helpers/engine.js'
@@ -26,6 +28,7 @@ const engines: Engine[] = []
 const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const engine of engines.splice(0)) await engine.close()
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
@@ -144,6 +147,20 @@ test('a database of another store is refused', async () => {
   const [mine, other] = [await filled('mine'), await filled('other')]
   cpSync(database(other.dataDir), database(mine.dataDir))
   expect(await refusal(mine.dataDir)).toContain('of store')
+})
+
+test('an orderly end is written down when the checkpointing thread has let go of the log', async () => {
+  const dataDir = folder()
+  const engine = await open(dataDir)
+  await spaceWith(engine, 'ended', 1)
+  const letGo = vi.spyOn(Checkpointer.prototype, 'close')
+  const lastLook = vi.spyOn(Database.prototype, 'checkpoint')
+  await close(engine)
+  const [released = 0] = letGo.mock.invocationCallOrder
+  const [looked = 0] = lastLook.mock.invocationCallOrder
+  expect(released).toBeGreaterThan(0)
+  expect(looked).toBeGreaterThan(released)
+  expect(JSON.parse(readFileSync(dataLayout(dataDir).storeFile, 'utf8'))).toMatchObject({ closed: true })
 })
 
 test('what a first start left when it was cut off is no store', async () => {
