@@ -95,16 +95,16 @@ export interface UploadFile {
   metadata?: Record<string, unknown>
 }
 
-/**
- * An upload in progress. Each `add` resolves when the file's bytes are durable; nothing is visible and nothing is
- * promised until `commit` resolves. `abort` forgets everything that was added.
- */
 export interface UploadOptions {
   many: boolean
   /** what the request is answered with; absent where more follows than the upload */
   answer?: (items: AcceptedDocument[]) => unknown
 }
 
+/**
+ * An upload in progress. Each `add` resolves when the file's bytes are durable; nothing is visible and nothing is
+ * promised until `commit` resolves. `abort` forgets everything that was added.
+ */
 export interface Upload {
   /** @throws KsError `upload-too-large`, `quota-exceeded` */
   add(file: UploadFile): Promise<void>

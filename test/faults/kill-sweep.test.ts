@@ -1,15 +1,16 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { ask } from '../../bench/lib/ask.js'
-import { type BenchDaemon, isAlive, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { type BenchDaemon, isAlive, startDaemon } from '../../bench/lib/daemon.js'
 import { Ledger, listDocuments, makeNote, type Note, settled, verify } from '../crash/ledger.js'
 import { seededRandom } from '../crash/random.js'
 import { until } from '../helpers/until.js'
 import { integrityOf, issuesOf } from './rig/checks.js'
 import { faultSeed, rounds } from './rig/rounds.js'
-import { type FaultShim, faultShim, shimTrouble } from './rig/shim.js'
+import { type FaultShim, shimTrouble } from './rig/shim.js'
+import { type ShimmedDaemon, startShimmed } from './rig/shimmed-daemon.js'
 import { spread, steps } from './rig/sweep.js'
 
 const seed = faultSeed()
@@ -17,13 +18,14 @@ const random = seededRandom(seed)
 const ROUND_MS = 60_000
 const WAL = 'main.sqlite-wal'
 
-const made: { remove(): void }[] = []
+let shimmed: ShimmedDaemon | undefined
 let daemon: BenchDaemon | undefined
 
 afterEach(async () => {
   await daemon?.kill()
   daemon = undefined
-  for (const one of made.splice(0)) one.remove()
+  shimmed?.remove()
+  shimmed = undefined
 })
 
 /** A data directory, a daemon on it that can be killed at any step, and a space with one document. */
@@ -34,12 +36,9 @@ async function start(): Promise<{
   ledger: Ledger
   running: BenchDaemon
 }> {
-  const home = temporaryFolder('kill-sweep')
-  const dataDir = join(home.path, 'data')
-  mkdirSync(dataDir, { mode: 0o700 })
-  const shim = faultShim(dataDir)
-  made.push(home, shim)
-  daemon = await startDaemon(dataDir, shim.env)
+  shimmed = await startShimmed('kill-sweep')
+  const { dataDir, shim } = shimmed
+  daemon = shimmed.daemon
   const { id: spaceId } = await daemon.client.request('POST /knowledge-spaces', {
     body: { name: 'Sweep', slug: 'sweep' },
   })

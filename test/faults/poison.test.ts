@@ -1,6 +1,5 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sql } from '../engine/integrity/space.js'
 import { ADA, ask, ingest, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
 import { until } from '../helpers/until.js'
 
@@ -57,18 +56,8 @@ async function hurry(): Promise<void> {
     if (completedAt === undefined && retryAt !== undefined) await test.engine.jobs.retry(ADA, id).catch(() => undefined)
 }
 
-/** Works in the engine's database as SQLite lets a second connection do. */
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
 it('F09: what was running at two deaths of the daemon is compiled one by one, so that nobody shares the blame', async () => {
-  inDatabase((db) =>
+  sql(test.dataDir, (db) =>
     db.exec(`
       CREATE TABLE crowds (jobs INTEGER);
       CREATE TRIGGER dead AFTER INSERT ON jobs BEGIN
@@ -77,7 +66,7 @@ it('F09: what was running at two deaths of the daemon is compiled one by one, so
   )
   for (let n = 0; n < 6; n++) await uploadOne(test.engine, ADA, spaceId, { filename: `${n}.md`, text: note(n) })
   await test.engine.close()
-  inDatabase((db) =>
+  sql(test.dataDir, (db) =>
     db.exec(`
       CREATE TRIGGER crowd AFTER UPDATE OF claimed_by ON jobs
         WHEN (SELECT count(*) FROM jobs WHERE claimed_by LIKE '%-%') > 1 BEGIN
@@ -86,6 +75,6 @@ it('F09: what was running at two deaths of the daemon is compiled one by one, so
   )
   await test.reopen()
   await until(async () => (await jobs()).every(({ stage }) => stage === 'published'), 60_000)
-  expect(inDatabase((db) => db.prepare('SELECT unclean_ends FROM jobs').pluck().all())).toEqual(Array(6).fill(2))
-  expect(inDatabase((db) => db.prepare('SELECT * FROM crowds').all())).toEqual([])
+  expect(sql(test.dataDir, (db) => db.prepare('SELECT unclean_ends FROM jobs').pluck().all())).toEqual(Array(6).fill(2))
+  expect(sql(test.dataDir, (db) => db.prepare('SELECT * FROM crowds').all())).toEqual([])
 })

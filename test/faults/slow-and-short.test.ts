@@ -1,31 +1,30 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { type BenchDaemon, isAlive, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import { type BenchDaemon, isAlive } from '../../bench/lib/daemon.js'
 import type { Client } from '../../src/client/client.js'
 import { ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
 import { until } from '../helpers/until.js'
 import { integrityOf, issuesOf } from './rig/checks.js'
-import { type FaultShim, faultShim, shimTrouble } from './rig/shim.js'
+import { type FaultShim, shimTrouble } from './rig/shim.js'
+import { type ShimmedDaemon, startShimmed } from './rig/shimmed-daemon.js'
 
-const made: { remove(): void }[] = []
+let shimmed: ShimmedDaemon | undefined
 let daemon: BenchDaemon | undefined
 
 afterEach(async () => {
   await daemon?.kill()
   daemon = undefined
-  for (const one of made.splice(0)) one.remove()
+  shimmed?.remove()
+  shimmed = undefined
 })
 
 async function start(): Promise<{ dataDir: string; shim: FaultShim; client: Client; ledger: Ledger }> {
-  const home = temporaryFolder('slow-and-short')
-  const dataDir = join(home.path, 'data')
-  mkdirSync(dataDir, { mode: 0o700 })
-  const shim = faultShim(dataDir)
-  made.push(home, shim)
-  daemon = await startDaemon(dataDir, shim.env)
+  shimmed = await startShimmed('slow-and-short')
+  const { dataDir, shim } = shimmed
+  daemon = shimmed.daemon
   const { client } = daemon
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: 'Slow', slug: 'slow' } })
   return { dataDir, shim, client, ledger: new Ledger(id) }

@@ -1,15 +1,16 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { ask } from '../../bench/lib/ask.js'
-import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
+import type { BenchDaemon } from '../../bench/lib/daemon.js'
 import type { Client } from '../../src/client/client.js'
 import { ingest, Ledger, makeNote, type Note, settled, verify } from '../crash/ledger.js'
 import { until } from '../helpers/until.js'
 import { integrityOf } from './rig/checks.js'
 import { rounds } from './rig/rounds.js'
-import { type FaultShim, faultShim, type Rule, shimTrouble } from './rig/shim.js'
+import { type FaultShim, type Rule, shimTrouble } from './rig/shim.js'
+import { type ShimmedDaemon, startShimmed } from './rig/shimmed-daemon.js'
 
 /** of each sync of an ingest */
 const SLOW_MS = 300
@@ -18,23 +19,21 @@ const ONE_MS = 2000
 const DOCUMENTS = rounds(10)
 const STEP_MS = 60_000
 
-const made: { remove(): void }[] = []
+let shimmed: ShimmedDaemon | undefined
 let daemon: BenchDaemon | undefined
 
 afterEach(async () => {
   await daemon?.kill()
   daemon = undefined
-  for (const one of made.splice(0)) one.remove()
+  shimmed?.remove()
+  shimmed = undefined
 })
 
 /** A daemon with ten documents, all of them published. @returns one of their words, too */
 async function start() {
-  const home = temporaryFolder('slow-syncs')
-  const dataDir = join(home.path, 'data')
-  mkdirSync(dataDir, { mode: 0o700 })
-  const shim = faultShim(dataDir)
-  made.push(home, shim)
-  daemon = await startDaemon(dataDir, shim.env)
+  shimmed = await startShimmed('slow-syncs')
+  const { dataDir, shim } = shimmed
+  daemon = shimmed.daemon
   const { client } = daemon
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: 'Slow', slug: 'slow' } })
   const ledger = new Ledger(id)

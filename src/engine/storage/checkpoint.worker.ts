@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 import type { LogState } from './checkpointer.js'
-import { JOURNAL_SIZE_LIMIT } from './pragmas.js'
+import { checkpoint, JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 /**
  * Moves the write-ahead log into the database file, in a thread of its own: copying and syncing megabytes would hold the
@@ -14,18 +14,12 @@ const sqlite = new Sqlite(path, { fileMustExist: true, timeout: 0 })
 sqlite.pragma('synchronous = FULL')
 sqlite.pragma('wal_autocheckpoint = 0')
 
-/** @returns whether all of the log was moved */
-function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
-  const rows = sqlite.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
-  return rows.every((row) => row.busy === 0 && row.log === row.checkpointed)
-}
-
 function moveLog(): LogState {
-  const isMoved = checkpoint('PASSIVE')
+  const isMoved = checkpoint(sqlite, 'PASSIVE')
   const bytes = statSync(`${path}-wal`).size
   if (bytes <= JOURNAL_SIZE_LIMIT) return { bytes, isHeld: !isMoved }
   // The next writer would shorten a log that was moved, but there may be none for long.
-  return { bytes, isHeld: !isMoved || !checkpoint('TRUNCATE') }
+  return { bytes, isHeld: !isMoved || !checkpoint(sqlite, 'TRUNCATE') }
 }
 
 parentPort?.on('message', (message: 'checkpoint' | 'close') => {

@@ -9,7 +9,7 @@ import type { Damage } from './formats.js'
 import { guardOf, type RowGuard } from './guarded-rows.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
-import { setPragmas } from './pragmas.js'
+import { checkpoint, setPragmas } from './pragmas.js'
 import { MIGRATIONS } from './schema.js'
 import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
 
@@ -197,8 +197,7 @@ export class Database {
 
   /** Moves the log into the database file, as far as nobody reads it. @returns whether all of it was moved */
   checkpoint(): boolean {
-    const rows = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as { busy: number; log: number; checkpointed: number }[]
-    return rows.every((row) => row.busy === 0 && row.log === row.checkpointed)
+    return checkpoint(this.#sqlite, 'PASSIVE')
   }
 
   /** Takes free pages out of the file, inside a write; the disk has them after the next checkpoint. */

@@ -22,3 +22,9 @@ export function setPragmas(sqlite: Sqlite.Database): void {
   if (sqlite.pragma('synchronous', { simple: true }) !== 2 || sqlite.pragma('journal_mode', { simple: true }) !== 'wal')
     throw new KsError('unavailable', 'the database refused synchronous=FULL with a write-ahead log')
 }
+
+/** Moves the log into the database file, as far as nobody needs it. @returns whether all of it was moved */
+export function checkpoint(sqlite: Sqlite.Database, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+  const rows = sqlite.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
+  return rows.every((row) => row.busy === 0 && row.log === row.checkpointed)
+}

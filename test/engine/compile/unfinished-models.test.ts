@@ -1,9 +1,8 @@
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
+import { sql } from '../integrity/space.js'
 
 const VECTORS = 5_000
 const HALF_BUILT = newId()
@@ -11,23 +10,14 @@ const HALF_BUILT = newId()
 let test: TestEngine
 afterEach(() => test.end())
 
-function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
-  try {
-    return work(db)
-  } finally {
-    db.close()
-  }
-}
-
-const count = (sql: string) => inDatabase((db) => Number(db.prepare(sql).pluck().get()))
+const count = (query: string) => sql(test.dataDir, (db) => Number(db.prepare(query).pluck().get()))
 
 it('a model that a crash left half built is removed behind the start, in slices', async () => {
   test = await startEngine()
   const { id } = await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   await ingest(test.engine, ADA, id, { 'a.md': '# A\n\nThe lamp is blue.\n' })
   await test.engine.close()
-  inDatabase((db) => {
+  sql(test.dataDir, (db) => {
     const space = db.prepare('SELECT key FROM spaces').pluck().get()
     const model = db
       .prepare(
@@ -46,7 +36,7 @@ it('a model that a crash left half built is removed behind the start, in slices'
   expect((await test.engine.spaces.get(ADA, id)).id).toBe(id)
   expect(count("SELECT count(*) FROM vector_spaces WHERE state = 'superseded'")).toBe(1)
   await test.engine.close()
-  inDatabase((db) => db.exec('DROP TRIGGER held'))
+  sql(test.dataDir, (db) => db.exec('DROP TRIGGER held'))
   await test.reopen()
   await until(() => count(`SELECT count(*) FROM vector_spaces WHERE id = '${HALF_BUILT}'`) === 0)
   expect(count('SELECT count(*) FROM vectors WHERE node_key > 1000000')).toBe(0)

@@ -29,6 +29,19 @@ function fill(file: string): void {
   db.close()
 }
 
+/** A closed engine with a space of one document, beside the ended jobs of many others. */
+async function filled(): Promise<{ running: TestEngine; id: string; file: string }> {
+  const running = await startEngine()
+  test = running
+  const { id } = await running.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })
+  const first = await uploadOne(running.engine, ADA, id, { filename: 'first.md', text: '# First\n\nA line.\n' })
+  await running.engine.documents.settled(ADA, id, first)
+  const file = join(running.dataDir, 'db', 'main.sqlite')
+  await running.engine.close()
+  fill(file)
+  return { running, id, file }
+}
+
 /** What a statement looks through, table by table, as SQLite plans it. */
 function plans(file: string, statements: Iterable<string>): { sql: string; step: string }[] {
   const db = new Sqlite(file, { readonly: true })
@@ -42,22 +55,17 @@ function plans(file: string, statements: Iterable<string>): { sql: string; step:
 }
 
 it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none but those they want`, async () => {
-  test = await startEngine()
-  const { id } = await test.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })
-  const first = await uploadOne(test.engine, ADA, id, { filename: 'first.md', text: '# First\n\nA line.\n' })
-  await test.engine.documents.settled(ADA, id, first)
-  const file = join(test.dataDir, 'db', 'main.sqlite')
-  await test.engine.close()
-  fill(file)
+  const { running, id, file } = await filled()
 
   const spies = (['all', 'get', 'run'] as const).map((method) => vi.spyOn(Database.prototype, method))
-  await test.reopen()
-  const next = await uploadOne(test.engine, ADA, id, { filename: 'next.md', text: '# Next\n\nAnother line.\n' })
-  await test.engine.documents.settled(ADA, id, next)
-  for (const state of [undefined, 'open', 'failed'] as const) await test.engine.jobs.list(ADA, id, { limit: 10, state })
-  await test.engine.jobs.get(ADA, next.compilationJob.id)
-  await test.engine.jobs.retryFailed(ADA, id)
-  test.engine.activity()
+  await running.reopen()
+  const next = await uploadOne(running.engine, ADA, id, { filename: 'next.md', text: '# Next\n\nAnother line.\n' })
+  await running.engine.documents.settled(ADA, id, next)
+  for (const state of [undefined, 'open', 'failed'] as const)
+    await running.engine.jobs.list(ADA, id, { limit: 10, state })
+  await running.engine.jobs.get(ADA, next.compilationJob.id)
+  await running.engine.jobs.retryFailed(ADA, id)
+  running.engine.activity()
 
   const calls = spies.flatMap((spy) => spy.mock.calls.map(([sql]) => sql))
   const statements = new Set(calls.filter((sql) => /\bjobs\b/.test(sql)))
@@ -73,13 +81,7 @@ it(`F60: beside ${JOBS} ended jobs a start, a claim and lists look through none 
 }, 120_000)
 
 it(`F60: the clean-up looks at ${JOBS} ended jobs that stay in pages, and lets others in between`, async () => {
-  test = await startEngine()
-  const { id } = await test.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })
-  const first = await uploadOne(test.engine, ADA, id, { filename: 'first.md', text: '# First\n\nA line.\n' })
-  await test.engine.documents.settled(ADA, id, first)
-  const file = join(test.dataDir, 'db', 'main.sqlite')
-  await test.engine.close()
-  fill(file)
+  const { file } = await filled()
   const sqlite = new Sqlite(file)
   // a bulk job counts each
   sqlite.exec(`INSERT INTO bulk_items (bulk_id, place, document_id, job_id)
