@@ -8,6 +8,7 @@ import { Client } from '../src/client/client.js'
 import { createToken } from '../src/local/keys.js'
 import { ask } from './lib/ask.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
+import { startIngester } from './lib/ingester.js'
 import { percentile, report } from './lib/report.js'
 import { fillSpace, type UploadFile, waitUntilIdle } from './lib/upload.js'
 import { numbers, prose, queryFrom, zipfWord } from './lib/words.js'
@@ -36,9 +37,10 @@ const queries = Array.from({ length: QUERIES_ALONE }, () =>
 const home = temporaryFolder('bench-neighbours')
 const dataDir = join(home.path, 'data')
 const daemon = await startDaemon(dataDir)
+const ingester = await startIngester(join(home.path, 'ingester'))
 try {
-  const asking = await clientOf('asking')
-  const ingesting = await clientOf('ingesting')
+  const asking = new Client({ url: daemon.url, token: await tokenOf('asking') })
+  const token = await tokenOf('ingesting')
   const { spaceId } = await fillSpace(asking, 'passages', files())
   await settled()
   await timed(asking, spaceId, queries.slice(0, WARM_UP))
@@ -47,7 +49,8 @@ try {
   for (let round = 0; round < ROUNDS; round++) {
     alone.push(...(await timed(asking, spaceId, queries)))
     let done = false
-    const ingested = fillSpace(ingesting, `notes-${round}`, notesOf(round)).finally(() => {
+    const ingestion = { url: daemon.url, token, slug: `notes-${round}`, files: notesOf(round) }
+    const ingested = ingester.ingest(ingestion).finally(() => {
       done = true
     })
     beside.push(...(await timed(asking, spaceId, queries, () => done)))
@@ -72,15 +75,15 @@ try {
     },
   ])
   asking.close()
-  ingesting.close()
 } finally {
+  await ingester.stop()
   await daemon.stop()
   home.remove()
 }
 
-async function clientOf(tenant: string): Promise<Client> {
+async function tokenOf(tenant: string): Promise<string> {
   const { token } = await createToken(dataDir, { tenant, subject: tenant, scopes: ['knowledge-spaces:*'] })
-  return new Client({ url: daemon.url, token })
+  return token
 }
 
 function files(): UploadFile[] {

@@ -20,7 +20,7 @@ const SIZES: Record<string, number> = {
   json: 15,
   docx: 10,
   xlsx: 8.8, // 978,000 cells of 1,000,000
-  pptx: 7.9, // 9,875 slides of 10,000 entries
+  pptx: 3.9, // 4,875 slides of 5,000
   pdf: 8,
 }
 const [, , names = Object.keys(FORMATS).join(','), rounds = '5', share = '1'] = process.argv

@@ -5,6 +5,7 @@ import type { VectorFiller } from './compile/vector-filler.js'
 import type { Leases } from './leases.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
+import type { RightOfWay } from './right-of-way.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
 import type { ObjectStore } from './storage/objects.js'
@@ -27,6 +28,8 @@ export interface EngineContext {
   /** moves spaces to other embedding models */
   migrations: EmbeddingMigrations
   leases: Leases
+  /** of questions over what works in the background */
+  rightOfWay: RightOfWay
   options: EngineOptions
   log: EngineLog
   /** milliseconds since the epoch by which things grow old */

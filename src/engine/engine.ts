@@ -39,6 +39,7 @@ import type { QueryShared } from './query/stages.js'
 import { createResearch } from './research/operations.js'
 import { setSpacePolicy, setTenantPolicy, spacePolicy, tenantPolicy } from './retention/policy.js'
 import { RetentionSweeper } from './retention/sweeper.js'
+import { RightOfWay } from './right-of-way.js'
 import { createSearchIndexes } from './search/indexes.js'
 import { createSources } from './sources/operations.js'
 import { cancelMigration, getMigration, startMigration } from './spaces/embedding-migrations.js'
@@ -92,8 +93,10 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     const abandoned = abandonUnacknowledged(db)
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
   })
+  const rightOfWay = new RightOfWay()
   const indexes = createSearchIndexes({
     dir: layout.indexes,
+    giveWay: () => rightOfWay.giveWay(),
     source: createReplaySource(db),
     log: (message) => log.info({}, message),
   })
@@ -110,6 +113,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     leases: new Leases(),
+    rightOfWay,
     options,
     log,
     now: options.now ?? Date.now,
@@ -165,7 +169,7 @@ function wire(
   research: ReturnType<typeof createResearch>,
 ): Engine {
   const { db, options } = context
-  const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries)
+  const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, context.rightOfWay)
   const views = new SemanticViews(context, derivations)
   const graph = createGraph(context, derivations, views)
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })

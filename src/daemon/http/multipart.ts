@@ -1,8 +1,9 @@
 import type { Hash } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { pipeline, type Readable, Transform } from 'node:stream'
+import { type Readable, Transform } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import busboy, { type Busboy, type FileInfo } from 'busboy'
 import pLimit from 'p-limit'
 import { KsError } from '../../contract/errors.js'
@@ -42,6 +43,8 @@ export interface FormReader {
 
 /** files that wait for their last fsync while the next ones stream in */
 const CONCURRENT_FILES = 4
+/** what the parser gets at a time: small files come by the dozen in a piece, each with its own streams */
+const PIECE_BYTES = 16 * 1024
 const MAX_FIELDS = 20
 const MAX_FIELD_BYTES = 8192
 const MAX_NAME_BYTES = 200
@@ -186,7 +189,12 @@ class Reception {
       pace.took(chunk.length)
       size += chunk.length
       if (size > maxBytes) throw tooLarge(maxBytes - OVERHEAD_BYTES)
-      if (!parser.write(chunk)) await pace.held(Promise.race([once(parser, 'drain'), finished]))
+      for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
+        if (from > 0) await turn()
+        if (this.#failure !== undefined) return
+        const piece = chunk.subarray(from, from + PIECE_BYTES)
+        if (!parser.write(piece)) await pace.held(Promise.race([once(parser, 'drain'), finished]))
+      }
     }
     parser.end()
     await finished
@@ -247,7 +255,10 @@ class Reception {
         else done(null, chunk)
       },
     })
-    return pipeline(stream, counter, () => {}) // an error reaches whoever reads the counter
+    // not `pipeline`, which makes an AbortController and an error of each file: half of what a small file costs
+    stream.on('error', (error) => counter.destroy(error))
+    counter.on('close', () => stream.readableEnded || stream.destroy())
+    return stream.pipe(counter)
   }
 
   #tooMany(): KsError {

@@ -57,6 +57,7 @@ export async function compileBatch(
       ? await embedNodes(context, live, nodes)
       : await askProvider(context, live, built, signal)
     signal.throwIfAborted()
+    await context.rightOfWay.giveWay()
     await smokeTest(context, space, built)
     if (await publishBatch(context, space, built, embedded)) return
   }

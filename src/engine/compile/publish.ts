@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced, retireDocument } from '../documents/delete.js'
@@ -35,6 +34,7 @@ export async function publishBatch(
   const isLarge = all.length > VECTORS_AT_ONCE
   if (isLarge && embedded !== undefined && !(await storeVectors(context, space, built, embedded, all))) return false
   const rows = isLarge ? [] : all
+  await context.rightOfWay.giveWay()
   const published = await db.write(() => {
     for (const item of built) assertHeld(context, item)
     const live = spaceByKey(db, space.key)
@@ -110,7 +110,7 @@ async function storeVectors(
     })
     if (stored === undefined) return false
     if (stored.length > 0) await addToIndex(context, space, vectorSpace, stored)
-    await turn()
+    await context.rightOfWay.giveWay()
   }
   return true
 }
@@ -136,7 +136,7 @@ function publishOne(db: Database, space: SpaceRow, item: Built, revision: number
   const { job, document, versionKey } = item
   moveJob(db, job.id, 'projection_built', 'smoke_eval_passed')
   moveJob(db, job.id, 'smoke_eval_passed', 'published')
-  advance(db, [job.id], ['nodes-built', 'projections-built', 'published'])
+  advance(db, job.id, ['nodes-built', 'projections-built', 'published'])
   for (const old of db.all<{ key: number; first_node: number | null; last_node: number | null }>(
     'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
     ...[document.key, versionKey],

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { advance } from '../documents/staged-commits.js'
 import { moveJob } from '../jobs/store.js'
@@ -95,7 +94,7 @@ export async function storeVersions(
       const items = group.map(({ item }) => item)
       apply(await storeTogether(context, space, items, outcome))
     }
-    await turn()
+    await context.rightOfWay.giveWay()
   }
   await Promise.all(applied)
   return outcome
@@ -157,7 +156,7 @@ async function storeInSlices(
   let left = document.nodes.length
   for (const slice of slicesOf(space, item, begun)) {
     signal.throwIfAborted()
-    await turn()
+    await context.rightOfWay.giveWay()
     const stored = await db.write<{ seq: number } | { failure: Refused['failure'] } | undefined>(() => {
       if (!goesOn(db, item, begun)) return undefined
       // others may have filled the space meanwhile
@@ -258,7 +257,7 @@ function finish(db: Database, { work, document }: ReadWork, { versionKey, firstN
   moveJob(db, job.id, 'queued', 'parsed')
   moveJob(db, job.id, 'parsed', 'outline_built')
   moveJob(db, job.id, 'outline_built', 'nodes_generated')
-  advance(db, [job.id], ['metadata-prepared', 'artifacts-built', 'nodes-built'])
+  advance(db, job.id, ['metadata-prepared', 'artifacts-built', 'nodes-built'])
   const nodes = document.nodes.map(({ ordinal, title, text }) => ({ key: firstNode + ordinal, title, text }))
   return { ...work, job: { ...job, stage: 'nodes_generated' }, versionKey, nodes }
 }

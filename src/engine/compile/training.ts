@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../models/builtin/lsa-corpus.js'
@@ -54,7 +53,7 @@ export async function retrain(context: EngineContext, spaceKey: number, signal: 
   let switched: boolean
   try {
     // the model was just written, and is read at once
-    await turn()
+    await context.rightOfWay.giveWay()
     await fillVectors(context, space, building, signal)
     switched = await db.write(() => switchVectorSpace(context, spaceKey, building))
   } catch (error) {
@@ -151,7 +150,7 @@ export async function fillVectors(
     )
     after = last
     if (rows.length === 0) {
-      await turn()
+      await context.rightOfWay.giveWay()
       continue
     }
     const vectors = await embedTrained(
@@ -256,6 +255,6 @@ async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: num
     const texts: string[] = []
     for (const row of rows) if (place++ % stride === 0) texts.push(`${row.title}\n${row.text}`)
     if (texts.length > 0) yield texts
-    await turn()
+    await context.rightOfWay.giveWay()
   }
 }

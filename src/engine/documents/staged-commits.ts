@@ -48,23 +48,39 @@ export function moveCommit(db: Database, id: string, from: CommitStatus, to: Com
   )
 }
 
-/** Moves commits of jobs along their path, one conditional update a step. */
-export function advance(db: Database, jobIds: string[], path: CommitStatus[]): void {
-  for (let step = 1; step < path.length; step++) {
-    const from = path[step - 1]
-    const to = path[step]
-    if (from === undefined || to === undefined) return
-    assertMove(from, to)
-    const now = Date.now()
-    for (const jobId of jobIds)
-      db.run(
-        'UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status = ?',
-        to,
-        now,
-        jobId,
-        from,
-      )
-  }
+/** Ends the path of an upload, in one update: nobody sees a step of the caller's transaction. */
+export function settleUpload(
+  db: Database,
+  id: string,
+  path: readonly CommitStatus[],
+  made: { documentId: string; jobId: string | null },
+): void {
+  const { to, passed } = alongPath(path)
+  db.run(
+    `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
+     WHERE id = ? AND status IN (${passed})`,
+    ...[to, Date.now(), made.documentId, made.jobId, id],
+  )
+}
+
+/** Moves the commit of a job from wherever it stands on its path to the end, in one update. */
+export function advance(db: Database, jobId: string, path: readonly CommitStatus[]): void {
+  const { to, passed } = alongPath(path)
+  db.run(
+    `UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`,
+    ...[to, Date.now(), jobId],
+  )
+}
+
+/** The last status of a path whose moves are all allowed, and the ones before it as SQL. */
+function alongPath(path: readonly CommitStatus[]): { to: CommitStatus; passed: string } {
+  const [to, ...before] = path.toReversed()
+  if (to === undefined) throw new KsError('internal', 'a staged commit was moved along no path')
+  path.forEach((from, place) => {
+    const next = path[place + 1]
+    if (next !== undefined) assertMove(from, next)
+  })
+  return { to, passed: before.map((status) => `'${status}'`).join(',') }
 }
 
 /** Marks the commit of a job as failed for now; the job is tried again at `retryAt`. @param tries that this counts as */

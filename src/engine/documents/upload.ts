@@ -3,7 +3,7 @@ import type { AcceptedDocument } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller, Upload, UploadFile, UploadOptions } from '../api.js'
 import type { EngineContext } from '../context.js'
-import { beginJob, endedInVain, latestJob, toTicket } from '../jobs/store.js'
+import { beginJob, endedInVain, type JobRow, latestJob, toTicket } from '../jobs/store.js'
 import { findSource } from '../sources/store.js'
 import { assertRoomForPages } from '../spaces/parser-pages.js'
 import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
@@ -13,7 +13,7 @@ import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import { writeAnswer } from '../write-answer.js'
 import { isReferenced } from './delete.js'
 import { provisionalType, storedName, virtualName } from './filename.js'
-import { failUpload, moveCommit } from './staged-commits.js'
+import { failUpload, settleUpload } from './staged-commits.js'
 import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
 interface Received {
@@ -25,6 +25,8 @@ interface Received {
   metadata: Record<string, unknown>
 }
 
+/** files whose bytes and names are made durable together */
+const SYNCED_AT_ONCE = 32
 const UNACKNOWLEDGED_MILLISECONDS = 24 * 60 * 60 * 1000
 
 /**
@@ -45,6 +47,7 @@ export function beginUpload(context: EngineContext, caller: Caller, spaceId: str
         throw new KsError('invalid-request', 'exactly one file must be sent, received more')
       if (received.length >= limits.bulkFiles)
         throw new KsError('upload-too-large', `a bulk upload holds at most ${limits.bulkFiles} files`)
+      await context.rightOfWay.giveWay()
       const filename = storedName(file.filename)
       const left = Math.min(limits.uploadBytes, limits.bulkBytes - bytes)
       const commitId = newId()
@@ -89,7 +92,7 @@ async function commitUpload(
   received: Received[],
   answer: UploadOptions['answer'],
 ): Promise<AcceptedDocument[]> {
-  const { db, objects, options } = context
+  const { db, objects, options, rightOfWay } = context
   if (db.damage !== undefined) throw db.damage
   // crawls and imports that began while there was room
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
@@ -114,8 +117,16 @@ async function commitUpload(
         ...[item.staged.sha256, item.staged.size, sourceId, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
       )
   })
-  await objects.syncStaged(received.map(({ staged }) => staged))
-  await objects.publish(received.map((item) => ({ staged: item.staged, key: item.objectKey })))
+  for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
+    await rightOfWay.giveWay()
+    await objects.syncStaged(received.slice(from, from + SYNCED_AT_ONCE).map(({ staged }) => staged))
+  }
+  for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
+    await rightOfWay.giveWay()
+    const entries = received.slice(from, from + SYNCED_AT_ONCE)
+    await objects.publish(entries.map((item) => ({ staged: item.staged, key: item.objectKey })))
+  }
+  await rightOfWay.giveWay()
   const admitAll = () => {
     const live = findSpace(db, space.tenant, space.id)
     // it may have been deleted while the bytes came in
@@ -160,20 +171,17 @@ function admit(
 ): AcceptedDocument {
   const { db } = context
   const same = sameBytes(db, space, sourceId, item)
-  if (same !== undefined && !endedInVain(latestJob(db, same.key))) {
-    moveCommit(db, item.commitId, 'received', 'object-staged')
-    moveCommit(db, item.commitId, 'object-staged', 'canceled')
-    db.run('UPDATE staged_commits SET document_id = ? WHERE id = ?', same.id, item.commitId)
-    return accepted(context, space, same)
+  const latest = same && latestJob(db, same.key)
+  if (same !== undefined && latest !== undefined && !endedInVain(latest)) {
+    settleUpload(db, item.commitId, ['received', 'object-staged', 'canceled'], { documentId: same.id, jobId: null })
+    return accepted(space, same, latest)
   }
   const row = same ?? insertDocument(db, caller, space, sourceId, item)
   const job = beginJob(db, space, row.key)
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
-  moveCommit(db, item.commitId, 'received', 'object-staged')
-  moveCommit(db, item.commitId, 'object-staged', 'object-verified')
-  moveCommit(db, item.commitId, 'object-verified', 'metadata-prepared')
-  db.run('UPDATE staged_commits SET document_id = ?, job_id = ? WHERE id = ?', row.id, job.id, item.commitId)
-  return accepted(context, space, same === undefined ? row : findDocument(db, caller, space.key, row.id))
+  const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
+  settleUpload(db, item.commitId, path, { documentId: row.id, jobId: job.id })
+  return accepted(space, same === undefined ? row : findDocument(db, caller, space.key, row.id), job)
 }
 
 function insertDocument(
@@ -204,9 +212,7 @@ function insertDocument(
   return findDocument(db, caller, space.key, id)
 }
 
-function accepted(context: EngineContext, space: SpaceRow, row: DocumentRow): AcceptedDocument {
-  const job = latestJob(context.db, row.key)
-  if (job === undefined) throw new KsError('internal', `document ${row.id} has no compilation job`)
+function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocument {
   return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
 }
 

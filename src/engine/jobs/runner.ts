@@ -134,7 +134,8 @@ export class JobRunner {
   }
 
   async #runBatch(spaceKey: number, work: Work[]): Promise<void> {
-    const { db, log } = this.#context
+    const { db, log, rightOfWay } = this.#context
+    await rightOfWay.giveWay()
     const space = spaceByKey(db, spaceKey)
     if (space === undefined) return
     for (const item of work) item.lease = this.#hold(item)

@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import type { RightOfWay } from '../right-of-way.js'
 
 interface Waiter {
   enter(): void
@@ -13,14 +14,17 @@ interface Waiter {
 export class QueryGate {
   readonly #limit: number
   readonly #maxWaiting: number
+  readonly #rightOfWay: RightOfWay | undefined
   /** first the tenant whose turn is next; of each, the oldest first */
   readonly #waiting = new Map<string, Waiter[]>()
   #count = 0
   #running = 0
 
-  constructor(limit: number, maxWaiting: number) {
+  /** @param rightOfWay of the queries that run, over what works in the background */
+  constructor(limit: number, maxWaiting: number, rightOfWay?: RightOfWay) {
     this.#limit = limit
     this.#maxWaiting = maxWaiting
+    this.#rightOfWay = rightOfWay
   }
 
   get running(): number {
@@ -34,10 +38,12 @@ export class QueryGate {
   async enter(tenant: string, signal: AbortSignal): Promise<() => void> {
     if (this.#running < this.#limit) this.#running++
     else await this.#wait(tenant, signal)
+    const end = this.#rightOfWay?.begin()
     let left = false
     return () => {
       if (left) return
       left = true
+      end?.()
       const next = this.#next()
       if (next === undefined) this.#running--
       else next.enter()

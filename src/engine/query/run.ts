@@ -176,7 +176,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       sessionId: session.id,
       bundle,
     })
-    recordTurn(context, caller, admitted.space.key, session.id, { traceId, query: body.query, answer })
+    recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
   })
 }
 

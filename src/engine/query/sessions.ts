@@ -52,7 +52,7 @@ export function openSession(
     )
     if (running !== undefined) return { id: running.sessionId, turns: [] }
     try {
-      makeRoom(context, space)
+      assertRoom(context, space)
     } catch (error) {
       refused()
       throw error
@@ -79,32 +79,49 @@ function isQuotable(db: Database, caller: Caller, spaceKey: number, traceId: str
 }
 
 /**
- * Every question without a session id opens a session. At the quota, the one-off that has been idle longest gives way:
- * a client that asks many single questions must not shut itself out, nor end somebody's conversation.
+ * Every question without a session id opens a session. At the quota, one-offs that have been idle longest give way when
+ * it is stored: a client that asks many single questions must not shut itself out, nor end somebody's conversation.
+ *
+ * @throws KsError `quota-exceeded` when there are not enough of them
  */
-function makeRoom(context: EngineContext, space: SpaceRow): void {
-  const { db, now } = context
+function assertRoom(context: EngineContext, space: SpaceRow): void {
   const limit = quotasOf(context, space).maxActiveSessionCount
-  const running = new Set(queryLeases(context, space.key).map((lease) => lease.sessionId))
-  const stored =
-    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', space.key, now())
-      ?.n ?? 0
+  const stored = storedSessions(context, space.key)
   const unstored = unstoredSessions(context, space.key).length
-  if (stored + unstored < limit) return
-  const oneOff = db
-    .all<{ id: string }>(
-      `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
-         AND NOT EXISTS (SELECT 1 FROM session_turns WHERE session_id = sessions.id AND place > 1)
-       ORDER BY heartbeat_at LIMIT ?`,
-      ...[space.key, now(), running.size + 1],
-    )
-    .find(({ id }) => !running.has(id))
-  if (oneOff === undefined)
+  const over = stored + unstored + 1 - limit
+  if (over > 0 && idleOneOffs(context, space.key, over).length < over)
     throw new KsError(
       'quota-exceeded',
       `the space has ${stored + unstored} active sessions, its quota maxActiveSessionCount is ${limit}`,
     )
-  db.writeNow(() => removeSession(db, oneOff.id))
+}
+
+/** Removes as many idle one-offs as a new session needs, inside the caller's transaction. */
+function makeRoom(context: EngineContext, space: SpaceRow): void {
+  const over = storedSessions(context, space.key) + 1 - quotasOf(context, space).maxActiveSessionCount
+  if (over > 0) for (const id of idleOneOffs(context, space.key, over)) removeSession(context.db, id)
+}
+
+function storedSessions({ db, now }: EngineContext, spaceKey: number): number {
+  return (
+    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', spaceKey, now())
+      ?.n ?? 0
+  )
+}
+
+/** Sessions of one question that nobody goes on with right now, the longest idle first, at most `most`. */
+function idleOneOffs(context: EngineContext, spaceKey: number, most: number): string[] {
+  const { db, now } = context
+  const running = new Set(queryLeases(context, spaceKey).map((lease) => lease.sessionId))
+  return db
+    .all<{ id: string }>(
+      `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
+         AND NOT EXISTS (SELECT 1 FROM session_turns WHERE session_id = sessions.id AND place > 1)
+       ORDER BY heartbeat_at LIMIT ?`,
+      ...[spaceKey, now(), running.size + most],
+    )
+    .flatMap(({ id }) => (running.has(id) ? [] : [id]))
+    .slice(0, most)
 }
 
 /** Leases of queries that run: tasks, explanations and replays read too, and are no sessions. */
@@ -131,18 +148,19 @@ function removeSession(db: Database, id: string): void {
 export function recordTurn(
   context: EngineContext,
   caller: Caller,
-  spaceKey: number,
+  space: SpaceRow,
   sessionId: string,
   turn: SessionTurn & { traceId: string },
 ): void {
   const { db } = context
   const now = context.now()
-  const expiresAt = sessionExpiry(retentionOf(db, spaceKey), now)
+  const expiresAt = sessionExpiry(retentionOf(db, space.key), now)
+  if (!isStored(db, sessionId)) makeRoom(context, space)
   db.run(
     `INSERT INTO sessions (id, tenant, space_key, subject, client_kind, heartbeat_at, expires_at, created_at)
      VALUES (?, ?, ?, ?, 'api', ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at`,
-    ...[sessionId, caller.tenant, spaceKey, caller.subject, now, expiresAt, now],
+    ...[sessionId, caller.tenant, space.key, caller.subject, now, expiresAt, now],
   )
   const place = db.get<{ place: number | null }>(
     'SELECT max(place) place FROM session_turns WHERE session_id = ?',

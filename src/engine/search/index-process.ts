@@ -59,12 +59,16 @@ export interface IndexProcessOptions {
   onClosed: (space: string) => void
   /** the process ended; spaces it worked for when it ended by its own fault */
   onGone: (suspects: string[]) => void
+  /** waited for between changes, where searches go first */
+  giveWay?: (() => Promise<void>) | undefined
 }
 
 /** The child process with both indexes, started again whenever it ends. */
 export class IndexProcess {
   /** counts the starts: what was loaded into one process is not in the next */
   generation = 0
+  /** Lets searches go first: while the process works at a change, they wait. */
+  readonly giveWay: () => Promise<void>
   readonly #options: IndexProcessOptions
   readonly #waiting = new Map<number, Waiting>()
   readonly #building = new Set<string>()
@@ -82,6 +86,7 @@ export class IndexProcess {
 
   constructor(options: IndexProcessOptions) {
     this.#options = options
+    this.giveWay = options.giveWay ?? (async () => {})
   }
 
   pid(): number | undefined {

@@ -37,6 +37,8 @@ export interface SearchIndexesOptions {
   graceMs?: number
   /** how far a watermark on disk stays behind, default 2 s */
   watermarkLagMs?: number
+  /** waited for between changes, where searches go first */
+  giveWay?: () => Promise<void>
   /** sizes at which graphs are built; tests make them small */
   graph?: Partial<GraphLimits>
 }
@@ -94,6 +96,7 @@ class Indexes implements SearchIndexes {
         watermarkLagMs: options.watermarkLagMs ?? WATERMARK_LAG_MS,
       },
       ...(options.textEngine === undefined ? {} : { textEngine: options.textEngine }),
+      giveWay: options.giveWay,
       log: (message) => options.log?.(message),
       onClosed: (space) => this.#sessions.delete(space),
       onGone: (suspects) => {

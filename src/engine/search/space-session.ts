@@ -106,9 +106,13 @@ export class SpaceSession {
   async commit(batches: readonly IndexBatch[]): Promise<void> {
     const sent: Sent[] = []
     for (const batch of batches) {
-      for (const slice of stageSlices(this.#space, batch, batch.seq <= this.#replayedTo))
+      for (const slice of stageSlices(this.#space, batch, batch.seq <= this.#replayedTo)) {
+        await this.#process.giveWay()
         sent.push(await this.#stage(slice))
+      }
     }
+    await Promise.all(sent.map(({ answer }) => answer))
+    await this.#process.giveWay()
     await this.#finish(sent, Math.max(...batches.map((batch) => batch.seq)))
   }
 
@@ -116,7 +120,10 @@ export class SpaceSession {
     const sent: Sent[] = []
     this.#adding++
     try {
-      for (const slice of vectorSlices(this.#space, batch, replayed)) sent.push(await this.#send(slice))
+      for (const slice of vectorSlices(this.#space, batch, replayed)) {
+        await this.#process.giveWay()
+        sent.push(await this.#send(slice))
+      }
       await Promise.all(sent.map(({ answer }) => answer))
     } finally {
       this.#adding--

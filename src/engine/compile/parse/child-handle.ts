@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
+import { lowerPriority } from '../../../lib/low-priority.js'
 import type { CompileRequest, CompileResult } from '../compiled.js'
 import type { ReadLimits } from './limits.js'
 import type { Batch, DocumentPart, Report } from './messages.js'
@@ -83,6 +84,7 @@ export async function startChild(limits: ReadLimits): Promise<Child> {
       resolve()
     })
   })
+  lowerPriority(child.pid)
   child.on('error', () => undefined)
   killAtExit(child)
   rest(child)

@@ -1,0 +1,62 @@
+import { setImmediate as turn } from 'node:timers/promises'
+
+/** what works in the background takes the event loop for about this long at a time while somebody waits for an answer */
+const SLICE_MS = 8
+/** … and then lets questions go on for at most this long: however many are asked, the background gets on */
+const PAUSE_MS = 50
+/** a question has the right of way for this long: a longer one waits for something else, such as a model */
+const HURRY_MS = 250
+
+/** Lets questions go before what nobody waits for, where both want the event loop of the daemon. */
+export class RightOfWay {
+  readonly #questions = new Set<{ began: number }>()
+  /** who gives way, one behind the other */
+  #queue = Promise.resolve()
+  #lastPause = Number.NEGATIVE_INFINITY
+  #endPause: (() => void) | undefined
+
+  /** A question begins. @returns what ends it, once */
+  begin(): () => void {
+    const question = { began: performance.now() }
+    this.#questions.add(question)
+    return () => {
+      if (this.#questions.delete(question) && !this.#isAsked()) this.#endPause?.()
+    }
+  }
+
+  /**
+   * Called between two pieces of background work: others take their turn, and questions that run may end first. A piece
+   * that is short goes on at once.
+   */
+  async giveWay(): Promise<void> {
+    if (this.#isAsked()) {
+      this.#queue = this.#queue.then(() => this.#pauseIfDue())
+      await this.#queue
+    } else await turn()
+  }
+
+  async #pauseIfDue(): Promise<void> {
+    // by the second turn, what the one before does in its next transaction is done
+    await turn()
+    await turn()
+    if (this.#isAsked() && performance.now() - this.#lastPause >= SLICE_MS) await this.#untilAnswered()
+  }
+
+  async #untilAnswered(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PAUSE_MS)
+      this.#endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#endPause = undefined
+    this.#lastPause = performance.now()
+  }
+
+  #isAsked(): boolean {
+    const since = performance.now() - HURRY_MS
+    for (const { began } of this.#questions) if (began > since) return true
+    return false
+  }
+}

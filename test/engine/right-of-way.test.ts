@@ -1,0 +1,73 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { RightOfWay } from '../../src/engine/right-of-way.js'
+
+/** Lets everything that is due now happen, for some turns of the event loop. */
+async function someTurns(): Promise<void> {
+  for (let i = 0; i < 10; i++) await turn()
+}
+
+/** Whether a promise is still open after some turns. */
+async function waits(promise: Promise<unknown>): Promise<boolean> {
+  let isOpen = true
+  void promise.then(() => {
+    isOpen = false
+  })
+  await someTurns()
+  return isOpen
+}
+
+it('background work goes on at once while nobody asks', async () => {
+  const way = new RightOfWay()
+  expect(await waits(way.giveWay())).toBe(false)
+  way.begin()()
+  expect(await waits(way.giveWay())).toBe(false)
+})
+
+it('background work waits until the last question that runs has ended', async () => {
+  const way = new RightOfWay()
+  const first = way.begin()
+  const second = way.begin()
+  const work = way.giveWay()
+  expect(await waits(work)).toBe(true)
+  first()
+  first()
+  expect(await waits(work)).toBe(true)
+  second()
+  await work
+})
+
+it('background work gets on however many questions are asked', async () => {
+  const way = new RightOfWay()
+  way.begin()
+  await way.giveWay()
+  await way.giveWay()
+})
+
+it('a question that takes long, as one whose model writes does, holds nothing up any more', async () => {
+  const way = new RightOfWay()
+  way.begin()
+  await sleep(300)
+  expect(await waits(way.giveWay())).toBe(false)
+})
+
+it('of several that gave way one goes on after the other, and a question gets between them', async () => {
+  const way = new RightOfWay()
+  const done: string[] = []
+  const end = way.begin()
+  const piece = async (name: string) => {
+    await way.giveWay()
+    done.push(name)
+    const until = performance.now() + 20
+    setImmediate(() => {
+      while (performance.now() < until);
+    })
+  }
+  const pieces = [piece('one'), piece('two')]
+  end()
+  way.begin()
+  await pieces[0]
+  await someTurns()
+  expect(done).toEqual(['one'])
+  await Promise.all(pieces)
+})
