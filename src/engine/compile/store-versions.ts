@@ -92,7 +92,7 @@ export async function storeVersions(
       await storeInSlices(context, space, alone.item, outcome, apply, signal)
     else {
       const items = group.map(({ item }) => item)
-      apply(await storeTogether(context, space, items, outcome))
+      await storeTogether(context, space, items, outcome, apply)
     }
     await context.rightOfWay.giveWay()
   }
@@ -104,13 +104,14 @@ function isLarge({ bytes, nodes }: Weight): boolean {
   return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
 
-/** Small documents, in one transaction. @returns what the index has to take */
+/** Small documents, in one transaction. */
 async function storeTogether(
   context: EngineContext,
   space: SpaceRow,
   group: readonly ReadWork[],
   outcome: Outcome,
-): Promise<IndexBatch> {
+  apply: (batch: IndexBatch) => void,
+): Promise<void> {
   const { db } = context
   const { built, refused, batch } = await db.write(() => {
     const built: Built[] = []
@@ -129,9 +130,10 @@ async function storeTogether(
     }
     return { built, refused, batch }
   })
+  // a cancel in the same commit takes out what this puts in: it must come behind it
+  apply(batch)
   outcome.built.push(...built)
   outcome.refused.push(...refused)
-  return batch
 }
 
 /** A large document, slice by slice; others get their turn between them. */

@@ -9,7 +9,7 @@ const SHORT_RETRY_MS = 300_000
 
 /** The indexes of one space as they are worked with now. */
 export interface Audited {
-  compare(): Promise<Comparison>
+  compare(signal: AbortSignal): Promise<Comparison>
   /** they were filled anew and differed from the rows again, or could not be filled */
   readonly short: boolean
 }
@@ -31,7 +31,8 @@ export class CountAudit {
   readonly #timers = new Map<string, NodeJS.Timeout>()
   /** those whose next try is set */
   readonly #later = new WeakSet<Audited>()
-  #closed = false
+  readonly #comparing = new Set<Promise<Comparison>>()
+  readonly #stop = new AbortController()
 
   constructor(options: CountAuditOptions) {
     this.#options = options
@@ -56,15 +57,23 @@ export class CountAudit {
     this.#timers.delete(space)
   }
 
-  close(): void {
-    this.#closed = true
+  /** Begins nothing any more; resolves when nothing reads the rows any more. */
+  async close(): Promise<void> {
+    this.#stop.abort()
     for (const space of [...this.#timers.keys()]) this.forget(space)
+    await Promise.allSettled(this.#comparing)
+  }
+
+  get #closed(): boolean {
+    return this.#stop.signal.aborted
   }
 
   async #audit(space: string): Promise<void> {
     const audited = this.#options.current(space)
     if (audited === undefined) return
-    const compared = await audited.compare()
+    const comparing = audited.compare(this.#stop.signal)
+    this.#comparing.add(comparing)
+    const compared = await comparing.finally(() => this.#comparing.delete(comparing))
     if (this.#closed) return
     if (audited.short) this.#renewLater(space, audited)
     else if (compared.state === 'moving') this.changed(space, MOVING_MS)

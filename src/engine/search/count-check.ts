@@ -22,6 +22,8 @@ export interface CountCheck {
   drift: Drift
   /** what the indexes hold once all that was sent is done */
   inIndex: (vectorSpace: string) => Promise<CountReply>
+  /** nothing is read any more once it has fired */
+  signal?: AbortSignal | undefined
 }
 
 /** `moving`: rows or indexes changed at every look, so that they could not be compared. */
@@ -35,7 +37,7 @@ export async function compareCounts(check: CountCheck): Promise<Comparison> {
   const { source, space, drift } = check
   let before: Look | undefined
   for (let i = 0; i < LOOKS; i++) {
-    if (i > 0) await sleep(LOOK_MS, undefined, { ref: false })
+    if (i > 0) await sleep(LOOK_MS, undefined, { ref: false, signal: check.signal })
     const seen = await look(check)
     if (differing(check.legs, seen.here, seen.rows, drift).length === 0) return { state: 'equal' }
     const isStill = before !== undefined && isSame(before, seen)
@@ -57,8 +59,10 @@ interface Look {
   rows: ExpectedCounts
 }
 
-async function look({ source, space, inIndex }: CountCheck): Promise<Look> {
+async function look({ source, space, inIndex, signal }: CountCheck): Promise<Look> {
+  signal?.throwIfAborted()
   const here = await inIndex(source.expected(space).vectorSpace ?? '')
+  signal?.throwIfAborted()
   return { here, rows: source.expected(space) }
 }
 

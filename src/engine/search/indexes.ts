@@ -214,8 +214,9 @@ class Indexes implements SearchIndexes {
   }
 
   async close(): Promise<void> {
-    this.#audit.close()
+    const audited = this.#audit.close()
     await this.#process.close()
+    await audited
   }
 
   #queue(space: string): ApplyQueue {

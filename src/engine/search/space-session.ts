@@ -131,16 +131,16 @@ export class SpaceSession {
   }
 
   /** Compares both indexes with the rows, once everything is there that the session began to load. */
-  async compare(): Promise<Comparison> {
+  async compare(signal: AbortSignal): Promise<Comparison> {
     const { vectorSpace } = this.#source.expected(this.#space)
     await this.settled(vectorSpace)
     if (this.failed || this.short || this.#adding > 0) return { state: 'moving' }
-    return this.#compare(['text', 'vectors'])
+    return this.#compare(['text', 'vectors'], signal)
   }
 
-  #compare(legs: readonly Leg[]): Promise<Comparison> {
+  #compare(legs: readonly Leg[], signal?: AbortSignal): Promise<Comparison> {
     return compareCounts({
-      ...{ source: this.#source, space: this.#space, legs, drift: this.#drift },
+      ...{ source: this.#source, space: this.#space, legs, drift: this.#drift, signal },
       inIndex: (vectorSpace) => this.#counts(vectorSpace),
     })
   }
