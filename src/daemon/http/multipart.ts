@@ -258,6 +258,7 @@ class Reception {
     // not `pipeline`, which makes an AbortController and an error of each file: half of what a small file costs
     stream.on('error', (error) => counter.destroy(error))
     counter.on('close', () => stream.readableEnded || stream.destroy())
+    counter.on('error', () => {}) // told to whoever reads it; a file that waits for its turn is read by nobody yet
     return stream.pipe(counter)
   }
 
