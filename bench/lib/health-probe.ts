@@ -2,12 +2,11 @@
  * Asks a daemon for its health over and over, in a process of its own that does nothing else, and tells the longest
  * answer: how long the daemon was busy with something else. `fork`ed by `startProbe`.
  */
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { cleanEnv } from './daemon.js'
+import { startForked, stopForked } from './forked.js'
 
 /** The longest answer since the last look, and how many there were. */
 export interface Stall {
@@ -26,14 +25,10 @@ const PAUSE_MS = 2
 
 /** Starts a probe of `url`, with a clean environment whose home is `home`. */
 export async function startProbe(url: string, home: string): Promise<Probe> {
-  const child = fork(fileURLToPath(import.meta.url), ['probe', `${url}/health`], { env: cleanEnv(home) })
-  await once(child, 'message')
+  const child = await startForked(import.meta.url, ['probe', `${url}/health`], home)
   return {
     take: () => taken(child),
-    stop: async () => {
-      child.disconnect()
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-    },
+    stop: () => stopForked(child),
   }
 }
 

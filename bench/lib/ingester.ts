@@ -2,11 +2,10 @@
  * Takes documents in from a process of its own, as another person's machine would: what it costs to send them must not
  * show in the figures of who asks beside it. `fork`ed by `startIngester`.
  */
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Client } from '../../src/client/client.js'
-import { cleanEnv } from './daemon.js'
+import { startForked, stopForked } from './forked.js'
 import { fillSpace, type UploadFile } from './upload.js'
 
 interface Ingestion {
@@ -24,14 +23,10 @@ export interface Ingester {
 
 /** Starts the process, with a clean environment whose home is `home`. */
 export async function startIngester(home: string): Promise<Ingester> {
-  const child = fork(fileURLToPath(import.meta.url), ['ingester'], { env: cleanEnv(home) })
-  await once(child, 'message')
+  const child = await startForked(import.meta.url, ['ingester'], home)
   return {
     ingest: (ingestion) => ingested(child, ingestion),
-    stop: async () => {
-      child.disconnect()
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-    },
+    stop: () => stopForked(child),
   }
 }
 

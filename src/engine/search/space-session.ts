@@ -111,8 +111,6 @@ export class SpaceSession {
         sent.push(await this.#stage(slice))
       }
     }
-    await Promise.all(sent.map(({ answer }) => answer))
-    await this.#process.giveWay()
     await this.#finish(sent, Math.max(...batches.map((batch) => batch.seq)))
   }
 
@@ -267,6 +265,7 @@ export class SpaceSession {
 
   async #finish(sent: readonly Sent[], watermark: number): Promise<void> {
     await Promise.all(sent.map(({ answer }) => answer))
+    await this.#process.giveWay()
     const staged = this.#staged
     this.#staged = 0
     await this.#process.ask({ op: 'commit', space: this.#space, watermark, staged }, this.generation)
