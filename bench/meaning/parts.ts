@@ -1,0 +1,12 @@
+import type { Figure } from '../lib/report.js'
+
+/** A part of what the product says of documents, measured by itself. */
+export interface Part {
+  name: string
+  /** what it measures, in a line */
+  measures: string
+  run: () => Promise<Figure[]>
+}
+
+/** In the order in which they are run when none is named. */
+export const PARTS: readonly Part[] = []
