@@ -81,7 +81,7 @@ async function main(data: string): Promise<void> {
   report('retrieval', figures)
 }
 
-async function overHttp(client: Client, set: Dataset) {
+async function overHttp(client: Client, set: Dataset<RetrievalSet>) {
   const started = performance.now()
   const files = set.documents.map((document) => ({
     filename: `${document.id}.md`,
@@ -129,7 +129,7 @@ async function waitForModel(client: Client, spaceId: string): Promise<void> {
 }
 
 /** The same sets on the text index alone, a document an entry, in this process. */
-async function textLegAlone(dir: string, set: Dataset): Promise<Measured> {
+async function textLegAlone(dir: string, set: Dataset<RetrievalSet>): Promise<Measured> {
   const texts = set.documents.map((document) => `${document.title}\n${document.title}\n${document.text}`)
   const index = await bareTextIndex(dir, texts)
   const runs = new Map<string, string[]>()
@@ -144,7 +144,7 @@ async function textLegAlone(dir: string, set: Dataset): Promise<Measured> {
   return quality(runs, set)
 }
 
-function quality(runs: ReadonlyMap<string, string[]>, set: Dataset): Measured {
+function quality(runs: ReadonlyMap<string, string[]>, set: Dataset<RetrievalSet>): Measured {
   const scores = [...set.judged].map(([query, grades]) => {
     const ranked = runs.get(query) ?? []
     return {

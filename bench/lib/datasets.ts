@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path'
 import type { Grades } from './trec.js'
 
 export const RETRIEVAL_SETS = ['scifact', 'squad2-dev', 'cranfield', 'cmrc2018-dev-zh'] as const
+/** Two more, too few questions for ranking: CISI's are whole paragraphs, MED's on one subject. */
+export const MEANING_SETS = [...RETRIEVAL_SETS, 'cisi', 'med'] as const
 export type RetrievalSet = (typeof RETRIEVAL_SETS)[number]
+type MeaningSet = (typeof MEANING_SETS)[number]
 
 export interface SourceDocument {
   id: string
@@ -11,8 +14,8 @@ export interface SourceDocument {
   text: string
 }
 
-export interface Dataset {
-  name: RetrievalSet
+export interface Dataset<Name = MeaningSet> {
+  name: Name
   documents: SourceDocument[]
   /** judged queries only */
   queries: { id: string; text: string }[]
@@ -52,7 +55,11 @@ function readJudgements(path: string): Map<string, Map<string, number>> {
  *
  * @param split `train` gives SciFact's training queries, the only ones weights may be tuned on; others have one split
  */
-export function loadDataset(folder: string, name: RetrievalSet, split: 'train' | 'test' = 'test'): Dataset {
+export function loadDataset<Name extends MeaningSet>(
+  folder: string,
+  name: Name,
+  split: 'train' | 'test' = 'test',
+): Dataset<Name> {
   const at = join(folder, name)
   const training = join(at, 'qrels.train.tsv')
   const judged = readJudgements(split === 'train' && existsSync(training) ? training : join(at, 'qrels.tsv'))

@@ -42,6 +42,11 @@ export class MemoryBm25 {
     this.lengths.push(storedLength(terms.length))
   }
 
+  /** How many documents hold a term. */
+  frequency(term: string): number {
+    return (this.postings.get(term)?.length ?? 0) / 2
+  }
+
   search(terms: readonly string[], limit: number): SearchHit[] {
     const count = this.lengths.length
     const average = this.total / count

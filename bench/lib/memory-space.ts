@@ -1,14 +1,9 @@
-import {
-  embedTerms,
-  embedText,
-  inverseFrequency,
-  type LsaSpace,
-  openModel,
-} from '../../src/engine/models/builtin/lsa.js'
+import { embedTerms, embedText, type LsaSpace, openModel } from '../../src/engine/models/builtin/lsa.js'
 import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
 import { fuse } from '../../src/engine/query/fuse.js'
 import { PassageCache } from '../../src/engine/query/passage.js'
 import { type Ranked, rankCandidates } from '../../src/engine/query/rank.js'
+import { countedWeights } from '../../src/engine/query/term-weights.js'
 import type { SearchHit } from '../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { chunkWords, type SourceDocument } from './datasets.js'
@@ -32,6 +27,7 @@ export class MemorySpace {
   private readonly text = new MemoryBm25()
   private readonly lsa: LsaSpace | undefined
   private readonly vectors: (Float32Array | undefined)[]
+  private readonly weights: (term: string) => number
   private readonly cache = new PassageCache()
 
   constructor(documents: readonly SourceDocument[], chunked: boolean) {
@@ -44,6 +40,7 @@ export class MemorySpace {
         corpus.add(`${document.title}\n${body}`)
       }
     }
+    this.weights = countedWeights((term) => this.text.frequency(term), this.nodes.length)
     const started = performance.now()
     const model = corpus.train()
     this.trainMs = performance.now() - started
@@ -54,7 +51,10 @@ export class MemorySpace {
     )
   }
 
-  idf = (term: string): number => (this.lsa === undefined ? 1 : inverseFrequency(this.lsa, term))
+  /** As the text index counts a term. */
+  idf = (term: string): number => this.weights(term)
+
+  private load = (keys: number[]) => new Map(keys.map((key) => [key, this.nodes[key]!]))
 
   ask(query: string): Asked {
     const terms = analyzeQuery(query)
@@ -65,8 +65,8 @@ export class MemorySpace {
       hits,
       idf: this.idf,
       cache: this.cache,
-      builtinVectors: true,
-      load: (keys) => new Map(keys.map((key) => [key, this.nodes[key]!])),
+      nodes: this.nodes.length,
+      load: this.load,
     })
     return { terms, hits, ranked, rankMs: performance.now() - started }
   }

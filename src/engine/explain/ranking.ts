@@ -1,7 +1,14 @@
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import { type FastRecord, LEG_CANDIDATES } from '../query/fast.js'
+import type { FastRecord } from '../query/fast.js'
 import { fuse } from '../query/fuse.js'
-import { type Compared, RANK_WEIGHTS, type Ranked, type RankWeights, RERANK_LIMIT } from '../query/rank.js'
+import {
+  type Compared,
+  LEG_CANDIDATES,
+  RANK_WEIGHTS,
+  type Ranked,
+  type RankWeights,
+  RERANK_LIMIT,
+} from '../query/rank.js'
 import type { Passages } from './passages.js'
 import { failed, missed, note, passed, round, type Stages } from './stages.js'
 

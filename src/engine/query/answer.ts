@@ -23,6 +23,8 @@ export type AnswerPart =
 
 const UNANSWERED = { generator: 'extractive', synthesis: 'none', cited: [] }
 const NOTHING_FOUND = 'No passage in this space answers the question.'
+/** Before passages of which it is not sure that they answer. */
+const CLOSEST = 'Closest passages: '
 const UNRESOLVED =
   'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
 
@@ -140,8 +142,10 @@ function* extractive(
     yield { type: 'end', metadata: UNANSWERED, bundle: withoutAnswer(bundle, followUp !== undefined, permission) }
     return
   }
+  // what may not answer is told as what it is
+  const opening = bundle.state === 'partial' || sentences.length === 0 ? CLOSEST : ''
   for (const [index, sentence] of quoted.entries())
-    yield { type: 'delta', text: `${index === 0 ? '' : ' '}${sentence.text} [${sentence.evidenceIndex + 1}]` }
+    yield { type: 'delta', text: `${index === 0 ? opening : ' '}${sentence.text} [${sentence.evidenceIndex + 1}]` }
   yield {
     type: 'end',
     metadata: {

@@ -1,50 +1,85 @@
 import type { Features } from './rerank.js'
+import { SMALLEST_SPACE } from './term-weights.js'
 
-interface Model {
-  bias: number
-  coverage: number
-  sentenceCoverage: number
-  pairs: number
-  /** of the logarithm: the first occurrences say most */
-  strength: number
-  /** of one by the number of terms: a short query is covered by chance */
-  brevity: number
-  cosine: number
+/** What is known of a question in its space before any passage is looked at. */
+export interface AskedOf {
+  /** sum of the weights (inverse document frequencies, natural logarithms) of the question's distinct terms */
+  weight: number
+  /** passages of the space */
+  nodes: number
+  /** BM25 of the last place of a full text leg, as a share of the first's: how little the best stands above the rest */
+  falloff: number
 }
+
+/** What of a passage's comparison with the question tells whether it answers. */
+type Compared = Pick<Features, 'strength' | 'pairs' | 'sentenceCoverage'>
 
 /**
- * Logistic models of "this passage answers the query" from the best candidate's features, with the cosine of the
- * built-in vectors and without any (another model's cosines mean something else). Fitted on four sets' questions asked
- * of their own documents, of another set's, and of the half of the articles without the answer, weighing the pairs of
- * sets until the worst were equally good; the bias puts `REFUSE_BELOW` where each set loses at most 5 % of its own
- * questions (bench/answerability.ts).
+ * A logistic model of "this space answers the question", fitted on questions asked of their own documents and of foreign
+ * ones, in spaces of 10 to 18,000 passages (bench/meaning/gate.ts). A match by chance becomes more likely with the
+ * number of passages and less likely with the weight that is matched: a term's weight is minus the logarithm of its
+ * share of passages, so that the logarithm of the passages expected to match by chance is the logarithm of their number
+ * minus the weight matched. The other signs say how the match is made.
  */
-const WITH_COSINE: Model = {
-  ...{ bias: 1.88, coverage: 0.62, sentenceCoverage: 4.56, pairs: 4.71, strength: 2.5, brevity: -12.84, cosine: 2.63 },
-}
-const BY_TEXT: Model = {
-  ...{ bias: 5.6, coverage: -0.5, sentenceCoverage: 4.55, pairs: 3.1, strength: 4, brevity: -13.5, cosine: 0 },
+const MODEL = {
+  bias: 11.53,
+  /** of the logarithm: the first occurrences say most */
+  strength: 3.9,
+  nodes: -1.11,
+  /** of the logarithm of the weight that the strongest passage matches */
+  matched: 2.25,
+  /** of the weight that one sentence matches */
+  sentence: 0.069,
+  pairs: 2.3,
+  falloff: 3.35,
 }
 /** Keeps the logarithm of no occurrence finite. */
 const LEAST_STRENGTH = 0.02
-/** Queries of fewer distinct terms count as this many: the fit has seen none. */
-const SHORTEST_QUERY = 3
+const LEAST_MATCHED = 0.2
+/** Weights are of the order of ten. */
+const WEIGHT_UNIT = 10
+
+/** What a leg gives on average: for searches without one. */
+export const USUAL_FALLOFF = 0.15
 
 /**
- * How likely a passage answers the query, 0 to 1.
+ * How likely passages answer a question, 0 to 1.
  *
- * @param terms distinct terms of the query
- * @param cosine of the passage to the query, where the built-in model made the vectors
+ * @param compared each sign's best among all passages that were compared, or one passage's
  */
-export function answerConfidence(features: Features, terms: number, cosine?: number): number {
-  const model = cosine === undefined ? BY_TEXT : WITH_COSINE
+export function answerConfidence({ strength, pairs, sentenceCoverage }: Compared, asked: AskedOf): number {
   const logit =
-    model.bias +
-    model.coverage * features.coverage +
-    model.sentenceCoverage * features.sentenceCoverage +
-    model.pairs * features.pairs +
-    model.strength * Math.log(LEAST_STRENGTH + features.strength) +
-    model.brevity / Math.max(SHORTEST_QUERY, terms) +
-    model.cosine * (cosine ?? 0)
+    MODEL.bias +
+    MODEL.strength * Math.log(LEAST_STRENGTH + strength) +
+    MODEL.nodes * Math.log(Math.max(SMALLEST_SPACE, asked.nodes)) +
+    MODEL.matched * Math.log(LEAST_MATCHED + (strength * asked.weight) / WEIGHT_UNIT) +
+    MODEL.sentence * sentenceCoverage * asked.weight +
+    MODEL.pairs * pairs +
+    MODEL.falloff * asked.falloff
   return 1 / (1 + Math.exp(-logit))
+}
+
+/** Each sign at its best, wherever it is: where the right passage is not the first, another's signs tell of it. */
+export function bestSigns(all: readonly Compared[]): Compared {
+  const best = { strength: 0, pairs: 0, sentenceCoverage: 0 }
+  for (const one of all) {
+    best.strength = Math.max(best.strength, one.strength)
+    best.pairs = Math.max(best.pairs, one.pairs)
+    best.sentenceCoverage = Math.max(best.sentenceCoverage, one.sentenceCoverage)
+  }
+  return best
+}
+
+/** Sum of the weights of the distinct terms. */
+export function weightOf(terms: Iterable<string>, idf: (term: string) => number): number {
+  let sum = 0
+  for (const term of new Set(terms)) sum += Math.max(0, idf(term))
+  return sum
+}
+
+/** See `AskedOf.falloff`. @param bm25 of every candidate that has one @param full candidates of a full leg */
+export function falloffOf(bm25: readonly number[], full: number): number {
+  const sorted = [...bm25].sort((a, b) => b - a)
+  const top = sorted[0] ?? 0
+  return top > 0 ? (sorted[full - 1] ?? 0) / top : 0
 }

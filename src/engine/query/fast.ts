@@ -1,22 +1,20 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { type EmbeddedQuery, embedQuery, termWeights } from '../compile/embeddings.js'
-import { isTrained } from '../compile/vector-spaces.js'
+import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
+import { usageOf } from '../spaces/quota.js'
 import type { Admitted } from './admission.js'
-import { candidateIdf } from './candidate-idf.js'
+import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import type { PassageCache } from './passage.js'
-import { type Compared, type Ranked, type RankRequest, rankCandidates } from './rank.js'
-import { loadPassages, nodeCount, type PassageRow } from './store.js'
+import { askedOf, type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
+import { loadPassages, type PassageRow } from './store.js'
+import { countedWeights } from './term-weights.js'
 import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
-/** candidates of each leg (retrieval.md section 6.3) */
-export const LEG_CANDIDATES = 200
-
 export interface QueryEmbedding {
   embedded: EmbeddedQuery | undefined
   /** why there is no vector although the space has a model */
@@ -43,6 +41,8 @@ export interface Retrieved {
   ranked: RankedPassage[]
   terms: string[]
   idf: (term: string) => number
+  /** what the question is worth here; for the confidence in a passage by itself */
+  asked: AskedOf
   metrics: Record<string, unknown>
   /** what this search had to do without; whoever records the metrics adds it to them */
   degraded: Degradation[]
@@ -98,33 +98,30 @@ export async function retrieveFast(
   const started = performance.now()
   const terms = analyzeQuery(query)
   const { embedded } = embedding
-  const [{ found, recalled, permitted, denied, hidden }, weights] = await Promise.all([
-    recall(
-      context,
-      admitted,
-      {
-        terms,
-        textK: LEG_CANDIDATES,
-        vectorK: LEG_CANDIDATES,
-        ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
-        ...(docs === undefined ? {} : { docs }),
-      },
-      signal,
-    ),
-    termWeights(context, space, terms),
-  ])
+  const { found, recalled, permitted, denied, hidden } = await recall(
+    context,
+    admitted,
+    {
+      terms,
+      textK: LEG_CANDIDATES,
+      vectorK: LEG_CANDIDATES,
+      ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+      ...(docs === undefined ? {} : { docs }),
+    },
+    signal,
+  )
   signal.throwIfAborted()
   const fusing = performance.now()
   const load = (keys: number[]) => loadPassages(db, space.key, keys)
-  const idf =
-    weights === undefined
-      ? candidateIdf({ terms, hits: permitted, load, cache, documents: nodeCount(db, space.key) })
-      : (term: string) => weights.get(term) ?? 1
+  const { nodes } = usageOf(db, space.key)
+  // what may not be read must not make the words of the rest look common: the index counts both
+  const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
+  const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
   const graph = expand?.(permitted, { terms, idf })
   const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
   let compared: readonly Compared[] = []
-  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, builtinVectors: isTrained(space) }
+  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, nodes }
   const own = rankCandidates({
     ...{ ...ranking, hits },
     load: (keys) => {
@@ -157,6 +154,7 @@ export async function retrieveFast(
     ranked: passages,
     terms,
     idf,
+    asked: askedOf({ terms, idf, nodes, hits }),
     ...(permission === undefined ? {} : { permission }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
@@ -193,7 +191,11 @@ function limitOf(
 ): PermissionLimit | undefined {
   if (denied.size === 0) return undefined
   const [best] = rankCandidates(request)
-  return permissionLimit(denied.size, best && { final: best.final, withheld: denied.has(best.key) }, profile)
+  return permissionLimit(
+    denied.size,
+    best && { final: best.final, coverage: best.features?.coverage ?? 0, withheld: denied.has(best.key) },
+    profile,
+  )
 }
 
 /** Says that passages have no vector yet, so that they are found by their words alone, and why. */

@@ -24,6 +24,7 @@ export function judge(
     query: request.query,
     terms: retrieved.terms,
     idf: retrieved.idf,
+    asked: retrieved.asked,
     items: items.map((item, index) => {
       const features = retrieved.ranked[index]?.features
       return {

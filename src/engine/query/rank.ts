@@ -1,9 +1,11 @@
 import type { SearchHit } from '../search/ports.js'
-import { answerConfidence } from './confidence.js'
+import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
 import { type Fused, fuse, minMax } from './fuse.js'
 import { type AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 
+/** candidates of each leg (retrieval.md section 6.3) */
+export const LEG_CANDIDATES = 200
 /** Fused candidates whose text is loaded and compared with the query; 20 to 100 give the same nDCG@10 within .0004. */
 export const RERANK_LIMIT = 30
 /** Without reranking, text is still compared for the best few, since scores are made absolute by it. */
@@ -44,15 +46,15 @@ export interface RankRequest {
   /** false keeps the order of fusion */
   rerank?: boolean
   weights?: RankWeights
-  /** the cosines are the built-in model's, which confidence knows how to read */
-  builtinVectors?: boolean
+  /** passages of the space */
+  nodes: number
   /** told the candidates whose texts were compared, best first, for an explanation */
   onCompared?: (compared: readonly Compared[]) => void
 }
 
 export interface Ranked {
   key: number
-  /** 0 to 1, falling; comparable between queries: the first one's is the confidence that it answers */
+  /** 0 to 1, falling; comparable between queries: the first one's is the confidence that the space answers */
   final: number
   /** 0 to 1 within the query: both search legs */
   retrieval: number
@@ -126,13 +128,18 @@ function compare(
   })
 }
 
-/** How likely the best candidate answers, 0 to 1. When the text leg found nothing, its cosine has to say it. */
+/** What is known of the question before texts are compared. */
+export function askedOf({ terms, idf, nodes, hits }: Pick<RankRequest, 'terms' | 'idf' | 'nodes' | 'hits'>): AskedOf {
+  const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
+  return { weight: weightOf(terms, idf), nodes, falloff: falloffOf(bm25, LEG_CANDIDATES) }
+}
+
+/** How likely the candidates answer, 0 to 1. When the text leg found nothing, the best one's cosine has to say it. */
 function confidenceOf(request: RankRequest, compared: readonly Compared[]): number {
   const [best] = compared
   if (best === undefined) return 0
   if (request.hits.every((hit) => hit.bm25 === undefined)) return Math.min(1, Math.max(0, best.cosine ?? 0))
-  const cosine = request.builtinVectors === true ? best.cosine : undefined
-  return answerConfidence(best.features, new Set(request.terms).size, cosine)
+  return answerConfidence(bestSigns(compared.map(({ features }) => features)), askedOf(request))
 }
 
 function finish(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {

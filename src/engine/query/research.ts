@@ -2,8 +2,9 @@ import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { degradation } from '../degraded.js'
 import { deniedDocuments } from '../sources/permissions.js'
+import { usageOf } from '../spaces/quota.js'
 import type { Admitted } from './admission.js'
-import { answerConfidence } from './confidence.js'
+import { type AskedOf, answerConfidence, bestSigns, USUAL_FALLOFF, weightOf } from './confidence.js'
 import type { Derivations } from './derivation.js'
 import type { RankedPassage } from './evidence.js'
 import type { Retrieved } from './fast.js'
@@ -23,8 +24,6 @@ const CATCH_UP_MILLISECONDS = 2500
 /** Ranges whose nodes are read, and nodes that are read, at most. */
 const OPENED_RANGES = 48
 const OPENED_NODES = 200
-/** Candidates that the confidence is the best of: the first one may be a table without the question's words. */
-const CONFIDENCE_OF = 5
 
 /** What reading a range's nodes adds to its summary's score; found with the weights of `scoreRanges`. */
 const TEXT_WEIGHTS = { pairs: 1.6, sentenceCoverage: 0.6, strength: 0.6 }
@@ -75,7 +74,7 @@ export async function retrieveResearch(
   const withheld = deniedDocuments(db, space.key, { subject })
   const look = (except: ReadonlySet<number>) =>
     navigate(context, shared.cache, admitted, { terms, names, known, query, except }, signal)
-  const { choice, idf, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
+  const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const ranked = kept.slice(0, profile.topK)
   const permission = withheld.size === 0 ? undefined : limitOf(withheld, await look(new Set()), profile)
@@ -83,6 +82,7 @@ export async function retrieveResearch(
     ranked,
     terms: names,
     idf,
+    asked,
     ...(permission === undefined ? {} : { permission }),
     degraded:
       pending > 0 ? [degradation('page-index', `the outlines of ${pending} documents are still being read`)] : [],
@@ -133,13 +133,16 @@ async function navigate(
   )
   const { weights } = choice
   const { scored, scanned } = scoreRanges(trees, { terms, weights, figures: asksForFigures(query) })
-  const weightOf = new Map(terms.map(({ term }, place) => [term, weights[place] ?? 1]))
-  const idf = (term: string): number => weightOf.get(term) ?? 1
+  const termWeight = new Map(terms.map(({ term }, place) => [term, weights[place] ?? 1]))
+  const idf = (term: string): number => termWeight.get(term) ?? 1
   const navigated = performance.now()
   const ranges = toOpen(scored)
   const opened = open(context, cache, admitted, ranges, prepareQuery(names, idf))
-  const passages = pick(opened.ranges, new Set(names).size)
-  return { choice, idf, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
+  // weights come of the trained model's passages, or else of the documents that were looked at
+  const nodes = known === undefined ? choice.scanned : usageOf(db, space.key).nodes
+  const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
+  const passages = pick(opened.ranges, asked)
+  return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
 
 /** Whether what was left out would have been the best of all. */
@@ -150,7 +153,11 @@ function limitOf(
 ): PermissionLimit | undefined {
   const isWithheld = ({ passage }: { passage: PassageRow }): boolean => withheld.has(passage.doc_key)
   const filtered = opened.ranges.flatMap(({ nodes }) => nodes).filter(isWithheld).length
-  return permissionLimit(filtered, best && { final: best.final, withheld: isWithheld(best) }, profile)
+  return permissionLimit(
+    filtered,
+    best && { final: best.final, coverage: best.features?.coverage ?? 0, withheld: isWithheld(best) },
+    profile,
+  )
 }
 
 /** The metrics that all modes share, of the parts that have no part in this one. */
@@ -218,7 +225,7 @@ function keysOf({ first, count }: { first: number; count: number }): number[] {
  * One node of each page, in the order of the ranges, then the ranges' other nodes: what is asked may stand on any of the
  * pages, and a second passage of the same page says where as little as the first.
  */
-function pick(opened: readonly Opened[], distinctTerms: number): RankedPassage[] {
+function pick(opened: readonly Opened[], asked: AskedOf): RankedPassage[] {
   const pages = new Set<string>()
   const first: { range: Opened; node: ReadNode }[] = []
   const rest: { range: Opened; node: ReadNode }[] = []
@@ -229,8 +236,7 @@ function pick(opened: readonly Opened[], distinctTerms: number): RankedPassage[]
       (index === 0 && !pages.has(id) ? first : rest).push({ range, node })
     pages.add(id)
   }
-  const candidates = first.slice(0, CONFIDENCE_OF)
-  const confidence = Math.max(0, ...candidates.map(({ node }) => answerConfidence(node.features, distinctTerms)))
+  const confidence = first.length === 0 ? 0 : answerConfidence(bestSigns(first.map(({ node }) => node.features)), asked)
   const top = first[0]?.range.total ?? 0
   const lowest = top > 0 ? (first.at(-1)?.range.total ?? 0) / top : 0
   const shareOf = ({ total }: Opened): number => (top > 0 ? total / top : 0)

@@ -6,17 +6,10 @@ import type { TraceRecorder } from '../traces/recorder.js'
 import type { Admitted } from './admission.js'
 import { DEEP_STRATEGY_VERSION, retrieveDeep } from './deep.js'
 import type { Derivations } from './derivation.js'
-import {
-  embedForFast,
-  LEG_CANDIDATES,
-  type QueryEmbedding,
-  type Retrieved,
-  retrieveFast,
-  STRATEGY_VERSION,
-} from './fast.js'
+import { embedForFast, type QueryEmbedding, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
 import type { Route } from './mode.js'
 import type { PassageCache } from './passage.js'
-import { RERANK_LIMIT } from './rank.js'
+import { LEG_CANDIDATES, RERANK_LIMIT } from './rank.js'
 import { RESEARCH_STRATEGY_VERSION, retrieveResearch } from './research.js'
 
 /** What the queries of one engine share. */

@@ -4,7 +4,7 @@ import { MAX_FILTER_DOCS, MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import { deniedNodes, permittedDocuments } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
-import { REFUSE_BELOW } from './answerability.js'
+import { ANSWER_FROM, COVERED_FROM } from './answerability.js'
 import { RERANK_LIMIT } from './rank.js'
 import { visibleKeys } from './store.js'
 
@@ -14,22 +14,23 @@ export interface PermissionLimit {
   filtered: number
   /** one of them ranks before everything that the reader may read */
   better: boolean
-  /** that one would count as evidence: without it nothing says that there is an answer at all */
+  /** that one would answer by itself: without it nothing says that there is an answer at all */
   near: boolean
 }
 
 /**
  * @param filtered passages that were left out
- * @param best of all passages, those that were left out among them; `final` is the confidence that it answers
+ * @param best of all passages, those that were left out among them; `final` is the confidence that it answers, `coverage`
+ *   the share of the question's weight that it holds
  */
 export function permissionLimit(
   filtered: number,
-  best: { final: number; withheld: boolean } | undefined,
+  best: { final: number; coverage: number; withheld: boolean } | undefined,
   { scoreThreshold }: Admitted['profile'],
 ): PermissionLimit | undefined {
   if (filtered === 0) return undefined
   const better = best?.withheld === true && best.final >= scoreThreshold
-  return { filtered, better, near: better && best.final >= REFUSE_BELOW }
+  return { filtered, better, near: better && best.final >= ANSWER_FROM && best.coverage >= COVERED_FROM }
 }
 
 /** How evidence says that passages were left out; it names none of them. */

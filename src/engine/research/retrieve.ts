@@ -1,7 +1,7 @@
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Degradation } from '../degraded.js'
-import { answerConfidence } from '../query/confidence.js'
+import { answerConfidence, weightOf } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
 import type { Retrieved } from '../query/fast.js'
 import { freshnessNow } from '../query/freshness.js'
@@ -66,14 +66,14 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
 function seenFrom(question: string, retrieved: Retrieved): Retrieved {
   const terms = analyzeQuery(question)
   const query = prepareQuery(terms, retrieved.idf)
-  const distinct = new Set(terms).size
+  const asked = { ...retrieved.asked, weight: weightOf(terms, retrieved.idf) }
   const analysed = retrieved.ranked.map(({ passage }): AnalysedPassage => analysePassage(passage))
   const average = analysed.reduce((sum, passage) => sum + weighedLength(passage), 0) / Math.max(1, analysed.length)
   const ranked = retrieved.ranked.flatMap((one, place): RankedPassage[] => {
     const passage = analysed[place]
     if (passage === undefined) return []
     const features = measure(query, passage, average)
-    return [{ ...one, features, final: answerConfidence(features, distinct) }]
+    return [{ ...one, features, final: answerConfidence(features, asked) }]
   })
-  return { ...retrieved, terms, ranked: ranked.sort((a, b) => b.final - a.final) }
+  return { ...retrieved, terms, asked, ranked: ranked.sort((a, b) => b.final - a.final) }
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import {
+  countTerms,
   DamagedIndexError,
   type TextHits,
   type TextIndex,
@@ -138,9 +139,10 @@ class Fts5Text implements TextIndex {
 
   async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
     const frequency = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
-    const asked = weighTerms(terms, (term) => frequency.get(term)?.doc ?? 0)
+    const frequencies = countTerms(terms, (term) => frequency.get(term)?.doc ?? 0)
+    const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const limit = Math.min(MAX_K, k)
-    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [] }
+    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [], frequencies }
     const match = asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))).join(' OR ')
     const allowed = 'AND rowid IN (SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?)))'
     const filter = docs === undefined ? '' : allowed
@@ -149,7 +151,7 @@ class Fts5Text implements TextIndex {
         `SELECT rowid AS key, -bm25(words) AS score FROM words WHERE words MATCH ? ${filter} ORDER BY rank LIMIT ?`,
       )
       .all(...(docs === undefined ? [match, limit] : [match, JSON.stringify(docs), limit]))
-    return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score) }
+    return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score), frequencies }
   }
 
   rest(): void {

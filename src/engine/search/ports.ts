@@ -72,6 +72,8 @@ export interface SearchHits {
   /** union of both legs, unordered */
   hits: SearchHit[]
   textCount: number
+  /** how many nodes hold each of the asked terms; empty where the text leg could not be asked */
+  frequencies: ReadonlyMap<string, number>
   vectorCount: number
   textMs: number
   vectorMs: number

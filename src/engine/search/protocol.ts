@@ -93,6 +93,7 @@ export interface SearchReply {
   /** NaN where the node's vector is not known */
   cosine: Float64Array
   textCount: number
+  frequencies: Map<string, number>
   vectorCount: number
   textMs: number
   vectorMs: number

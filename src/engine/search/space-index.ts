@@ -164,6 +164,7 @@ export class SpaceIndex {
     return {
       ...hits,
       textCount: text.keys.length,
+      frequencies: text.frequencies,
       vectorCount: found?.keys.length ?? 0,
       textMs: between - began,
       vectorMs: found === undefined ? 0 : ended - between,
@@ -200,7 +201,7 @@ export class SpaceIndex {
   }
 
   async #searchText(request: SearchMessage, docs: number[] | undefined, degraded: string[]): Promise<TextHits> {
-    const none = { keys: [], scores: [] }
+    const none = { keys: [], scores: [], frequencies: new Map<string, number>() }
     if (this.#text === undefined || request.terms.length === 0) return none
     try {
       return await this.#text.search(request.terms, request.textK, docs)

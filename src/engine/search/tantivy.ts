@@ -10,6 +10,7 @@ import type {
 } from './tantivy-binding.js'
 import { checkTantivyFiles } from './tantivy-files.js'
 import {
+  countTerms,
   DamagedIndexError,
   type TextHits,
   type TextIndex,
@@ -146,11 +147,12 @@ class TantivyText implements TextIndex {
   async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
     const searcher = this.#searcher
     const limit = Math.min(MAX_K, k, searcher.numDocs)
-    const asked = weighTerms(terms, (term) => searcher.docFreq('text', term))
-    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [] }
+    const frequencies = countTerms(terms, (term) => searcher.docFreq('text', term))
+    const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
+    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [], frequencies }
     const { hits } = searcher.search(this.#query(asked, docs), limit, false)
     const keyCache = this.#keys
-    const found: TextHits = { keys: [], scores: [] }
+    const found: TextHits = { keys: [], scores: [], frequencies }
     for (const [i, hit] of hits.entries()) {
       if (i > 0 && i % CALLS_PER_TURN === 0) await turn()
       found.keys.push(keyAt(searcher, keyCache, hit.docAddress))

@@ -13,6 +13,8 @@ export interface TextHits {
   keys: number[]
   /** BM25, higher is better */
   scores: number[]
+  /** how many nodes hold each of the query's terms */
+  frequencies: Map<string, number>
 }
 
 /**
@@ -68,6 +70,11 @@ export interface WeightedTerm {
   term: string
   /** how often the query repeats it, 1 to 8 */
   weight: number
+}
+
+/** How many nodes hold each term of a query. */
+export function countTerms(terms: readonly string[], frequency: (term: string) => number): Map<string, number> {
+  return new Map(terms.slice(0, MAX_INPUT_TERMS).map((term) => [term, isTerm(term) ? frequency(term) : 0]))
 }
 
 /**

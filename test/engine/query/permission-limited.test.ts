@@ -92,9 +92,8 @@ describe('permission-limited', () => {
     await hide({ 'secret.md': 'The warden of the opera house keeps nine cats and a ladder.\n' })
     await ingest(test.engine, ADA, spaceId, { 'public.md': SECRET })
     for (const mode of MODES) {
-      expect((await asked(ADA, 'Who painted the ceiling of the opera house in Vienna?', mode)).state, mode).toBe(
-        (await asked(GRACE, 'Who painted the ceiling of the opera house in Vienna?', mode)).state,
-      )
+      const { state, missing } = await asked(ADA, 'Who painted the ceiling of the opera house in Vienna?', mode)
+      expect([state, missing], mode).toEqual(['not-enough-evidence', ['not-retrieved', 'permission-filtered']])
       expect(await asked(ADA, QUESTION, mode), mode).toMatchObject({ state: 'answerable', missing: [] })
     }
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { candidateIdf } from '../../../src/engine/query/candidate-idf.js'
 import { PassageCache } from '../../../src/engine/query/passage.js'
 import { RERANK_LIMIT, rankCandidates } from '../../../src/engine/query/rank.js'
+import { countedWeights } from '../../../src/engine/query/term-weights.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
@@ -19,7 +19,7 @@ function load(keys: number[]): Map<number, { title: string; body: string }> {
 }
 
 function rank(query: string, hits: SearchHit[], rerank = true) {
-  return rankCandidates({ terms: analyzeQuery(query), hits, load, idf: () => 3, rerank })
+  return rankCandidates({ terms: analyzeQuery(query), hits, load, idf: () => 3, nodes: 4, rerank })
 }
 
 const BOTH: SearchHit[] = [
@@ -80,6 +80,7 @@ describe('rankCandidates', () => {
       terms: ['word'],
       hits,
       idf: () => 1,
+      nodes: 120,
       load: (keys) => {
         asked.push(...keys)
         return new Map(keys.filter((key) => key % 2 === 0).map((key) => [key, { title: '', body: 'word' }]))
@@ -97,21 +98,21 @@ describe('rankCandidates', () => {
 
   it('uses remembered passages, but shows none that the caller does not load', () => {
     const cache = new PassageCache()
-    const request = { terms: ['steam'], hits: [{ key: 0, bm25: 1 }], idf: () => 1, cache }
+    const request = { terms: ['steam'], hits: [{ key: 0, bm25: 1 }], idf: () => 1, nodes: 10, cache }
     expect(rankCandidates({ ...request, load })).toHaveLength(1)
     expect(rankCandidates({ ...request, load: () => new Map() })).toEqual([])
   })
 })
 
-describe('candidateIdf', () => {
-  it('weighs by how many candidates hold a term', () => {
-    const hits = [0, 1, 2, 3].map((key) => ({ key, bm25: 1 }))
-    const terms = analyzeQuery('steam engine valley unicorn')
-    const idf = candidateIdf({ terms, hits, load, cache: new PassageCache(), documents: 4 })
-    const [steam, engine, valley, unicorn] = terms.map(idf)
-    expect(steam).toBe(engine)
-    expect(valley).toBeGreaterThan(steam!)
-    expect(unicorn).toBeGreaterThan(valley!)
-    expect(steam).toBeGreaterThan(1)
+describe('the weights of terms', () => {
+  it('fall with the number of passages that hold a term, and are of use in a space of one', () => {
+    const held = new Map([
+      ['steam', 900],
+      ['valley', 3],
+    ])
+    const weight = countedWeights((term) => held.get(term) ?? 0, 1_000)
+    expect(weight('valley')).toBeGreaterThan(weight('steam'))
+    expect(weight('unicorn')).toBeGreaterThan(weight('valley'))
+    expect(countedWeights(() => 1, 1)('only')).toBeGreaterThan(1)
   })
 })
