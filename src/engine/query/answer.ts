@@ -7,11 +7,12 @@ import { type Degradation, degradationBy, degradedFields } from '../degraded.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
+import { citationWriter } from './citation-marks.js'
 import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
-import { markReader, stateBySaid, withState } from './said-of-evidence.js'
+import { deciderOf, markReader, stateBySaid, withState } from './said-of-evidence.js'
 import type { SessionTurn } from './sessions.js'
 
 export type AnswerPart =
@@ -21,7 +22,7 @@ export type AnswerPart =
   /** `bundle` is the evidence with the state that it has for the answer that was given */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
-const UNANSWERED = { generator: 'extractive', synthesis: 'none', cited: [] }
+const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
 const NOTHING_FOUND = 'No passage in this space answers the question.'
 const UNRESOLVED =
   'This question goes on from the one before it, and no passage says more on that. Ask it as a whole question.'
@@ -74,26 +75,29 @@ async function* modelAnswer(
 ): AsyncGenerator<AnswerPart, 'answered' | 'failed'> {
   let answer = ''
   const mark = markReader()
+  const marks = citationWriter(bundle.items.length)
   try {
     const generator = context.models.generator(model, account(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
       if (event.type === 'delta') {
-        const text = mark.take(event.text)
+        const text = marks.take(mark.take(event.text))
         answer += text
         if (text !== '') yield { type: 'delta', text }
         continue
       }
       // a model may say with the mark alone that nothing answers
-      const held = mark.rest()
+      const held = marks.take(mark.rest()) + marks.rest()
       const rest = answer + held === '' ? NOTHING_FOUND : held
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
       const cited = citedNumbers(answer, bundle.items.length)
+      const state = stateBySaid(bundle.state, mark.said(), cited.length, permission?.better)
       yield {
         type: 'end',
         metadata: {
           generator: 'model',
           synthesis: 'model',
+          decidedBy: deciderOf(state),
           reasoningModel: model,
           model: model.model,
           provider: model.provider,
@@ -101,7 +105,7 @@ async function* modelAnswer(
           cited,
           ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
         },
-        bundle: withState(bundle, stateBySaid(bundle.state, mark.said(), cited.length, permission?.better), permission),
+        bundle: withState(bundle, state, permission),
       }
     }
     return 'answered'
@@ -147,6 +151,7 @@ function* extractive(
     metadata: {
       generator: BUILTIN_ANSWER.model,
       synthesis: 'extractive',
+      decidedBy: 'rules',
       cited: [...new Set(quoted.map((sentence) => sentence.evidenceIndex + 1))].sort((a, b) => a - b),
     },
     bundle: sentences.length === 0 ? withoutSentence(bundle, permission) : bundle,

@@ -4,9 +4,10 @@ import { saysSomething } from '../../lib/text/said.js'
 import { type Degradation, degradation, degradedFields } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
+import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildMessages, citedNumbers } from '../query/generate.js'
-import { markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
@@ -61,7 +62,8 @@ export async function writeReport(
     const state = draft.state ?? section.state
     if (draft.answer !== NOTHING.answer) generators.add(draft.generator)
     const { text, cited } = renumbered(draft.answer, items, sources)
-    sections.push({ question: section.question, state, answer: text, cited })
+    const decidedBy = draft.generator === 'model' ? deciderOf(state) : 'rules'
+    sections.push({ question: section.question, state, decidedBy, answer: text, cited })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
@@ -131,7 +133,8 @@ function modelDraft(
   text: string,
 ): Draft {
   const mark = markReader()
-  const answer = `${mark.take(text)}${mark.rest()}`.trim()
+  const marks = citationWriter(items.length)
+  const answer = `${marks.take(`${mark.take(text)}${mark.rest()}`)}${marks.rest()}`.trim()
   const cited = citedNumbers(answer, items.length)
   const said = stateBySaid(state, mark.said(), cited.length, withheld)
   return { answer: answer === '' ? NOTHING.answer : answer, generator: 'model', state: said }
