@@ -18,6 +18,7 @@ import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
 import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
+import { fitTurns, shareWindow } from '../query/window.js'
 import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
 import type { Who } from './store.js'
@@ -157,7 +158,10 @@ async function* fromModel(
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(model)
-  for await (const event of generator.generate(promptOf(asked, rules), { ...settingsOf(asked), signal }))
+  for await (const event of generator.generate(promptOf(asked, rules, generator.contextTokens), {
+    ...settingsOf(asked),
+    signal,
+  }))
     if (event.type === 'delta') yield { type: 'delta', text: event.text }
 }
 
@@ -167,12 +171,12 @@ function lastLine(text: string): string {
   return end.slice(end.lastIndexOf('\n') + 1).slice(-LINE_CHARACTERS)
 }
 
-/** The application's instructions, earlier turns and the question, for a model that answers by itself. */
-export function promptOf(asked: Asked, rules = ''): ChatMessage[] {
+/** The application's instructions, earlier turns as they fit the window, and the question, for a model that answers by itself. */
+export function promptOf(asked: Asked, rules: string, contextTokens: number): ChatMessage[] {
   const told = [rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
   return [
     ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
-    ...asked.turns.flatMap((turn) => [
+    ...fitTurns(asked.turns, shareWindow(contextTokens, settingsOf(asked).maxTokens).asked).flatMap((turn) => [
       { role: 'user' as const, content: turn.query },
       { role: 'assistant' as const, content: turn.answer },
     ]),

@@ -16,7 +16,7 @@ import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcr
 /** What an answer is taken to cost while it is being written, where the caller set no length. */
 const USUAL_ANSWER_TOKENS = 1024
 /** what an image is taken to cost until the provider has counted */
-const IMAGE_TOKENS = 1000
+export const IMAGE_TOKENS = 1000
 
 /** A model together with what stands guard over it and who pays. */
 export interface Guarded<T> {
@@ -64,11 +64,16 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
   }
 }
 
-/** A generator that holds its place in the provider's queue until the stream ends or its consumer leaves. */
-export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
+/**
+ * A generator that holds its place in the provider's queue until the stream ends or its consumer leaves.
+ *
+ * @param contextTokens the model's window
+ */
+export function guardedGenerator(model: Guarded<ProviderGenerator>, contextTokens: number): Generator {
   return {
     reference: model.reference,
-    async *generate(messages, { signal, meter, ...options }) {
+    contextTokens,
+    async *generate(messages, { signal, meter, urgent = true, ...options }) {
       const asked = messages.reduce(
         (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
         0,
@@ -81,7 +86,7 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
           metered?.begin()
           return model.raw.generate(messages, options, inner)
         }
-        for await (const event of model.guard.stream(open, meaningOf, { signal, urgent: true })) {
+        for await (const event of model.guard.stream(open, meaningOf, { signal, urgent })) {
           if (event.type === 'alive') continue
           if (event.type === 'delta') {
             answered += estimateTokens(event.text)

@@ -20,6 +20,7 @@ import {
   type ProviderConfig,
   type ProviderSettings,
   readProviderConfig,
+  windowOf,
 } from './provider-config.js'
 import { createSlots } from './slots.js'
 import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
@@ -63,6 +64,9 @@ export interface ProviderDescription {
   /** names by kind; absent = any model of any kind */
   models?: Record<ModelKind, string[]>
   timeoutMs: number
+  ingestTimeoutMs: number
+  /** windows by model, `*` of those without one of their own */
+  contextTokens: Record<string, number>
   maxConcurrency: number
   /** models used since the start, and whether they are being asked */
   circuits: { kind: ModelKind; model: string; state: CircuitState }[]
@@ -142,8 +146,9 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
       )
     },
     generator(reference, account) {
-      const { raw, guard } = find(reference, 'generation').generator(reference.model)
-      return guardedGenerator({ reference: { ...reference }, raw, guard, budget: budgetOf(account) })
+      const { raw, guard, settings } = find(reference, 'generation').generator(reference.model)
+      const model = { reference: { ...reference }, raw, guard, budget: budgetOf(account) }
+      return guardedGenerator(model, windowOf(settings, reference.model))
     },
     reranker(reference, account) {
       const { raw, guard } = find(reference, 'rerank').reranker(reference.model)
@@ -176,10 +181,19 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
 type Entry = ReturnType<typeof createEntry>
 
 function createEntry(settings: ProviderSettings, provider: Provider, clock: GuardClock) {
-  const { provider: name, timeoutMs, firstTokenTimeoutMs, maxConcurrency, maxAnswers, models } = settings
+  const {
+    provider: name,
+    timeoutMs,
+    ingestTimeoutMs,
+    firstTokenTimeoutMs,
+    maxConcurrency,
+    maxAnswers,
+    models,
+  } = settings
   const gate: ProviderGate = {
     provider: name,
     timeoutMs,
+    ingestTimeoutMs,
     firstTokenTimeoutMs,
     quietUntil: 0,
   }
@@ -267,7 +281,7 @@ function problemWith({ settings, kinds }: Entry, reference: ModelReference, kind
 }
 
 function describeEntry({ settings, guards }: Entry): ProviderDescription {
-  const { pluginId, provider, baseUrl, models, timeoutMs, maxConcurrency } = settings
+  const { pluginId, provider, baseUrl, models, timeoutMs, ingestTimeoutMs, contextTokens, maxConcurrency } = settings
   const names = (list: { name: string }[]) => list.map(({ name }) => name)
   return {
     pluginId,
@@ -286,6 +300,8 @@ function describeEntry({ settings, guards }: Entry): ProviderDescription {
         }
       : {}),
     timeoutMs,
+    ingestTimeoutMs,
+    contextTokens,
     maxConcurrency,
     circuits: guards().map(({ kind, model, guard }) => ({ kind, model, state: guard.circuit() })),
   }

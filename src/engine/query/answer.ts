@@ -14,6 +14,7 @@ import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
 import { deciderOf, markReader, stateBySaid, withState } from './said-of-evidence.js'
 import type { SessionTurn } from './sessions.js'
+import type { Given } from './window.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
@@ -75,10 +76,16 @@ async function* modelAnswer(
 ): AsyncGenerator<AnswerPart, 'answered' | 'failed'> {
   let answer = ''
   const mark = markReader()
-  const marks = citationWriter(bundle.items.length)
+  let given: Given | undefined
+  let marks = citationWriter(0)
   try {
     const generator = context.models.generator(model, account(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
+      if (event.type === 'given') {
+        given = event.given
+        marks = citationWriter(given.passages)
+        continue
+      }
       if (event.type === 'delta') {
         const text = marks.take(mark.take(event.text))
         answer += text
@@ -90,7 +97,7 @@ async function* modelAnswer(
       const rest = answer + held === '' ? NOTHING_FOUND : held
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
-      const cited = citedNumbers(answer, bundle.items.length)
+      const cited = citedNumbers(answer, given?.passages ?? 0)
       const state = stateBySaid(bundle.state, mark.said(), cited.length, permission?.better)
       yield {
         type: 'end',
@@ -103,6 +110,7 @@ async function* modelAnswer(
           provider: model.provider,
           providerFinishReason: event.finishReason,
           cited,
+          ...(given === undefined ? {} : { context: given }),
           ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
         },
         bundle: withState(bundle, state, permission),

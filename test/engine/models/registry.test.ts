@@ -89,6 +89,8 @@ test('the description shows what doctor needs and no secret', () => {
       credential: 'set',
       models: { embedding: ['m'], generation: [], rerank: [], speech: [], transcription: [] },
       timeoutMs: 60_000,
+      ingestTimeoutMs: 300_000,
+      contextTokens: {},
       maxConcurrency: 4,
       circuits: [{ kind: 'embedding', model: 'm', state: 'closed' }],
     },

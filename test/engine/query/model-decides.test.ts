@@ -43,7 +43,13 @@ const setModel = (model: object) =>
 async function asked(query: string) {
   const { answer, done } = await ask(test.engine, ADA, spaceId, query)
   const { evidenceBundle: bundle } = done.metadata as { evidenceBundle: EvidenceBundle }
-  return { answer, bundle, finishReason: done.finishReason, decidedBy: done.metadata?.decidedBy }
+  return {
+    answer,
+    bundle,
+    finishReason: done.finishReason,
+    decidedBy: done.metadata?.decidedBy,
+    context: done.metadata?.context,
+  }
 }
 
 describe('a model that a query is answered by', () => {
@@ -93,6 +99,16 @@ describe('a model that a query is answered by', () => {
       expect(bundle.state).toBe('answerable')
     },
   )
+
+  it('whose window is smaller than it was said is asked again with less', async () => {
+    await setModel({ reasoningModel: MODEL })
+    reply = 'From nine in the morning [1].'
+    fake.script({ kind: 'status', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' })
+    const { answer, bundle, context } = await asked(PARAPHRASE)
+    expect([answer, bundle.state]).toEqual([reply, 'answerable'])
+    expect(context).toEqual({ contextTokens: 4096, passages: 1, cut: 0, leftOut: 0 })
+    expect(fake.requests).toHaveLength(2)
+  })
 
   it('that fails leaves a question that the passages do not answer without an answer', async () => {
     await setModel({ reasoningModel: MODEL })
