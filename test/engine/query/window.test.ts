@@ -49,7 +49,7 @@ describe('a prompt', () => {
     expect(last.length).toBeLessThan(SENTENCE.length * 23)
     expect(last).toMatch(/1711\.$/)
     expect(given).toEqual({
-      contextTokens: 2048,
+      contextTokens: 4096,
       passages: asked.passages.length,
       cut: 1,
       leftOut: 9 - asked.passages.length,
