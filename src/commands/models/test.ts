@@ -26,7 +26,9 @@ export default class ModelsTest extends BaseCommand {
     'Makes one small request for each ability: chat, stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are asked.'
   static override examples = ['<%= config.bin %> models test', '<%= config.bin %> models test --json']
   static override args = {
-    name: Args.string({ description: 'PROVIDER, or PROVIDER/MODEL; the default models and all providers when absent' }),
+    name: Args.string({
+      description: 'a provider, or PROVIDER/MODEL; the default models and all providers when absent',
+    }),
   }
   static override flags = {
     seconds: Flags.integer({ min: 1, default: TIMEOUT_SECONDS, description: 'longest wait for one answer' }),
