@@ -8,7 +8,7 @@ const STARTED_BY = { auto: 'started by ks', manual: 'started by hand', service: 
 export function statusLines(file: DaemonFile, status: DaemonStatus, health: Health): string[] {
   const up = `up ${duration(status.uptimeMs)}`
   const where = new URL(file.url).host
-  const { activity, memory, eventLoop, storage, damage, processes = [] } = status
+  const { activity, memory, eventLoop, storage, damage, models, processes = [] } = status
   const parts = Object.entries(health.components).map(([name, ok]) => `${name} ${ok ? 'ok' : 'failed'}`)
   const children = processes.filter((one) => one.role !== 'daemon')
   const all = children.map((one) => `${one.role} pid ${one.pid} ${bytes(one.rss)}`)
@@ -23,10 +23,18 @@ export function statusLines(file: DaemonFile, status: DaemonStatus, health: Heal
     ...(eventLoop === undefined
       ? []
       : [`loop      ${eventLoop.p50} ms usual, ${eventLoop.p99} ms at the 99th percentile`]),
+    ...(models === undefined || models.providers.length === 0 ? [] : [`models    ${usedToday(models)}`]),
     ...(storage?.isFull === true ? [`disk      ${fullDisk(storage)}`] : []),
     ...(damage === undefined ? [] : [`database  ${damage}`]),
     `parts     ${parts.join(' · ')}`,
   ]
+}
+
+/** What the models of providers did today. */
+export function usedToday({ today }: NonNullable<DaemonStatus['models']>): string {
+  const { llmTokens, embeddingTokens, rerankRequests } = today
+  const [language, embedded, reranked] = [llmTokens, embeddingTokens, rerankRequests].map((n) => n.toLocaleString('en'))
+  return `${language} language model tokens, ${embedded} embedding tokens, ${reranked} rerank requests today`
 }
 
 /** That the disk is full, and how much room is missing. */

@@ -33,6 +33,7 @@ export interface StatusSources {
   /** the part of the activity that is one tenant's */
   jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
   openRequests(): number
+  models?(): NonNullable<DaemonStatus['models']>
   /** the process that watches folders */
   watcherPid?(): number | undefined
   /** the room on the disk of the data directory */
@@ -64,6 +65,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       const own = ownMemory()
       const storage = sources.storage?.()
       const damage = sources.damage?.()
+      const models = sources.models?.()
       const status: DaemonStatus = {
         ...identity,
         uptimeMs: Math.round(process.uptime() * 1000),
@@ -77,6 +79,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
         activity: { ...work, openRequests: sources.openRequests() },
         ...(storage === undefined ? {} : { storage }),
         ...(damage === undefined ? {} : { damage }),
+        ...(models === undefined ? {} : { models }),
         processes: [
           { role: 'daemon', pid: identity.pid, rss: own.rss, peakRss: own.peakRss },
           ...children.flatMap(([pid, role]) => {

@@ -49,7 +49,7 @@ import type {
   QuotaPolicy,
   UpdateSpaceBody,
 } from '../contract/gateway/spaces.js'
-import type { Health } from '../contract/gateway/system.js'
+import type { Health, ModelsInUse } from '../contract/gateway/system.js'
 import type { DiskRoom } from '../local/disk-room.js'
 import type { ChatOperations } from './chat/operations.js'
 import type { Resolve } from './egress/connect.js'
@@ -261,6 +261,7 @@ export interface Engine {
   }
   /** The part of it that is one tenant's. */
   jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
+  modelsInUse(): ModelsInUse
   /** Stops taking work, lets what runs reach its next durable step, closes everything. */
   close(): Promise<void>
 }

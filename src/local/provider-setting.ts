@@ -22,6 +22,10 @@ export interface ProviderSetting {
   timeoutMs?: number
   /** of a streamed answer, until it begins; `timeoutMs` where that alone is given */
   firstTokenTimeoutMs?: number
+  /** of calls that nobody waits for, as when documents are read; `timeoutMs` where that alone is given */
+  ingestTimeoutMs?: number
+  /** windows of language models in tokens, by name; `*` for the others */
+  contextTokens?: Record<string, number>
   maxBatch?: number
   maxConcurrency?: number
   headers?: Record<string, string>
@@ -29,13 +33,14 @@ export interface ProviderSetting {
 }
 
 const PROVIDER_TEXTS = ['apiKey', 'apiKeyEnv'] as const
-const PROVIDER_COUNTS = ['timeoutMs', 'firstTokenTimeoutMs', 'maxBatch', 'maxConcurrency'] as const
+const PROVIDER_COUNTS = ['timeoutMs', 'firstTokenTimeoutMs', 'ingestTimeoutMs', 'maxBatch', 'maxConcurrency'] as const
 const PROVIDER_KEYS: readonly string[] = [
   'pluginId',
   'provider',
   'baseUrl',
   'headers',
   'prices',
+  'contextTokens',
   'speech',
   'transcription',
   ...PROVIDER_TEXTS,
@@ -63,11 +68,19 @@ function provider(value: unknown): ProviderSetting {
   for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) read[key] = someText(fields[key])
   for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) read[key] = atLeast(1)(fields[key])
   if (fields.prices !== undefined) read.prices = modelPrices(fields.prices)
+  if (fields.contextTokens !== undefined) read.contextTokens = windows(fields.contextTokens)
   if (fields.headers !== undefined)
     read.headers = Object.fromEntries(
       Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),
     )
   return read
+}
+
+/** One number stands for every model. */
+function windows(value: unknown): Record<string, number> {
+  if (typeof value === 'number') return { '*': atLeast(1)(value) }
+  const fields = record(value, 'contextTokens as a number, or as {"MODEL": 32768, "*": 8192}')
+  return Object.fromEntries(Object.entries(fields).map(([model, tokens]) => [model, atLeast(1)(tokens)]))
 }
 
 const PROGRAM_KEYS: readonly string[] = ['argv', 'convert', 'voice', 'language']

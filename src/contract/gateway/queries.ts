@@ -122,7 +122,22 @@ export const AnswerMetadata = z
     requestedMode: QueryMode.optional().describe('the mode that was asked for'),
     generator: z.string().optional().describe('`model`, or `extractive` for sentences of the evidence itself'),
     synthesis: z.string().optional().describe('how the text came about: `model`, `extractive` or `none`'),
+    decidedBy: z
+      .enum(['model', 'rules'])
+      .optional()
+      .describe('who decided the state of the evidence: the reasoning model that was given it, or rules'),
     cited: z.array(positive).optional().describe('numbers of the items of evidence whose marks stand in the answer'),
+    context: z
+      .strictObject({
+        contextTokens: positive,
+        passages: count,
+        cut: count,
+        leftOut: count,
+      })
+      .optional()
+      .describe(
+        "what the model was given of the evidence: its window in tokens, passages, those of them that were cut at a sentence's end, and those that did not fit",
+      ),
     topScore: share.optional().describe('score of the best item'),
     citations: z.array(Citation).optional().describe('places of all items of evidence, best first'),
     evidenceBundle: EvidenceBundle.optional(),

@@ -133,7 +133,14 @@ export const ResearchReport = z
     /** markdown; `[n]` are the numbers of `sources` */
     text: z.string(),
     sections: z.array(
-      z.strictObject({ question: z.string(), state: EvidenceState, answer: z.string(), cited: z.array(positive) }),
+      z.strictObject({
+        question: z.string(),
+        state: EvidenceState,
+        /** who decided the state; reports of older versions do not say */
+        decidedBy: z.enum(['model', 'rules']).optional(),
+        answer: z.string(),
+        cited: z.array(positive),
+      }),
     ),
     sources: z.array(z.strictObject({ number: positive, nodeId: uuid, title: z.string(), citation: Citation })),
     open: z.array(z.string()),

@@ -14,6 +14,49 @@ export type Health = z.output<typeof Health>
 /** milliseconds, beyond the interval of the measuring timer */
 const delay = z.number().min(0)
 
+/** What models were used for. */
+export const ModelsInUse = z
+  .strictObject({
+    /** of the UTC day, all spaces together */
+    today: z.strictObject({ embeddingTokens: count, llmTokens: count, rerankRequests: count }),
+    /** what spaces used today; those without a `limit` have no daily budget of it */
+    budgets: z.array(
+      z.strictObject({
+        knowledgeSpaceId: z.string(),
+        slug: z.string(),
+        counter: z.enum(['embeddingTokens', 'llmTokens', 'rerankRequests']),
+        used: count,
+        limit: count.optional(),
+      }),
+    ),
+    providers: z.array(
+      z.strictObject({
+        pluginId: z.string(),
+        provider: z.string(),
+        baseUrl: z.string().optional(),
+        credential: z.enum(['set', 'missing', 'none']),
+        timeoutMs: count,
+        ingestTimeoutMs: count,
+        contextTokens: z.record(z.string(), count),
+        maxConcurrency: count,
+        /** models used since the start, what they did, and whether they are being asked */
+        circuits: z.array(
+          z.strictObject({
+            kind: z.enum(['embedding', 'generation', 'rerank', 'speech', 'transcription']),
+            model: z.string(),
+            state: z.enum(['closed', 'open', 'half-open']),
+            calls: count,
+            failed: count,
+            inputTokens: count,
+            outputTokens: count,
+          }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'ModelsInUse' })
+export type ModelsInUse = z.output<typeof ModelsInUse>
+
 export const DaemonStatus = z
   .strictObject({
     instance: z.string(),
@@ -50,6 +93,7 @@ export const DaemonStatus = z
       .optional(),
     /** what is wrong with the database, and what to do: it is not written any more */
     damage: z.string().optional(),
+    models: ModelsInUse.optional(),
     processes: z
       .array(
         z.strictObject({

@@ -11,13 +11,15 @@ import { ProviderFailure } from '../models/failure.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import type { ChatImage, ChatMessage, ModelReference } from '../models/types.js'
+import type { Admitted } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
 import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
-import { evidenceOf, merged, type SpaceEvidence } from './evidence.js'
+import { fitTurns, shareWindow } from '../query/window.js'
+import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
 import type { Who } from './store.js'
 
@@ -92,10 +94,10 @@ export async function* answerTurn(
   const search = (knowledgeSpaceId: string) =>
     evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, searched, holder }, signal)
   const spaces = await atItsTurn(shared.gate, asked.caller, signal, () => Promise.all(asked.spaceIds.map(search)))
-  const model = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
-  const byModel = ({ admitted: { profile } }: SpaceEvidence) =>
-    !isBuiltin(model ?? profile.reasoningModel ?? context.options.defaultGenerator)
-  const found = merged(spaces, { all: spaces.some(byModel) })
+  const named = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
+  const modelled = named === undefined ? withModel(context, spaces) : undefined
+  const isByModel = named === undefined ? modelled !== undefined : !isBuiltin(named)
+  const found = merged(spaces, { all: isByModel })
   if (found === undefined) return
   const { best, resources, degraded } = found
   yield { type: 'degraded', degraded }
@@ -103,11 +105,7 @@ export async function* answerTurn(
   if (best.bundle.items.length === 0 && chatModel(context, asked.app) !== undefined)
     return yield* fromModel(context, asked, signal, brings ? '' : NO_PASSAGE)
   if (answers(best.bundle)) yield { type: 'resources', resources }
-  const { profile } = best.admitted
-  const admitted = {
-    ...best.admitted,
-    profile: model === undefined ? profile : { ...profile, reasoningModel: model },
-  }
+  const admitted = named === undefined ? (modelled ?? best.admitted) : withReasoning(best.admitted, named)
   const style = styleOf(asked, [brings ? BROUGHT : '', CONVERSATION])
   const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, style)
   for await (const part of parts) {
@@ -117,6 +115,17 @@ export async function* answerTurn(
     // a model that declines rests on none of them
     else yield { type: 'resources', resources: answers(part.bundle) ? resources : [] }
   }
+}
+
+/** The space with most to say of those that have a model, which answers from what all of them hold. */
+function withModel({ options }: EngineContext, spaces: readonly SpaceEvidence[]): Admitted | undefined {
+  return byTopScore(spaces)
+    .map(({ admitted }) => admitted)
+    .find(({ profile }) => !isBuiltin(profile.reasoningModel ?? options.defaultGenerator))
+}
+
+function withReasoning(admitted: Admitted, reasoningModel: ModelReference): Admitted {
+  return { ...admitted, profile: { ...admitted.profile, reasoningModel } }
 }
 
 function answers({ state }: EvidenceBundle): boolean {
@@ -149,7 +158,10 @@ async function* fromModel(
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(model)
-  for await (const event of generator.generate(promptOf(asked, rules), { ...settingsOf(asked), signal }))
+  for await (const event of generator.generate(promptOf(asked, rules, generator.contextTokens), {
+    ...settingsOf(asked),
+    signal,
+  }))
     if (event.type === 'delta') yield { type: 'delta', text: event.text }
 }
 
@@ -159,12 +171,12 @@ function lastLine(text: string): string {
   return end.slice(end.lastIndexOf('\n') + 1).slice(-LINE_CHARACTERS)
 }
 
-/** The application's instructions, earlier turns and the question, for a model that answers by itself. */
-export function promptOf(asked: Asked, rules = ''): ChatMessage[] {
+/** The application's instructions, earlier turns as they fit the window, and the question, for a model that answers by itself. */
+export function promptOf(asked: Asked, rules: string, contextTokens: number): ChatMessage[] {
   const told = [rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
   return [
     ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
-    ...asked.turns.flatMap((turn) => [
+    ...fitTurns(asked.turns, shareWindow(contextTokens, settingsOf(asked).maxTokens).asked).flatMap((turn) => [
       { role: 'user' as const, content: turn.query },
       { role: 'assistant' as const, content: turn.answer },
     ]),

@@ -1,7 +1,7 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import { ChatError } from '../../contract/chat/errors.js'
 import type { RetrieverResource } from '../../contract/chat/messages.js'
-import type { EvidenceBundle } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
@@ -76,14 +76,10 @@ export function merged(
 ): { best: SpaceEvidence; resources: RetrieverResource[]; degraded: Degradation[] } | undefined {
   const degraded = spaces.flatMap(({ retrieved }) => retrieved.degraded)
   const answering = spaces.filter(({ bundle }) => bundle.state !== 'not-enough-evidence')
-  const taken = all || answering.length === 0 ? [...spaces] : answering
-  const ranked = taken.sort((a, b) => topScore(b) - topScore(a))
+  const ranked = byTopScore(all || answering.length === 0 ? spaces : answering)
   const first = ranked.find(({ bundle }) => bundle.state !== 'not-enough-evidence') ?? ranked[0]
   if (first === undefined) return undefined
-  const items = ranked
-    .flatMap((space) => space.bundle.items.map((item) => ({ item, space: space.admitted.space })))
-    .sort((a, b) => b.item.score - a.item.score)
-    .slice(0, Math.max(...ranked.map(({ admitted }) => admitted.profile.topK)))
+  const items = bestOf(ranked, all)
   const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
   if (answering.length === 0 && !all) return { best, resources: [], degraded }
   const resources = items.map(({ item, space }, index) => ({
@@ -97,6 +93,29 @@ export function merged(
     content: item.text,
   }))
   return { best, resources, degraded }
+}
+
+type Found = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
+
+/**
+ * The best passages of all spaces, as many as the largest `topK`.
+ *
+ * @param shared whether the spaces share half of the places: scores of two spaces do not compare well, and a model that
+ *   reads the passages is not to miss a space for them
+ */
+function bestOf(spaces: readonly SpaceEvidence[], shared: boolean): Found[] {
+  const places = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
+  const share = shared ? Math.max(1, Math.floor(places / 2 / spaces.length)) : 0
+  const found = spaces.flatMap(({ bundle, admitted: { space } }) =>
+    bundle.items.map((item, place) => ({ item, space, isShare: place < share })),
+  )
+  const best = found.sort((a, b) => Number(b.isShare) - Number(a.isShare) || b.item.score - a.item.score)
+  return best.slice(0, places).sort((a, b) => b.item.score - a.item.score)
+}
+
+/** Best first. */
+export function byTopScore(spaces: readonly SpaceEvidence[]): SpaceEvidence[] {
+  return [...spaces].sort((a, b) => topScore(b) - topScore(a))
 }
 
 function topScore({ bundle }: SpaceEvidence): number {

@@ -16,7 +16,9 @@ const MAX_QUIET_MS = 3_600_000
 /** What all models of one provider share. */
 export interface ProviderGate {
   readonly provider: string
+  /** of a call that somebody waits for, and of one that nobody does */
   readonly timeoutMs: number
+  readonly ingestTimeoutMs: number
   readonly firstTokenTimeoutMs: number
   /** epoch milliseconds before which the provider asked not to be called (`Retry-After`) */
   quietUntil: number
@@ -220,11 +222,11 @@ function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
  * The clocks of one call: over all tries together, and for a stream until the model begins. A model that speaks is not
  * cut off, however long it takes: from then on the first clock counts its silence.
  */
-function startTimers({ gate, streams }: Entry, abort: (reason: ProviderFailure) => void) {
+function startTimers({ gate, streams, options: { urgent } }: Entry, abort: (reason: ProviderFailure) => void) {
   const countdown = (ms: number) =>
     createCountdown(ms, () => abort(new ProviderFailure('timeout', `no answer within ${ms} ms`)))
-  const total = countdown(gate.timeoutMs)
-  const first = streams ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
+  const total = countdown(urgent ? gate.timeoutMs : gate.ingestTimeoutMs)
+  const first = streams && urgent ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
   let waitsForFirst = true
   return {
     left: total.left,

@@ -12,17 +12,19 @@ import type {
   ProviderTranscriber,
 } from './provider.js'
 import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
+import { counted, type ModelUse } from './use.js'
 
 /** What an answer is taken to cost while it is being written, where the caller set no length. */
 const USUAL_ANSWER_TOKENS = 1024
 /** what an image is taken to cost until the provider has counted */
-const IMAGE_TOKENS = 1000
+export const IMAGE_TOKENS = 1000
 
 /** A model together with what stands guard over it and who pays. */
 export interface Guarded<T> {
   reference: ModelReference
   raw: T
   guard: Guard
+  use: ModelUse
   budget: Budget
 }
 
@@ -37,7 +39,10 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
     const reserved = model.budget.reserve('embeddingTokens', estimate)
     try {
       const call = (inner: AbortSignal) => model.raw.embed(texts, purpose, inner, dimension)
-      const { vectors, tokens } = await model.guard.run(call, { signal, urgent: purpose === 'query' })
+      const { vectors, tokens } = await counted(model.use, signal, () =>
+        model.guard.run(call, { signal, urgent: purpose === 'query' }),
+      )
+      model.use.inputTokens += tokens ?? estimate
       reserved.settle(tokens ?? estimate)
       return vectors
     } catch (error) {
@@ -64,11 +69,16 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
   }
 }
 
-/** A generator that holds its place in the provider's queue until the stream ends or its consumer leaves. */
-export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
+/**
+ * A generator that holds its place in the provider's queue until the stream ends or its consumer leaves.
+ *
+ * @param contextTokens the model's window
+ */
+export function guardedGenerator(model: Guarded<ProviderGenerator>, contextTokens: number): Generator {
   return {
     reference: model.reference,
-    async *generate(messages, { signal, meter, ...options }) {
+    contextTokens,
+    async *generate(messages, { signal, meter, urgent = true, ...options }) {
       const asked = messages.reduce(
         (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
         0,
@@ -76,23 +86,28 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>): Generator {
       const reserved = model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
       const metered = meter?.call(model.reference, asked)
       let answered = 0
+      model.use.calls++
       try {
         const open = (inner: AbortSignal) => {
           metered?.begin()
           return model.raw.generate(messages, options, inner)
         }
-        for await (const event of model.guard.stream(open, meaningOf, { signal, urgent: true })) {
+        for await (const event of model.guard.stream(open, meaningOf, { signal, urgent })) {
           if (event.type === 'alive') continue
           if (event.type === 'delta') {
             answered += estimateTokens(event.text)
             metered?.said(event.text)
           } else {
-            reserved.settle((event.usage?.inputTokens ?? asked) + (event.usage?.outputTokens ?? answered))
+            const { inputTokens = asked, outputTokens = answered } = event.usage ?? {}
+            model.use.inputTokens += inputTokens
+            model.use.outputTokens += outputTokens
+            reserved.settle(inputTokens + outputTokens)
             metered?.counted(event.usage)
           }
           yield event
         }
       } catch (error) {
+        if (signal?.aborted !== true) model.use.failed++
         if (answered === 0 && wasRefused(error)) {
           reserved.settle(0)
           metered?.forgive()
@@ -114,7 +129,7 @@ export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
       const reserved = model.budget.reserve('rerankRequests', 1)
       try {
         const call = (inner: AbortSignal) => model.raw.rerank(query, documents, inner)
-        return await model.guard.run(call, { signal, urgent: true })
+        return await counted(model.use, signal, () => model.guard.run(call, { signal, urgent: true }))
       } catch (error) {
         if (wasRefused(error)) reserved.settle(0)
         throw error
@@ -124,10 +139,11 @@ export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
 }
 
 /** No budget counts audio: providers bill it by units of their own. */
-export function guardedSpeaker({ reference, raw, guard }: Omit<Guarded<ProviderSpeaker>, 'budget'>): Speaker {
+export function guardedSpeaker({ reference, raw, guard, use }: Omit<Guarded<ProviderSpeaker>, 'budget'>): Speaker {
   return {
     reference,
-    speak: (what, signal) => guard.run((inner) => raw.speak(what, inner), { signal, urgent: true }),
+    speak: (what, signal) =>
+      counted(use, signal, () => guard.run((inner) => raw.speak(what, inner), { signal, urgent: true })),
   }
 }
 
@@ -135,10 +151,12 @@ export function guardedTranscriber({
   reference,
   raw,
   guard,
+  use,
 }: Omit<Guarded<ProviderTranscriber>, 'budget'>): Transcriber {
   return {
     reference,
-    transcribe: (audio, signal) => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true }),
+    transcribe: (audio, signal) =>
+      counted(use, signal, () => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true })),
   }
 }
 

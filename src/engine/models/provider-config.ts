@@ -34,6 +34,10 @@ export interface ProviderConfig {
   timeoutMs?: number
   /** until a streamed answer begins; where absent `timeoutMs`, or 30 s without that */
   firstTokenTimeoutMs?: number
+  /** the same of a call that nobody waits for, as when documents are read; where absent `timeoutMs`, or 300 s without that */
+  ingestTimeoutMs?: number
+  /** windows of language models in tokens, by name; `*` for those without one of their own; 8,192 where absent */
+  contextTokens?: Record<string, number>
   /** texts in one embedding request; 64 where absent */
   maxBatch?: number
   /** calls at once; where absent 4, and 64 answers of its models beside them */
@@ -62,6 +66,8 @@ export interface ProviderSettings {
   }
   timeoutMs: number
   firstTokenTimeoutMs: number
+  ingestTimeoutMs: number
+  contextTokens: Record<string, number>
   maxBatch: number
   maxConcurrency: number
   /** answers at once; absent = they count among the other calls */
@@ -78,6 +84,8 @@ const USUAL_ANSWERS = 64
 const LIMITS = {
   timeoutMs: [60_000, 10, 3_600_000],
   firstTokenTimeoutMs: [30_000, 10, 3_600_000],
+  // whole batches on a machine without a graphics card take minutes
+  ingestTimeoutMs: [300_000, 10, 3_600_000],
   // 64 passages of 500 tokens are what common servers take without splitting a request
   maxBatch: [64, 1, 2048],
   maxConcurrency: [4, 1, 256],
@@ -116,6 +124,11 @@ export function readProviderConfig(config: ProviderConfig, env: NodeJS.ProcessEn
       config.firstTokenTimeoutMs === undefined && config.timeoutMs !== undefined
         ? limit('timeoutMs')
         : limit('firstTokenTimeoutMs'),
+    ingestTimeoutMs:
+      config.ingestTimeoutMs === undefined && config.timeoutMs !== undefined
+        ? limit('timeoutMs')
+        : limit('ingestTimeoutMs'),
+    contextTokens: readWindows(config.contextTokens ?? {}, refuse),
     maxBatch: limit('maxBatch'),
     maxConcurrency: limit('maxConcurrency'),
     ...(config.maxConcurrency === undefined ? { maxAnswers: USUAL_ANSWERS } : {}),
@@ -150,6 +163,28 @@ function readHeaders(headers: Record<string, string>, refuse: Refuse): Record<st
     secrets[name.toLowerCase()] = new Secret(value)
   }
   return secrets
+}
+
+/** Of models without a configured one: what small local models have. */
+const USUAL_WINDOW = 8192
+/** Less has no room for an answer and a passage; no model has more. */
+const WINDOWS = { least: 1024, most: 10_000_000 }
+const ANY_MODEL = '*'
+
+function readWindows(windows: Record<string, number>, refuse: Refuse): Record<string, number> {
+  for (const [model, tokens] of Object.entries(windows))
+    if (!Number.isInteger(tokens) || tokens < WINDOWS.least || tokens > WINDOWS.most)
+      throw refuse(
+        `contextTokens of ${JSON.stringify(model)} must be an integer from ${WINDOWS.least} to ${WINDOWS.most}, received ${tokens}`,
+      )
+  return windows
+}
+
+/** The window of a model, in tokens. */
+export function windowOf({ contextTokens }: Pick<ProviderConfig, 'contextTokens'>, model: string): number {
+  const own = (name: string) =>
+    contextTokens !== undefined && Object.hasOwn(contextTokens, name) ? contextTokens[name] : undefined
+  return own(model) ?? own(ANY_MODEL) ?? USUAL_WINDOW
 }
 
 function isHeaderValue(value: string): boolean {

@@ -20,9 +20,11 @@ import {
   type ProviderConfig,
   type ProviderSettings,
   readProviderConfig,
+  windowOf,
 } from './provider-config.js'
 import { createSlots } from './slots.js'
 import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
+import { type ModelUse, noUse } from './use.js'
 
 /** Embeddings without network or account, trained on the space's own text. */
 export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
@@ -63,9 +65,12 @@ export interface ProviderDescription {
   /** names by kind; absent = any model of any kind */
   models?: Record<ModelKind, string[]>
   timeoutMs: number
+  ingestTimeoutMs: number
+  /** windows by model, `*` of those without one of their own */
+  contextTokens: Record<string, number>
   maxConcurrency: number
   /** models used since the start, and whether they are being asked */
-  circuits: { kind: ModelKind; model: string; state: CircuitState }[]
+  circuits: ({ kind: ModelKind; model: string; state: CircuitState } & ModelUse)[]
 }
 
 /** From a model reference to a model. Models are guarded once each, whoever asks for them. */
@@ -133,29 +138,30 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
 
   return {
     embedder(reference, account, dimension) {
-      const { raw, guard, model, settings } = find(reference, 'embedding').embedder(reference.model)
+      const { raw, guard, model, use, settings } = find(reference, 'embedding').embedder(reference.model)
       const maxBatch = model.maxBatch ?? settings.maxBatch
       return guardedEmbedder(
-        { reference: { ...reference }, raw, guard, budget: budgetOf(account) },
+        { reference: { ...reference }, raw, guard, use, budget: budgetOf(account) },
         maxBatch,
         dimension,
       )
     },
     generator(reference, account) {
-      const { raw, guard } = find(reference, 'generation').generator(reference.model)
-      return guardedGenerator({ reference: { ...reference }, raw, guard, budget: budgetOf(account) })
+      const { raw, guard, use, settings } = find(reference, 'generation').generator(reference.model)
+      const model = { reference: { ...reference }, raw, guard, use, budget: budgetOf(account) }
+      return guardedGenerator(model, windowOf(settings, reference.model))
     },
     reranker(reference, account) {
-      const { raw, guard } = find(reference, 'rerank').reranker(reference.model)
-      return guardedReranker({ reference: { ...reference }, raw, guard, budget: budgetOf(account) })
+      const { raw, guard, use } = find(reference, 'rerank').reranker(reference.model)
+      return guardedReranker({ reference: { ...reference }, raw, guard, use, budget: budgetOf(account) })
     },
     speaker(reference) {
-      const { raw, guard } = find(reference, 'speech').speaker(reference.model)
-      return guardedSpeaker({ reference: { ...reference }, raw, guard })
+      const { raw, guard, use } = find(reference, 'speech').speaker(reference.model)
+      return guardedSpeaker({ reference: { ...reference }, raw, guard, use })
     },
     transcriber(reference) {
-      const { raw, guard } = find(reference, 'transcription').transcriber(reference.model)
-      return guardedTranscriber({ reference: { ...reference }, raw, guard })
+      const { raw, guard, use } = find(reference, 'transcription').transcriber(reference.model)
+      return guardedTranscriber({ reference: { ...reference }, raw, guard, use })
     },
     has(reference, kind) {
       const entry = entries.get(entryKey(reference))
@@ -176,16 +182,27 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
 type Entry = ReturnType<typeof createEntry>
 
 function createEntry(settings: ProviderSettings, provider: Provider, clock: GuardClock) {
-  const { provider: name, timeoutMs, firstTokenTimeoutMs, maxConcurrency, maxAnswers, models } = settings
+  const {
+    provider: name,
+    timeoutMs,
+    ingestTimeoutMs,
+    firstTokenTimeoutMs,
+    maxConcurrency,
+    maxAnswers,
+    models,
+  } = settings
   const gate: ProviderGate = {
     provider: name,
     timeoutMs,
+    ingestTimeoutMs,
     firstTokenTimeoutMs,
     quietUntil: 0,
   }
   const slots = createSlots(maxConcurrency)
   const answerSlots = maxAnswers === undefined ? slots : createSlots(maxAnswers)
-  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard }>({ max: MAX_MODELS_KEPT })
+  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard; use: ModelUse }>({
+    max: MAX_MODELS_KEPT,
+  })
 
   // kept by name, since an embedder remembers its dimension and a generator what its server understands
   const kept = <M extends { name: string }, R>(
@@ -194,14 +211,15 @@ function createEntry(settings: ProviderSettings, provider: Provider, clock: Guar
     make: (model: M) => R,
     unlisted: (name: string) => NoInfer<M>,
   ) => {
-    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M }>({ max: MAX_MODELS_KEPT })
+    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M; use: ModelUse }>({ max: MAX_MODELS_KEPT })
     return (name: string) => {
       const known = byName.get(name)
       if (known) return { ...known, settings }
       const model = listed?.find((candidate) => candidate.name === name) ?? unlisted(name)
       const guard = createGuard(gate, kind === 'generation' ? answerSlots : slots, clock)
-      guards.set(`${kind} ${name}`, { kind, model: name, guard })
-      const fresh = { raw: make(model), guard, model }
+      const use = noUse()
+      guards.set(`${kind} ${name}`, { kind, model: name, guard, use })
+      const fresh = { raw: make(model), guard, model, use }
       byName.set(name, fresh)
       return { ...fresh, settings }
     }
@@ -267,7 +285,7 @@ function problemWith({ settings, kinds }: Entry, reference: ModelReference, kind
 }
 
 function describeEntry({ settings, guards }: Entry): ProviderDescription {
-  const { pluginId, provider, baseUrl, models, timeoutMs, maxConcurrency } = settings
+  const { pluginId, provider, baseUrl, models, timeoutMs, ingestTimeoutMs, contextTokens, maxConcurrency } = settings
   const names = (list: { name: string }[]) => list.map(({ name }) => name)
   return {
     pluginId,
@@ -286,8 +304,10 @@ function describeEntry({ settings, guards }: Entry): ProviderDescription {
         }
       : {}),
     timeoutMs,
+    ingestTimeoutMs,
+    contextTokens,
     maxConcurrency,
-    circuits: guards().map(({ kind, model, guard }) => ({ kind, model, state: guard.circuit() })),
+    circuits: guards().map(({ kind, model, guard, use }) => ({ kind, model, state: guard.circuit(), ...use })),
   }
 }
 

@@ -77,10 +77,16 @@ export type GenerationEvent =
 
 export interface Generator {
   readonly reference: ModelReference
-  /** Streams an answer; ends with exactly one `end`. Stops when the signal aborts. */
+  /** tokens of a question with everything that it is asked from, and of its answer, at most */
+  readonly contextTokens: number
+  /**
+   * Streams an answer; ends with exactly one `end`. Stops when the signal aborts.
+   *
+   * @param options `urgent` false: nobody waits for it, as where documents are read; it has the time limit of those
+   */
   generate(
     messages: ChatMessage[],
-    options: GenerationOptions & { signal?: AbortSignal; meter?: TokenMeter },
+    options: GenerationOptions & { signal?: AbortSignal; meter?: TokenMeter; urgent?: boolean },
   ): AsyncIterable<GenerationEvent>
 }
 

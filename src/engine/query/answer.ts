@@ -7,12 +7,14 @@ import { type Degradation, degradationBy, degradedFields } from '../degraded.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
+import { citationWriter } from './citation-marks.js'
 import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
-import { markReader, stateBySaid, withState } from './said-of-evidence.js'
+import { deciderOf, markReader, stateBySaid, withState } from './said-of-evidence.js'
 import type { SessionTurn } from './sessions.js'
+import type { Given } from './window.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
@@ -21,7 +23,7 @@ export type AnswerPart =
   /** `bundle` is the evidence with the state that it has for the answer that was given */
   | { type: 'end'; metadata: Record<string, unknown>; bundle: EvidenceBundle }
 
-const UNANSWERED = { generator: 'extractive', synthesis: 'none', cited: [] }
+const UNANSWERED = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
 const NOTHING_FOUND = 'No passage in this space answers the question.'
 /** Before passages of which it is not sure that they answer. */
 const CLOSEST = 'Closest passages: '
@@ -76,34 +78,44 @@ async function* modelAnswer(
 ): AsyncGenerator<AnswerPart, 'answered' | 'failed'> {
   let answer = ''
   const mark = markReader()
+  let given: Given | undefined
+  let marks = citationWriter(0)
   try {
     const generator = context.models.generator(model, account(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
+      if (event.type === 'given') {
+        given = event.given
+        marks = citationWriter(given.passages)
+        continue
+      }
       if (event.type === 'delta') {
-        const text = mark.take(event.text)
+        const text = marks.take(mark.take(event.text))
         answer += text
         if (text !== '') yield { type: 'delta', text }
         continue
       }
       // a model may say with the mark alone that nothing answers
-      const held = mark.rest()
+      const held = marks.take(mark.rest()) + marks.rest()
       const rest = answer + held === '' ? NOTHING_FOUND : held
       answer += rest
       if (rest !== '') yield { type: 'delta', text: rest }
-      const cited = citedNumbers(answer, bundle.items.length)
+      const cited = citedNumbers(answer, given?.passages ?? 0)
+      const state = stateBySaid(bundle.state, mark.said(), cited.length, permission?.better)
       yield {
         type: 'end',
         metadata: {
           generator: 'model',
           synthesis: 'model',
+          decidedBy: deciderOf(state),
           reasoningModel: model,
           model: model.model,
           provider: model.provider,
           providerFinishReason: event.finishReason,
           cited,
+          ...(given === undefined ? {} : { context: given }),
           ...(event.usage === undefined ? {} : { providerMetadata: { usage: event.usage } }),
         },
-        bundle: withState(bundle, stateBySaid(bundle.state, mark.said(), cited.length, permission?.better), permission),
+        bundle: withState(bundle, state, permission),
       }
     }
     return 'answered'
@@ -151,6 +163,7 @@ function* extractive(
     metadata: {
       generator: BUILTIN_ANSWER.model,
       synthesis: 'extractive',
+      decidedBy: 'rules',
       cited: [...new Set(quoted.map((sentence) => sentence.evidenceIndex + 1))].sort((a, b) => a - b),
     },
     bundle: sentences.length === 0 ? withoutSentence(bundle, permission) : bundle,

@@ -1,12 +1,12 @@
 import { KsError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import { withoutThoughts } from '../../lib/text/said.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
-import type { GenerationUsage, ModelReference } from '../models/types.js'
+import { readJsonReply, repairMessages } from '../models/structured.js'
+import type { ChatMessage, GenerationUsage, Generator, ModelReference } from '../models/types.js'
 import type { SpaceRow } from '../spaces/store.js'
 
 export type ConcreteMode = 'fast' | 'deep' | 'research'
@@ -35,6 +35,8 @@ M is one of:
 "fast": facts that stand in one or two passages
 "research": questions about a whole section, chapter or the structure of a long document
 "deep": questions that join facts about several things across documents`
+
+const SHAPE = 'an object with a mode that is fast, deep or research'
 
 /** Only an explicit `auto` asks the reasoning model; every way it can fail ends in the profile's default mode. */
 export async function resolveMode(
@@ -74,8 +76,7 @@ export async function resolveMode(
   if (reasoningModel === undefined || isBuiltin(reasoningModel))
     return fallback('reasoning-model-unavailable', notDecided('the space has no reasoning model'))
   try {
-    const reply = await askRouter(context, space, reasoningModel, body.query, signal)
-    const mode = parseReply(reply.text)
+    const { mode, ...reply } = await askRouter(context, space, reasoningModel, body.query, signal)
     const known = { reasoningModel, promptVersion: PROMPT_VERSION }
     if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
       return { ...fallback('model-identity-mismatch', notDecided('another model answered than was asked')), ...known }
@@ -111,27 +112,59 @@ function notDecided(why: string): Degradation {
   return degradation('route', `${NOT_DECIDED}: ${why}`)
 }
 
+interface RouterReply {
+  mode?: ConcreteMode
+  usage?: GenerationUsage
+  served?: unknown
+}
+
+/** Asks the model, and once more where its reply is of no use: it is told why. */
 async function askRouter(
   context: EngineContext,
   space: SpaceRow,
   model: ModelReference,
   query: string,
   signal: AbortSignal,
-): Promise<{ text: string; usage?: GenerationUsage; served?: unknown }> {
+): Promise<RouterReply> {
   const generator = context.models.generator(model, account(context, space))
   const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MILLISECONDS)])
-  let text = ''
-  const messages = [
-    { role: 'system' as const, content: PROMPT },
-    { role: 'user' as const, content: JSON.stringify({ question: query.slice(0, 4000) }) },
+  const messages: ChatMessage[] = [
+    { role: 'system', content: PROMPT },
+    { role: 'user', content: JSON.stringify({ question: query.slice(0, 4000) }) },
   ]
-  for await (const event of generator.generate(messages, { maxTokens: 50, signal: limited })) {
-    if (event.type === 'end')
-      return { text, served: event.metadata?.model, ...(event.usage === undefined ? {} : { usage: event.usage }) }
+  const first = await replyOf(generator, messages, limited)
+  const reading = readJsonReply(first.text, modeIn, SHAPE)
+  if ('value' in reading) return { ...first.told, mode: reading.value }
+  const second = await replyOf(generator, repairMessages(messages, first.text, reading.problem), limited)
+  const again = readJsonReply(second.text, modeIn, SHAPE)
+  const told = { ...second.told, ...usageOfBoth(first.told.usage, second.told.usage) }
+  return 'value' in again ? { ...told, mode: again.value } : told
+}
+
+async function replyOf(
+  generator: Generator,
+  messages: ChatMessage[],
+  signal: AbortSignal,
+): Promise<{ text: string; told: Omit<RouterReply, 'mode'> }> {
+  let text = ''
+  for await (const event of generator.generate(messages, { maxTokens: 50, signal })) {
+    if (event.type === 'end') {
+      const served = event.metadata?.model
+      return { text, told: { served, ...(event.usage === undefined ? {} : { usage: event.usage }) } }
+    }
     text += event.text
     if (text.length > REPLY_CHARACTERS) break
   }
-  return { text }
+  return { text, told: {} }
+}
+
+function usageOfBoth(
+  one: GenerationUsage | undefined,
+  other: GenerationUsage | undefined,
+): { usage?: GenerationUsage } {
+  if (one === undefined || other === undefined) return {}
+  const sum = (of: keyof GenerationUsage) => (one[of] ?? 0) + (other[of] ?? 0)
+  return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } }
 }
 
 /**
@@ -150,13 +183,8 @@ function isSameModel(asked: string, served: unknown): boolean {
   return one.startsWith(other) || other.startsWith(one)
 }
 
-function parseReply(text: string): ConcreteMode | undefined {
-  try {
-    const reply: unknown = JSON.parse(withoutThoughts(text).replace(/^```(?:json)?|```$/g, ''))
-    if (typeof reply !== 'object' || reply === null || !('mode' in reply)) return undefined
-    const { mode } = reply
-    return mode === 'fast' || mode === 'deep' || mode === 'research' ? mode : undefined
-  } catch {
-    return undefined
-  }
+function modeIn(reply: unknown): ConcreteMode | undefined {
+  if (typeof reply !== 'object' || reply === null || !('mode' in reply)) return undefined
+  const { mode } = reply
+  return mode === 'fast' || mode === 'deep' || mode === 'research' ? mode : undefined
 }

@@ -8,8 +8,12 @@ import { type PermissionLimit, withheldEntry } from './withheld.js'
 export const MARK_RULE =
   'Begin with [none] when the passages say nothing that answers the question, and then say so in one sentence. Begin with [part] when they answer only a part of it. Otherwise begin with the answer itself.'
 
-const MARKS = ['[none]', '[part]']
-const MARK = /^\[(none|part)\]\s*/i
+/** Models put marks in bold or in code, and take other brackets. */
+const MARK = /^[*_`"'>\s]*[[【(]\s*(none|part)\s*[\]】)][*_`"'.:\s]*/i
+/** The beginning of a mark that may still come. */
+const BEGUN = /^[*_`"'>\s]*(?:[[【(]\s*(?:n|no|non|none|p|pa|par|part)?\s*)?$/i
+/** Marks are short: what is longer without one has none. */
+const MOST_CHARACTERS = 20
 
 export type Said = 'none' | 'part'
 
@@ -24,7 +28,7 @@ export function markReader() {
     const mark = MARK.exec(text)
     const rest = mark === null ? held : text.slice(mark[0].length)
     // a mark may still be coming, and so may the blanks behind it
-    const mayGoOn = mark === null ? MARKS.some((one) => one.startsWith(text.toLowerCase())) : rest === ''
+    const mayGoOn = mark === null ? text.length < MOST_CHARACTERS && BEGUN.test(text) : rest === ''
     if (!isEnd && mayGoOn) return ''
     isOpen = false
     if (mark !== null) said = mark[1]?.toLowerCase() === 'none' ? 'none' : 'part'
@@ -46,7 +50,7 @@ export function markReader() {
 
 /**
  * The state of evidence that a model has answered from: what it says decides, and where it says nothing, whether it
- * cites a passage. Contradictions hold whatever it says, and so does better evidence that was withheld while it declines.
+ * cites a passage. Contradictions hold unless it declines, and so does better evidence that was withheld while it does.
  *
  * @param withheld whether the best passage is one that the reader may not read
  */
@@ -56,13 +60,17 @@ export function stateBySaid(
   citations: number,
   withheld = false,
 ): EvidenceState {
+  if (said !== undefined && (withheld || judged === 'permission-limited')) return 'permission-limited'
+  if (said === 'none') return 'not-enough-evidence'
   if (judged === 'conflict') return judged
-  if (said !== undefined) {
-    if (withheld || judged === 'permission-limited') return 'permission-limited'
-    return said === 'none' ? 'not-enough-evidence' : 'partial'
-  }
+  if (said === 'part') return 'partial'
   if (citations > 0) return 'answerable'
   return judged === 'answerable' ? 'partial' : judged
+}
+
+/** Who decided a state that a model has answered from: what rules found holds beside what it says. */
+export function deciderOf(state: EvidenceState): 'model' | 'rules' {
+  return state === 'conflict' || state === 'permission-limited' ? 'rules' : 'model'
 }
 
 const LACKS: Partial<Record<EvidenceState, string>> = {
@@ -78,7 +86,10 @@ const LACKS: Partial<Record<EvidenceState, string>> = {
 export function withState(bundle: EvidenceBundle, state: EvidenceState, permission?: PermissionLimit): EvidenceBundle {
   if (state === bundle.state) return bundle
   const others = bundle.missingEvidence.filter(
-    ({ reason }) => reason !== 'not-retrieved' && !(reason === 'permission-filtered' && hides(state, permission)),
+    ({ reason }) =>
+      reason !== 'not-retrieved' &&
+      reason !== 'conflict' &&
+      !(reason === 'permission-filtered' && hides(state, permission)),
   )
   const text = LACKS[state]
   const missing = text === undefined ? [] : [{ reason: 'not-retrieved' as const, text, metadata: { terms: [] } }]

@@ -15,7 +15,7 @@ const BY_RULES = {
 /**
  * Asks the task's model, where it has one that answers within the limits.
  *
- * @param part of the work that rules do where the provider fails
+ * @param part of the work that rules do where the provider fails; `spent`: in the same step, and not stored yet
  * @returns undefined without a model; what a failure means for the report: rules do the work then
  * @throws LimitReached when the call could cost more than the budget has left, or is one too many
  */
@@ -23,12 +23,13 @@ export async function askModel(
   run: TaskRun,
   messages: ChatMessage[],
   maxTokens: number,
-  { part, signal }: { part: 'plan' | 'answer'; signal: AbortSignal },
+  { part, signal, spent }: { part: 'plan' | 'answer'; signal: AbortSignal; spent?: Spent },
 ): Promise<{ text: string; spent: Spent } | { degraded: Degradation } | undefined> {
   const { model } = run
   if (model === undefined) return undefined
   const asked = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
-  run.checkModelCall(costUsd(model.price, { inputTokens: asked, outputTokens: maxTokens }))
+  const worst = costUsd(model.price, { inputTokens: asked, outputTokens: maxTokens })
+  run.checkModelCall(worst + (spent?.costUsd ?? 0), spent === undefined ? 0 : 1)
   let text = ''
   try {
     for await (const event of model.generator.generate(messages, { maxTokens, signal })) {

@@ -22,8 +22,7 @@ import { roundUsd } from './store.js'
 const STRATEGY = 'research-task-1'
 /** What the estimate rests on, behind a `+` as build metadata is. */
 const BASIS = { space: 'measured-space', tenant: 'measured-tenant', none: 'assumed' } as const
-/** What a model reads for one section at most (`buildMessages`), at four characters a token, and what it usually writes. */
-const SECTION_INPUT_TOKENS = 6000
+/** What a model usually reads and writes for one section; at most it reads what fills its window (`buildPrompt`). */
 const USUAL_INPUT_TOKENS = 2500
 const USUAL_OUTPUT_TOKENS = 250
 /** A model that answers at the speed of a small server, which is sometimes busy. */
@@ -44,8 +43,9 @@ export function estimatePlan(
   const history = historyOf(context.db, space, route.resolvedMode)
   const parts = subQuestions(body.query).length
   const questions = parts > 1 ? parts + 1 : 1
-  const price = modelPrice(context, admitted)
-  const tokens = tokensOf(body.query, parts, history, price !== undefined)
+  const model = modelOf(context, admitted)
+  const price = model?.price
+  const tokens = tokensOf(body.query, parts, history, model?.contextTokens)
   const retrievals = Math.max(questions, Math.round(questions * history.retrievalsPerQuestion))
   const modelCalls = price === undefined ? 0 : parts + 1
   const estimated = costOf(price, tokens.usual)
@@ -99,21 +99,24 @@ export function violationsOf(
 }
 
 /** @returns undefined where the task works with rules */
-function modelPrice({ options, models }: EngineContext, { profile }: Admitted): Price | undefined {
+function modelOf(
+  { options, models }: EngineContext,
+  { profile }: Admitted,
+): { price: Price; contextTokens: number } | undefined {
   const reference = profile.reasoningModel ?? options.defaultGenerator
   if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined
-  return priceOf(options.providers, reference)
+  return { price: priceOf(options.providers, reference), contextTokens: models.generator(reference).contextTokens }
 }
 
 function costOf(price: Price | undefined, tokens: Tokens): number {
   return price === undefined ? 0 : costUsd(price, { inputTokens: tokens.input, outputTokens: tokens.output })
 }
 
-function tokensOf(query: string, parts: number, history: History, hasModel: boolean) {
+function tokensOf(query: string, parts: number, history: History, contextTokens: number | undefined) {
   const none = { input: 0, output: 0 }
-  if (!hasModel) return { usual: none, least: none, most: none }
+  if (contextTokens === undefined) return { usual: none, least: none, most: none }
   const plan = planTokens(query)
-  const most = { input: plan + parts * SECTION_INPUT_TOKENS, output: PLAN_TOKENS + parts * SECTION_TOKENS }
+  const most = { input: plan + parts * (contextTokens - SECTION_TOKENS), output: PLAN_TOKENS + parts * SECTION_TOKENS }
   const usual =
     history.tokens === undefined
       ? { input: plan + parts * USUAL_INPUT_TOKENS, output: PLAN_TOKENS / 4 + parts * USUAL_OUTPUT_TOKENS }

@@ -4,9 +4,10 @@ import { saysSomething } from '../../lib/text/said.js'
 import { type Degradation, degradation, degradedFields } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
+import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
-import { buildMessages, citedNumbers } from '../query/generate.js'
-import { markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import { buildPrompt, citedNumbers } from '../query/generate.js'
+import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
@@ -61,7 +62,8 @@ export async function writeReport(
     const state = draft.state ?? section.state
     if (draft.answer !== NOTHING.answer) generators.add(draft.generator)
     const { text, cited } = renumbered(draft.answer, items, sources)
-    sections.push({ question: section.question, state, answer: text, cited })
+    const decidedBy = draft.generator === 'model' ? deciderOf(state) : 'rules'
+    sections.push({ question: section.question, state, decidedBy, answer: text, cited })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
@@ -103,14 +105,17 @@ async function draftOf(
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
     return byRules({ degraded: spentBy(stoppedBy) })
   try {
-    const messages = buildMessages(searched, items, [])
-    const reply = await askModel(run, messages, SECTION_TOKENS, { part: 'answer', signal })
+    const { contextTokens } = run.model.generator
+    const { messages, maxTokens, given } = buildPrompt(contextTokens, searched, items, [], {
+      maxTokens: SECTION_TOKENS,
+    })
+    const reply = await askModel(run, messages, maxTokens, { part: 'answer', signal })
     if (reply === undefined || 'degraded' in reply) return byRules(reply)
     if (!saysSomething(reply.text))
       return byRules({
         degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
       })
-    return { body: modelDraft(section, reply.text), spent: reply.spent }
+    return { body: modelDraft(section, reply.text, given.passages), spent: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error
     if (!(reached instanceof LimitReached)) throw error
@@ -125,14 +130,20 @@ function spentBy({ limit, limitValue }: ResearchStop): Degradation {
   return degradation('answer', reason, limit === 'timeoutMs' ? 'timeout' : 'budget-spent')
 }
 
-/** What the model wrote; it says itself whether that answers. */
+/**
+ * What the model wrote; it says itself whether that answers.
+ *
+ * @param given passages that it had, of the section's first
+ */
 function modelDraft(
-  { state, items, withheld }: Pick<Analysis['sections'][number], 'state' | 'withheld'> & { items: EvidenceItem[] },
+  { state, withheld }: Pick<Analysis['sections'][number], 'state' | 'withheld'>,
   text: string,
+  given: number,
 ): Draft {
   const mark = markReader()
-  const answer = `${mark.take(text)}${mark.rest()}`.trim()
-  const cited = citedNumbers(answer, items.length)
+  const marks = citationWriter(given)
+  const answer = `${marks.take(`${mark.take(text)}${mark.rest()}`)}${marks.rest()}`.trim()
+  const cited = citedNumbers(answer, given)
   const said = stateBySaid(state, mark.said(), cited.length, withheld)
   return { answer: answer === '' ? NOTHING.answer : answer, generator: 'model', state: said }
 }

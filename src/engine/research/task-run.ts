@@ -130,10 +130,15 @@ export class TaskRun {
     return done.body
   }
 
-  /** Whether one more call of a model fits the limits. @throws LimitReached */
-  checkModelCall(worstUsd: number): void {
+  /**
+   * Whether one more call of a model fits the limits.
+   *
+   * @param worstUsd what it may cost, with calls of this step that are not stored yet; `calls`: how many those are
+   * @throws LimitReached
+   */
+  checkModelCall(worstUsd: number, calls = 0): void {
     const used = this.used
-    this.#check('maxToolCalls', used.toolCalls)
+    this.#check('maxToolCalls', used.toolCalls + calls)
     const { budget_usd: budget } = this.#row
     if (budget !== null && used.costUsd + worstUsd > budget)
       throw new LimitReached({ limit: 'budgetUsd', limitValue: budget })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf } from '../../helpers/daemon.js'
-import { startEngine, type TestEngine } from '../../helpers/engine.js'
+import { ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { type ChatEdge, eventsOf, startChat } from './helpers.js'
 
@@ -165,6 +165,37 @@ test('what no passage seems to answer goes to the model with the passages that a
   expect(messages[0]?.content).not.toContain('No passage')
   expect(messages[1]?.content).toBe('How much is a blue kettle?')
   expect(messages[3]?.content).toContain('costs forty crowns')
+})
+
+test('a chat over two spaces asks the model of the one that has one, with the passages of both', async () => {
+  const { edge } = chat
+  const caller = { tenant: 'tenant-a', subject: 'ada' }
+  const spaces: string[] = []
+  const builtin = { pluginId: 'builtin', provider: 'extractive', model: 'extractive' }
+  for (const [slug, reasoningModel, text] of [
+    ['plain', builtin, 'The ferry to Bergen leaves the northern quay at seven.'],
+    ['modelled', MODEL, 'Tickets of the ferry to Bergen are sold on board.'],
+  ] as const) {
+    const { id } = await edge.engine.spaces.create(caller, { name: slug, slug: `${slug}-ferry` })
+    await ingest(edge.engine, caller, id, { [`${slug}.md`]: `# Ferry\n\n${text}\n` })
+    await edge.engine.spaces.setRetrievalProfile(caller, id, {
+      ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 0, rerank: { enabled: true } },
+      reasoningModel,
+    })
+    spaces.push(id)
+  }
+  for (const query of [
+    'From which quay does the ferry to Bergen leave?',
+    'Whence might one sail northward by ferry?',
+  ]) {
+    const token = await appOf({ model: null, knowledgeSpaceIds: spaces })
+    const count = server.requests.length
+    await blocking(token, { query, auto_generate_name: false })
+    expect(server.requests.length).toBe(count + 1)
+    const asked = server.requests.at(-1)?.body.messages?.at(-1)?.content
+    expect(asked).toContain('northern quay')
+    expect(asked).toContain('sold on board')
+  }
 })
 
 test('a model is told when nothing at all was found; without one the answer says so', async () => {

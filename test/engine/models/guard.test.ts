@@ -416,3 +416,30 @@ test('a refusal whose text only speaks of a quota is none of a quota', async () 
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
   expect(error.message).toBe('provider "acme" is limiting the rate of calls (429)')
 })
+
+test('what nobody waits for has a time limit of its own', async () => {
+  const { fake, registry } = await setUp({ timeoutMs: 40, ingestTimeoutMs: 5000, firstTokenTimeoutMs: 40 })
+  fake.script({ kind: 'slow', ms: 150 })
+  expect(await registry.embedder(named('m')).embed(['x'], 'document')).toHaveLength(1)
+  fake.script({ kind: 'slow', ms: 150 })
+  await expect(registry.embedder(named('m')).embed(['x'], 'query')).rejects.toThrow('no answer within 40 ms')
+  fake.script({ kind: 'slow', ms: 150 })
+  let text = ''
+  for await (const event of registry.generator(named('m')).generate(user('hello'), { urgent: false }))
+    if (event.type === 'delta') text += event.text
+  expect(text).toBe('You said: hello')
+  fake.script({ kind: 'slow', ms: 150 })
+  await expect(read(registry.generator(named('m')), 'hello')).rejects.toThrow('no answer within 40 ms')
+})
+
+test('the window of a model is its own, that of its provider, or 8,192 tokens', async () => {
+  const { registry } = await setUp({ contextTokens: { large: 131_072, '*': 16_384 } })
+  expect(['large', 'other'].map((name) => registry.generator(named(name)).contextTokens)).toEqual([131_072, 16_384])
+  expect((await setUp()).registry.generator(named('m')).contextTokens).toBe(8192)
+  const entry = { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'http://127.0.0.1:1' }
+  expect(() => createModelRegistry([{ ...entry, contextTokens: { m: 9 } }])).toThrow(
+    'contextTokens of "m" must be an integer from 1024 to 10000000',
+  )
+  const [setting] = providers([{ ...entry, contextTokens: 4096 }])
+  expect(setting?.contextTokens).toEqual({ '*': 4096 })
+})

@@ -89,8 +89,15 @@ test('the description shows what doctor needs and no secret', () => {
       credential: 'set',
       models: { embedding: ['m'], generation: [], rerank: [], speech: [], transcription: [] },
       timeoutMs: 60_000,
+      ingestTimeoutMs: 300_000,
+      contextTokens: {},
       maxConcurrency: 4,
-      circuits: [{ kind: 'embedding', model: 'm', state: 'closed' }],
+      circuits: [
+        {
+          ...{ kind: 'embedding', model: 'm', state: 'closed' },
+          ...{ calls: 0, failed: 0, inputTokens: 0, outputTokens: 0 },
+        },
+      ],
     },
   ])
   expect(registry.secrets().map((secret) => secret.reveal())).toEqual(['CANARY', 'CANARY'])

@@ -43,7 +43,13 @@ const setModel = (model: object) =>
 async function asked(query: string) {
   const { answer, done } = await ask(test.engine, ADA, spaceId, query)
   const { evidenceBundle: bundle } = done.metadata as { evidenceBundle: EvidenceBundle }
-  return { answer, bundle, finishReason: done.finishReason }
+  return {
+    answer,
+    bundle,
+    finishReason: done.finishReason,
+    decidedBy: done.metadata?.decidedBy,
+    context: done.metadata?.context,
+  }
 }
 
 describe('a model that a query is answered by', () => {
@@ -75,6 +81,35 @@ describe('a model that a query is answered by', () => {
     expect(reasons).toEqual(state === 'answerable' ? [] : ['not-retrieved'])
   })
 
+  it('says so in what is told of the answer', async () => {
+    await setModel({ reasoningModel: MODEL })
+    reply = 'From nine in the morning [1].'
+    expect((await asked(PARAPHRASE)).decidedBy).toBe('model')
+    await setModel({})
+    expect((await asked(PARAPHRASE)).decidedBy).toBe('rules')
+  })
+
+  it.each(['It opens at nine [1, 2].', 'It opens at nine 【1】.', 'It opens at nine [1-2].'])(
+    'cites passages in its own way: %s',
+    async (said) => {
+      await setModel({ reasoningModel: MODEL })
+      reply = said
+      const { answer, bundle } = await asked('When does the shop in Oslo open, and what does a kettle cost?')
+      expect(answer).toMatch(/^It opens at nine (\[1\]\[2\]|\[1\])\.$/)
+      expect(bundle.state).toBe('answerable')
+    },
+  )
+
+  it('whose window is smaller than it was said is asked again with less', async () => {
+    await setModel({ reasoningModel: MODEL })
+    reply = 'From nine in the morning [1].'
+    fake.script({ kind: 'status', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' })
+    const { answer, bundle, context } = await asked(PARAPHRASE)
+    expect([answer, bundle.state]).toEqual([reply, 'answerable'])
+    expect(context).toEqual({ contextTokens: 4096, passages: 1, cut: 0, leftOut: 0 })
+    expect(fake.requests).toHaveLength(2)
+  })
+
   it('that fails leaves a question that the passages hardly answer with the closest of them', async () => {
     await setModel({ reasoningModel: MODEL })
     fake.script({ kind: 'status', status: 401 })
@@ -93,6 +128,11 @@ describe('a mark', () => {
       ['[nonet] sings', '[nonet] sings', undefined],
       ['[none]', '', 'none'],
       ['[no', '[no', undefined],
+      ['**[None]** No.', 'No.', 'none'],
+      ['`[none]`: No.', 'No.', 'none'],
+      ['【part】 Nine [1].', 'Nine [1].', 'part'],
+      ['**Nine** [1].', '**Nine** [1].', undefined],
+      ['(noon) is when', '(noon) is when', undefined],
     ] as const)
       for (let size = 1; size <= text.length; size++) {
         const reader = markReader()
@@ -104,6 +144,8 @@ describe('a mark', () => {
 
   it('does not settle a contradiction, nor what was withheld while the rest does not answer', () => {
     expect(stateBySaid('conflict', undefined, 2)).toBe('conflict')
+    expect(stateBySaid('conflict', 'part', 1)).toBe('conflict')
+    expect(stateBySaid('conflict', 'none', 0)).toBe('not-enough-evidence')
     expect(stateBySaid('permission-limited', 'none', 0)).toBe('permission-limited')
     expect(stateBySaid('permission-limited', undefined, 1)).toBe('answerable')
   })

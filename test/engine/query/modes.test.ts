@@ -203,9 +203,16 @@ describe('mode auto', () => {
   const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
   let fake: FakeOpenAi
   let reply: string
+  /** what it says when it is told that the reply cannot be read */
+  let repaired: string
 
   beforeEach(async () => {
-    fake = await startFakeOpenAi({ apiKey: 'key', dimension: 8, answer: () => reply })
+    repaired = 'I am sure'
+    fake = await startFakeOpenAi({
+      apiKey: 'key',
+      dimension: 8,
+      answer: ({ length }) => (length > 2 ? repaired : reply),
+    })
     await test.end()
     test = await startEngine({
       providers: [
@@ -236,6 +243,15 @@ describe('mode auto', () => {
         embedded: mode !== 'research',
       })
     }
+  })
+
+  it('tells the model what is wrong with a reply that cannot be read, once', async () => {
+    reply = 'fast, I think'
+    repaired = '```json\n{"mode":"research"}\n```'
+    expect(await routed()).toMatchObject({ mode: 'research', resolver: 'llm', degraded: false })
+    const [, second] = fake.requests.filter(({ path }) => path.endsWith('chat/completions'))
+    expect(second?.body.messages?.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+    expect(second?.body.messages?.at(-1)?.content).toContain('the reply holds no JSON')
   })
 
   it('F41, A84: runs the default mode and says why when the model cannot choose', async () => {

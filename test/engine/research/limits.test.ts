@@ -17,7 +17,7 @@ let engineTest: TestEngine
 let fake: FakeOpenAi
 let spaceId = ''
 /** what the model says, by the system prompt's first words */
-let says: { route: string; plan: string; section: string }
+let says: { route: string; plan: string; mended?: string; section: string }
 
 beforeEach(async () => {
   says = {
@@ -26,7 +26,8 @@ beforeEach(async () => {
     section: 'So it is [1].',
   }
   fake = await startFakeOpenAi({
-    answer: ([first]) => {
+    answer: ([first, , third]) => {
+      if (third !== undefined && says.mended !== undefined) return says.mended
       if (first?.content.startsWith('Choose how')) return says.route
       return first?.content.startsWith('Break a research') ? says.plan : says.section
     },
@@ -178,6 +179,24 @@ describe('a language model', () => {
     says.plan = 'Sure! Here is my plan.'
     const report = await engine.research.report(ADA, (await research(engine, spaceId)).id)
     expect(report.sections.map(({ question }) => question)[0]).toBe('What makes the tides')
+    expect(calls('Break a research')).toBe(2)
+  })
+
+  test('that is told what is wrong with its plan is followed when it mends it, and both calls count', async () => {
+    const { engine } = engineTest
+    await withModel()
+    says.plan = '["What makes the tides?", "Who'
+    says.mended = 'Sorry. ["What makes the tides?","Who invented the stepped lens?"]'
+    const task = await research(engine, spaceId)
+    const report = await engine.research.report(ADA, task.id)
+    expect(report.sections.map(({ question }) => question)).toEqual([
+      'What makes the tides?',
+      'Who invented the stepped lens?',
+    ])
+    const plans = fake.requests.filter(({ body }) => body.messages?.[0]?.content.startsWith('Break a research'))
+    expect(plans.map(({ body }) => body.messages?.length)).toEqual([2, 4])
+    const counted = (name: string) => task.cost.entries.find(({ step }) => step === name)?.usage.inputTokens ?? 0
+    expect(counted('plan')).toBeGreaterThan(2 * 60)
   })
 
   test('is missing from this daemon: 503, for an explicit auto as for a mode', async () => {

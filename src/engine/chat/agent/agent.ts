@@ -27,7 +27,7 @@ export async function* agentTurn(
   const generator = context.models.generator(model)
   const tools = new AgentTools(context, shared, asked)
   const specs = tools.specs()
-  const messages = promptOf(asked, tools.rules())
+  const messages = promptOf(asked, tools.rules(), generator.contextTokens)
   for (let position = 1; position <= MAX_STEPS; position++) {
     const offered = position < MAX_STEPS ? specs : []
     const thought = emptyThought(asked.messageId, position)

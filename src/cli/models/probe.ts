@@ -1,0 +1,150 @@
+import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server, type ServerAnswer } from './ask-server.js'
+import type { ModelUse } from './detect.js'
+
+export const ABILITIES = ['chat', 'stream', 'tools', 'json', 'vision', 'embeddings', 'rerank', 'audio'] as const
+export type Ability = (typeof ABILITIES)[number]
+
+export interface Probed {
+  ability: Ability
+  result: 'works' | "doesn't" | 'not asked'
+  latencyMs?: number
+  /** why, in words of our own */
+  note?: string
+}
+
+/** What is tried on a model of each use; the rest is not asked. */
+const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
+  chat: ['chat', 'stream', 'tools', 'json', 'vision'],
+  embedding: ['embeddings'],
+  rerank: ['rerank'],
+  speech: ['audio'],
+  transcription: [],
+}
+
+/** One red pixel. */
+const PICTURE =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+const TOOL = {
+  type: 'function',
+  function: {
+    name: 'weather',
+    description: 'The weather of a town.',
+    parameters: { type: 'object', properties: { town: { type: 'string' } }, required: ['town'] },
+  },
+}
+
+/** Tries what a model is for, one request each, in order: a local server does one thing at a time. */
+export async function probeModel(
+  server: Server,
+  model: { name: string; use: ModelUse },
+  timeoutMs: number,
+): Promise<Probed[]> {
+  const results: Probed[] = []
+  for (const ability of ABILITIES) {
+    const isAsked = ASKED[model.use].includes(ability)
+    results.push(isAsked ? await probe(server, model.name, ability, timeoutMs) : { ability, result: 'not asked' })
+  }
+  return results
+}
+
+async function probe(server: Server, model: string, ability: Ability, timeoutMs: number): Promise<Probed> {
+  const { path, body, works } = PROBES[ability]
+  const started = performance.now()
+  try {
+    const answer = await askServer(server, apiAddress(server.baseUrl, path), { json: { model, ...body }, timeoutMs })
+    const latencyMs = Math.round(performance.now() - started)
+    if (answer.status < 200 || answer.status > 299)
+      return { ability, result: "doesn't", latencyMs, note: refusal(answer) }
+    if (works(answer)) return { ability, result: 'works', latencyMs }
+    return { ability, result: "doesn't", latencyMs, note: 'it answered something else' }
+  } catch (error) {
+    return { ability, result: "doesn't", note: error instanceof Error ? error.message : 'it failed' }
+  }
+}
+
+function refusal({ status }: ServerAnswer): string {
+  if (status === 401 || status === 403) return `it refused the key (${status})`
+  if (status === 404) return 'it has no such model, or not at this address (404)'
+  if (status === 429) return 'it limits the rate of calls (429)'
+  return `it refused the request (${status})`
+}
+
+interface Probe {
+  path: string
+  body: Record<string, unknown>
+  works: (answer: ServerAnswer) => boolean
+}
+
+const PROBES: Readonly<Record<Ability, Probe>> = {
+  chat: asking({ messages: user('Reply with the word yes.') }, (answer) => contentOf(answer) !== ''),
+  stream: asking(
+    { messages: user('Reply with the word yes.'), stream: true },
+    ({ type, text }) => type.startsWith('text/event-stream') && /^data: *\{/m.test(text),
+  ),
+  tools: asking(
+    { messages: user('How is the weather in Oslo? Use the tool.'), tools: [TOOL] },
+    (answer) => listOf(messageOf(answer), 'tool_calls').length > 0,
+  ),
+  json: asking(
+    { messages: user('Reply with the JSON object {"ok": true}.'), response_format: { type: 'json_object' } },
+    (answer) => isJson(contentOf(answer)),
+  ),
+  vision: asking(
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Which colour is this?' },
+            { type: 'image_url', image_url: { url: PICTURE } },
+          ],
+        },
+      ],
+    },
+    (answer) => contentOf(answer) !== '',
+  ),
+  embeddings: {
+    path: 'embeddings',
+    body: { input: ['a word', 'another'], encoding_format: 'float' },
+    works: (answer) => {
+      const vectors = listOf(jsonOf(answer), 'data').map((entry) => listOf(entry, 'embedding').length)
+      return vectors.length === 2 && vectors[0] === vectors[1] && (vectors[0] ?? 0) > 0
+    },
+  },
+  rerank: {
+    path: 'rerank',
+    body: { query: 'What is red?', documents: ['Blood is red.', 'Grass is green.'], top_n: 2 },
+    works: (answer) => listOf(jsonOf(answer), 'results').length === 2,
+  },
+  audio: {
+    path: 'audio/speech',
+    body: { input: 'Yes.', voice: 'alloy' },
+    works: ({ type, text }) => text !== '' && !type.includes('json') && !type.includes('html'),
+  },
+}
+
+function asking(body: Record<string, unknown>, works: Probe['works']): Probe {
+  return { path: 'chat/completions', body, works }
+}
+
+function user(content: string) {
+  return [{ role: 'user', content }]
+}
+
+function messageOf(answer: ServerAnswer): unknown {
+  return fieldOf(listOf(jsonOf(answer), 'choices')[0], 'message')
+}
+
+function contentOf(answer: ServerAnswer): string {
+  const content = fieldOf(messageOf(answer), 'content')
+  return typeof content === 'string' ? content.trim() : ''
+}
+
+function isJson(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,78 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
+import { type DetectedServer, detectServers } from '../../cli/models/detect.js'
+import { LOCAL_SERVERS } from '../../cli/models/presets.js'
+import { confirm } from '../../cli/prompt.js'
+
+export default class ModelsDetect extends BaseCommand {
+  static override summary = 'find model servers of this machine, show what they can do, and configure them on consent'
+  static override description =
+    'Asks the usual ports of Ollama, LM Studio, llama.cpp and vLLM on loopback, or the addresses given. Nothing else is asked.'
+  static override examples = ['<%= config.bin %> models detect', '<%= config.bin %> models detect --json']
+  static override flags = {
+    server: Flags.string({ multiple: true, description: 'address of a server to ask instead of the usual ports' }),
+    provider: Flags.string({ description: 'name of the provider, where one server is asked' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ModelsDetect)
+    const found = await detectServers(candidatesOf(flags))
+    const named =
+      flags.provider === undefined ? found : found.map((one) => ({ ...one, provider: checkName(flags.provider ?? '') }))
+    const servers = distinct(named)
+    const rows = servers.flatMap(({ provider, baseUrl, models }) =>
+      models.map((model) => ({ provider, baseUrl, ...model, can: model.can.join(', ') })),
+    )
+    await this.out.list(rows, {
+      columns: [
+        { field: 'provider', kind: 'name' },
+        { field: 'name', title: 'MODEL', kind: 'name' },
+        { field: 'use' },
+        { field: 'can', kind: 'name' },
+        { field: 'contextTokens', title: 'WINDOW', kind: 'count' },
+      ],
+      fields: ['baseUrl'],
+      empty: 'No model server answers.',
+      hint: '`ks models detect --server ADDRESS` asks elsewhere',
+    })
+    if (servers.length === 0) return
+    const names = servers.map(({ provider }) => provider).join(', ')
+    if (!this.prompt.yes && !this.prompt.interactive) {
+      this.out.note(`hint: \`--yes\` configures ${names}`)
+      return
+    }
+    if (!(await confirm(`configure ${names}`, this.prompt))) return
+    configureProviders(this.dirs.data, servers.map(providerOf))
+    this.out.note(`configured ${names}`)
+    this.out.note(
+      'hint: `ks daemon restart` puts it in force; `ks config set defaultGenerator PLUGIN/PROVIDER/MODEL --daemon` lets a model answer',
+    )
+  }
+}
+
+function candidatesOf({ server, provider }: { server?: string[] | undefined; provider?: string | undefined }) {
+  if (server === undefined) return LOCAL_SERVERS
+  return server.map((text) => {
+    const url = serverAddress(text)
+    return { url, provider: provider ?? new URL(url).hostname.replace(/[^a-z0-9.-]+/gi, '') }
+  })
+}
+
+/** Two servers of one kind get names of their own. */
+function distinct(servers: readonly DetectedServer[]): DetectedServer[] {
+  const taken = new Set<string>()
+  return servers.map((server) => {
+    let provider = server.provider
+    for (let place = 2; taken.has(provider); place++) provider = `${server.provider}-${place}`
+    taken.add(provider)
+    return { ...server, provider }
+  })
+}
+
+function providerOf({ provider, baseUrl, models }: DetectedServer) {
+  const windows = models.flatMap(({ name, contextTokens }): [string, number][] =>
+    contextTokens === undefined || contextTokens < 1024 ? [] : [[name, contextTokens]],
+  )
+  return { provider, baseUrl, ...(windows.length === 0 ? {} : { contextTokens: Object.fromEntries(windows) }) }
+}

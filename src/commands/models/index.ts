@@ -1,0 +1,62 @@
+import { BaseCommand } from '../../cli/base-command.js'
+import { CliError } from '../../cli/cli-error.js'
+import { usedToday } from '../../cli/daemon-status.js'
+import { EXIT } from '../../contract/errors.js'
+import type { ModelsInUse } from '../../contract/gateway/system.js'
+
+const ANY = '*'
+
+export default class Models extends BaseCommand {
+  static override summary = 'list the models of providers, what they were used for, their windows and budgets'
+  static override aliases = ['models:list', 'models:ls']
+  static override examples = ['<%= config.bin %> models', '<%= config.bin %> models --json']
+
+  async run(): Promise<void> {
+    await this.parse(Models)
+    const { models } = await (await this.client()).request('GET /daemon/status', { query: {} })
+    if (models === undefined)
+      throw new CliError('only the operator of a daemon reads what its models were used for', {
+        ...{ code: 'not-allowed', exit: EXIT.notAllowed },
+      })
+    if (this.out.format === 'json') {
+      this.out.json(models)
+      return
+    }
+    await this.out.list(rowsOf(models), {
+      columns: [
+        { field: 'provider', kind: 'name' },
+        { field: 'model', kind: 'name' },
+        { field: 'kind' },
+        { field: 'state', kind: 'state' },
+        { field: 'calls', kind: 'count' },
+        { field: 'failed', kind: 'count' },
+        { field: 'inputTokens', title: 'READ', kind: 'count' },
+        { field: 'outputTokens', title: 'WROTE', kind: 'count' },
+        { field: 'contextTokens', title: 'WINDOW', kind: 'count' },
+      ],
+      fields: ['baseUrl', 'credential'],
+      empty: 'No model provider is configured.',
+      hint: '`ks models detect` finds servers of this machine, `ks models add` adds hosted ones',
+    })
+    if (models.providers.length > 0) this.out.note(usedToday(models))
+    for (const { slug, counter, used, limit } of models.budgets)
+      if (limit !== undefined) this.out.note(`${slug}: ${used} of ${limit} ${counter} today`)
+  }
+}
+
+/** A row for each model that was used since the start, and one for each provider of which none was. */
+function rowsOf({ providers }: ModelsInUse) {
+  return providers.flatMap(({ pluginId, provider, baseUrl, credential, contextTokens, circuits }) => {
+    const own = { pluginId, provider, baseUrl, credential }
+    if (circuits.length === 0) return [{ ...own, model: '', kind: '', state: credentialState(credential) }]
+    return circuits.map(({ state, ...use }) => ({
+      ...{ ...own, ...use },
+      state: state === 'closed' ? 'ok' : 'failing',
+      ...(use.kind === 'generation' ? { contextTokens: contextTokens[use.model] ?? contextTokens[ANY] ?? 8192 } : {}),
+    }))
+  })
+}
+
+function credentialState(credential: 'set' | 'missing' | 'none'): string {
+  return credential === 'missing' ? 'no key' : 'unused'
+}

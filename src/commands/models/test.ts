@@ -1,0 +1,110 @@
+import * as Args from '@oclif/core/args'
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../../cli/base-command.js'
+import { CliError, ExitWith } from '../../cli/cli-error.js'
+import { configuredProviders, daemonConfigPath } from '../../cli/daemon-config.js'
+import { readJsonObject } from '../../cli/json-file.js'
+import { OPENAI_COMPATIBLE, serverOf } from '../../cli/models/configured.js'
+import { type DetectedModel, detectServers, guessUse } from '../../cli/models/detect.js'
+import { type Probed, probeModel } from '../../cli/models/probe.js'
+import { EXIT } from '../../contract/errors.js'
+import type { ProviderSetting } from '../../local/provider-setting.js'
+import { SETTINGS } from '../../local/settings.js'
+
+const TIMEOUT_SECONDS = 60
+const USES = ['chat', 'embedding', 'rerank', 'speech'] as const
+
+interface Row extends Partial<Probed> {
+  provider: string
+  model: string
+  result: Probed['result']
+}
+
+export default class ModelsTest extends BaseCommand {
+  static override summary = 'try what configured models can do, with latencies; exit 10 when one fails at its own work'
+  static override description =
+    'Makes one small request for each ability: chat, stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are asked.'
+  static override examples = ['<%= config.bin %> models test', '<%= config.bin %> models test --json']
+  static override args = {
+    name: Args.string({
+      description: 'a provider, or PROVIDER/MODEL; the default models and all providers when absent',
+    }),
+  }
+  static override flags = {
+    seconds: Flags.integer({ min: 1, default: TIMEOUT_SECONDS, description: 'longest wait for one answer' }),
+  }
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ModelsTest)
+    const rows: Row[] = []
+    for (const { setting, model } of this.chosen(args.name))
+      rows.push(...(await tried(setting, model, flags.seconds * 1000)))
+    await this.out.list(rows, {
+      columns: [
+        { field: 'provider', kind: 'name' },
+        { field: 'model', kind: 'name' },
+        { field: 'ability' },
+        { field: 'result' },
+        { field: 'latencyMs', title: 'MS', kind: 'count' },
+        { field: 'note' },
+      ],
+      empty: 'No model provider is configured.',
+      hint: '`ks models detect` finds servers of this machine, `ks models add` adds hosted ones',
+    })
+    const isOwnWork = ({ ability }: Row) => ability === 'chat' || ability === 'embeddings' || ability === 'rerank'
+    if (rows.some((row) => isOwnWork(row) && row.result === "doesn't")) throw new ExitWith(EXIT.checkFailed)
+  }
+
+  /** The providers to try, and the model of each where one is named. */
+  private chosen(name: string | undefined): { setting: ProviderSetting; model?: string }[] {
+    const settings = configuredProviders(this.dirs.data).filter(({ pluginId }) => pluginId === OPENAI_COMPATIBLE)
+    if (name === undefined) return this.defaults(settings)
+    const bare = name.startsWith(`${OPENAI_COMPATIBLE}/`) ? name.slice(OPENAI_COMPATIBLE.length + 1) : name
+    const setting = settings.find(({ provider }) => bare === provider || bare.startsWith(`${provider}/`))
+    if (setting === undefined)
+      throw new CliError(`no provider of ${JSON.stringify(name)} is configured`, {
+        ...{ code: 'not-found', exit: EXIT.notFound, hint: '`ks config get providers --daemon` lists them' },
+      })
+    const model = bare.slice(setting.provider.length + 1)
+    return [{ setting, ...(model === '' ? {} : { model }) }]
+  }
+
+  private defaults(settings: readonly ProviderSetting[]) {
+    const file = readJsonObject(daemonConfigPath(this.dirs.data))
+    const named = (['defaultGenerator', 'defaultEmbedding'] as const).flatMap((key) => {
+      if (file[key] === undefined) return []
+      const { pluginId, provider, model } = SETTINGS[key].read(file[key])
+      const setting = settings.find((one) => one.pluginId === pluginId && one.provider === provider)
+      return setting === undefined ? [] : [{ setting, model }]
+    })
+    const others = settings.filter((setting) => !named.some((one) => one.setting === setting))
+    return [...named, ...others.map((setting) => ({ setting }))]
+  }
+}
+
+/** Without a model, the first of each use that the server lists. */
+async function tried(setting: ProviderSetting, model: string | undefined, timeoutMs: number): Promise<Row[]> {
+  const { provider } = setting
+  const { server, missingKeyEnv } = serverOf(setting, process.env)
+  if (missingKeyEnv !== undefined)
+    return [{ provider, model: model ?? '', result: 'not asked', note: `${missingKeyEnv} is not set in this shell` }]
+  const [found] = await detectServers([{ provider, url: server.baseUrl, headers: { ...server.headers } }])
+  const listed = found?.models ?? []
+  const models =
+    model === undefined ? firstOfEach(listed) : [listed.find(({ name }) => name === model) ?? guessed(model)]
+  if (models.length === 0)
+    return [{ provider, model: '', result: "doesn't", ability: 'chat', note: 'it lists no model' }]
+  const rows: Row[] = []
+  for (const one of models)
+    for (const probed of await probeModel(server, one, timeoutMs)) rows.push({ provider, model: one.name, ...probed })
+  return rows
+}
+
+function firstOfEach(models: readonly DetectedModel[]): DetectedModel[] {
+  return USES.flatMap((use) => models.find((model) => model.use === use) ?? [])
+}
+
+/** A model that its server does not list; its name says what it is for. */
+function guessed(name: string): Pick<DetectedModel, 'name' | 'use'> {
+  return { name, use: guessUse(name) }
+}

@@ -1,0 +1,70 @@
+import { withoutThoughts } from '../../lib/text/said.js'
+import type { ChatMessage } from './types.js'
+
+/** A reply that holds what was asked for, or why not, in words that a model can act on. */
+export type Reading<T> = { value: T } | { problem: string }
+
+/** So much of an unusable reply is shown to the model again. */
+const SHOWN_CHARACTERS = 4000
+
+/**
+ * The JSON of a reply, which may stand in a fence, behind thoughts, or between sentences.
+ *
+ * @param read takes the value; undefined where it is of another shape
+ * @param shape what it should be, in a few words
+ */
+export function readJsonReply<T>(reply: string, read: (value: unknown) => T | undefined, shape: string): Reading<T> {
+  const text = withoutThoughts(reply).trim()
+  let problem = 'the reply holds no JSON'
+  for (const candidate of candidatesIn(text)) {
+    try {
+      const value = read(JSON.parse(candidate))
+      if (value !== undefined) return { value }
+      problem = `the JSON is not ${shape}`
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      problem = `the JSON cannot be parsed: ${error.message}`
+    }
+  }
+  return { problem }
+}
+
+/** Shows a model its reply and what is wrong with it. */
+export function repairMessages(messages: readonly ChatMessage[], reply: string, problem: string): ChatMessage[] {
+  const said = withoutThoughts(reply).trim().slice(0, SHOWN_CHARACTERS)
+  return [
+    ...messages,
+    // servers refuse a message without content
+    { role: 'assistant', content: said === '' ? '(nothing)' : said },
+    { role: 'user', content: `${problem}. Reply again, with the JSON alone: no fence, no other word.` },
+  ]
+}
+
+/** Texts that may be the JSON, the likeliest first: the whole, what stands in fences, what stands between brackets. */
+function* candidatesIn(text: string): Generator<string> {
+  const opening = /[[{]/.exec(text)
+  if (opening === null) return
+  if (opening.index === 0) yield text
+  for (const [, fenced = ''] of text.matchAll(/```[\w-]*\s*([\s\S]*?)```/g)) yield fenced
+  const balanced = balancedFrom(text, opening.index)
+  if (balanced === undefined) return
+  yield balanced
+  // a comma behind the last entry is the usual mistake
+  yield balanced.replace(/,(\s*[}\]])/g, '$1')
+}
+
+/** The object or list that begins at `start`, to the bracket that closes it; undefined where none does. */
+function balancedFrom(text: string, start: number): string | undefined {
+  let depth = 0
+  let isQuoted = false
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]
+    if (isQuoted) {
+      if (character === '\\') at++
+      else if (character === '"') isQuoted = false
+    } else if (character === '"') isQuoted = true
+    else if (character === '{' || character === '[') depth++
+    else if ((character === '}' || character === ']') && --depth === 0) return text.slice(start, at + 1)
+  }
+  return undefined
+}

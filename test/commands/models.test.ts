@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CliHome, cliHome } from '../helpers/cli.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
+
+const KEY = 'CANARY-key'
+
+let fake: FakeOpenAi
+let ollama: { url: string; asked: string[]; close(): void }
+let home: CliHome
+
+/** A server that lists its models as Ollama does, and says what each can do. */
+async function startOllama() {
+  const asked: string[] = []
+  const shows: Record<string, object> = {
+    'talker:8b': { capabilities: ['completion', 'tools'], model_info: { 'llama.context_length': 131_072 } },
+    'vectors:latest': { capabilities: ['embedding'], model_info: { 'bert.context_length': 512 } },
+  }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    asked.push(request.url ?? '')
+    const said =
+      request.url === '/api/tags'
+        ? { models: Object.keys(shows).map((name) => ({ name })) }
+        : shows[JSON.parse(body || '{}').model ?? '']
+    response.writeHead(said === undefined ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(said ?? {}))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, asked, close: () => void server.close() }
+}
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi({
+    apiKey: KEY,
+    answer: ([first]) => (first?.content.includes('JSON object') ? '{"ok":true}' : 'yes'),
+    calls: () => [{ name: 'weather', arguments: '{"town":"Oslo"}' }],
+  })
+  ollama = await startOllama()
+  home = cliHome()
+})
+afterAll(async () => {
+  await home.end()
+  await fake.close()
+  ollama.close()
+})
+
+const config = () => JSON.parse(readFileSync(join(home.dataDir, 'config.json'), 'utf8'))
+
+describe('ks models detect', () => {
+  it('shows what the models of a server can do, and configures nothing without a yes', async () => {
+    const { code, stdout } = await home.ks(['models', 'detect', '--server', ollama.url, '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        ...{ provider: 'ollama', baseUrl: `${ollama.url}/v1`, name: 'talker:8b', use: 'chat' },
+        ...{ can: 'completion, tools', contextTokens: 131_072 },
+      },
+      {
+        ...{ provider: 'ollama', baseUrl: `${ollama.url}/v1`, name: 'vectors:latest', use: 'embedding' },
+        ...{ can: 'embedding', contextTokens: 512 },
+      },
+    ])
+    expect(() => config()).toThrow()
+  })
+
+  it('configures a server with its windows on consent', async () => {
+    const { code, stderr } = await home.ks(['models', 'detect', '--server', ollama.url, '--yes'])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('configured ollama')])
+    expect(config().providers).toEqual([
+      {
+        ...{ pluginId: 'openai-compatible', provider: 'ollama', baseUrl: `${ollama.url}/v1` },
+        contextTokens: { 'talker:8b': 131_072 },
+      },
+    ])
+  })
+
+  it('says that nobody answers', async () => {
+    const { code, stderr } = await home.ks(['models', 'detect', '--server', 'http://127.0.0.1:9'])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('No model server answers')])
+  })
+})
+
+describe('ks models add', () => {
+  it('keeps the address and the name of the variable of a preset, and never a key', async () => {
+    const env = { OPENAI_API_KEY: KEY }
+    const { code, stdout, stderr } = await home.ks(['models', 'add', 'openai'], { env })
+    expect([code, stdout]).toEqual([0, 'added openai at https://api.openai.com/v1\n'])
+    expect(config().providers.at(-1)).toEqual({
+      ...{ pluginId: 'openai-compatible', provider: 'openai' },
+      ...{ baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' },
+    })
+    expect(`${stdout}${stderr}${JSON.stringify(config())}`).not.toContain(KEY)
+  })
+
+  it.each([
+    [['nobody'], 'there is no preset "nobody"'],
+    [['http://ada:CANARY-key@127.0.0.1:1'], 'must not hold credentials'],
+    [['http://127.0.0.1:1', '--key-env', KEY], 'must be the name of an environment variable'],
+  ])('refuses %j without repeating a key', async (args, message) => {
+    const { code, stderr } = await home.ks(['models', 'add', ...args])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+    expect(stderr).not.toContain(KEY)
+  })
+
+  it('replaces a provider of the same name', async () => {
+    const add = ['models', 'add', fake.url, '--provider', 'local', '--key-env', 'LOCAL_KEY']
+    expect((await home.ks(add)).code).toBe(0)
+    expect((await home.ks([...add, '--context-tokens', '16384'])).code).toBe(0)
+    const own = config().providers.filter(({ provider }: { provider: string }) => provider === 'local')
+    expect(own).toMatchObject([{ baseUrl: fake.url, apiKeyEnv: 'LOCAL_KEY', contextTokens: { '*': 16_384 } }])
+  })
+})
+
+describe('ks models test', () => {
+  const results = async (name: string) => {
+    const { code, stdout, stderr } = await home.ks(['models', 'test', name, '--json'], { env: { LOCAL_KEY: KEY } })
+    expect(`${stdout}${stderr}`).not.toContain(KEY)
+    const rows: { ability: string; result: string; latencyMs?: number }[] = JSON.parse(stdout)
+    return { code, rows, results: Object.fromEntries(rows.map(({ ability, result }) => [ability, result])) }
+  }
+
+  it('tries what a language model is for, with latencies', async () => {
+    const { code, rows, results: told } = await results('local/talker')
+    expect(code).toBe(0)
+    expect(told).toEqual({
+      ...{ chat: 'works', stream: 'works', tools: 'works', json: 'works', vision: 'works' },
+      ...{ embeddings: 'not asked', rerank: 'not asked', audio: 'not asked' },
+    })
+    expect(rows.filter(({ latencyMs }) => latencyMs !== undefined)).toHaveLength(5)
+  })
+
+  it.each([
+    ['local/some-embed', 'embeddings'],
+    ['local/some-rerank', 'rerank'],
+    ['local/some-tts', 'audio'],
+  ])('tries %s as its name says', async (name, ability) => {
+    const { code, results: told } = await results(name)
+    expect([code, told[ability]]).toEqual([0, 'works'])
+    expect(Object.values(told).filter((result) => result === 'works')).toHaveLength(1)
+  })
+
+  it('ends with 10 where a model fails at its own work', async () => {
+    fake.always({ kind: 'echo-key' })
+    const { code, rows } = await results('local/talker')
+    fake.always()
+    expect(code).toBe(10)
+    expect(rows[0]).toMatchObject({ ability: 'chat', result: "doesn't", note: 'it refused the key (401)' })
+  })
+
+  it('asks nobody whose key is not there', async () => {
+    const { code, stdout } = await home.ks(['models', 'test', 'openai', '--json'], { env: { OPENAI_API_KEY: '' } })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual([
+      { provider: 'openai', model: '', result: 'not asked', note: 'OPENAI_API_KEY is not set in this shell' },
+    ])
+  })
+})
+
+it('ks models lists what the models of the daemon were used for', async () => {
+  home.file(
+    'data/config.json',
+    JSON.stringify({
+      providers: [{ pluginId: 'openai-compatible', provider: 'local', baseUrl: fake.url, apiKey: KEY }],
+      defaultGenerator: 'openai-compatible/local/talker',
+    }),
+  )
+  const before = await home.ks(['models', '--json'])
+  expect(JSON.parse(before.stdout).providers).toMatchObject([{ provider: 'local', credential: 'set', circuits: [] }])
+  expect((await home.ks(['spaces', 'create', 'Notes'])).code).toBe(0)
+  const note = home.file('note.md', '# Ferry\n\nThe ferry leaves at seven.\n')
+  expect((await home.ks(['ingest', note, '--space', 'notes', '--wait'])).code).toBe(0)
+  const asked = await home.ks(['query', 'When does the ferry leave?', '--space', 'notes', '--json'])
+  expect(JSON.parse(asked.stdout)).toMatchObject({ metadata: { generator: 'model', decidedBy: 'model' } })
+  const { code, stdout, stderr } = await home.ks(['models'])
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^local\ttalker\tgeneration\tok\t1\t0\t/)])
+  expect(stderr).toContain('language model tokens')
+  expect(`${stdout}${stderr}${before.stdout}`).not.toContain(KEY)
+})

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { until } from '../../helpers/until.js'
+
+const PROVIDER = { pluginId: 'openai-compatible', provider: 'local' }
+
+let fake: FakeOpenAi
+let running: TestEngine
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi({ answer: () => 'At nine [1].' })
+  running = await startEngine({
+    providers: [{ ...PROVIDER, baseUrl: fake.url, apiKey: 'CANARY', contextTokens: { writer: 16_384 } }],
+    quotas: { maxLlmTokensPerDay: 5000 },
+    defaultGenerator: { ...PROVIDER, model: 'writer' },
+  })
+})
+afterAll(async () => {
+  await running.end()
+  await fake.close()
+})
+
+test('what models were used for is told, with the budgets of spaces, and without a key', async () => {
+  const { engine } = running
+  const { id } = await engine.spaces.create(ADA, { name: 'Shop', slug: 'shop' })
+  await ingest(engine, ADA, id, { 'hours.md': '# Hours\n\nThe shop in Oslo opens at nine.\n' })
+  await ask(engine, ADA, id, 'When does the shop in Oslo open?')
+  fake.script({ kind: 'status', status: 401 })
+  await ask(engine, ADA, id, 'When does the shop in Oslo open?')
+  await until(() => engine.modelsInUse().budgets.length > 0)
+  const { today, budgets, providers } = engine.modelsInUse()
+  const [circuit] = providers[0]?.circuits ?? []
+  expect(circuit).toMatchObject({ kind: 'generation', model: 'writer', state: 'closed', calls: 2, failed: 1 })
+  const tokens = (circuit?.inputTokens ?? 0) + (circuit?.outputTokens ?? 0)
+  expect(tokens).toBeGreaterThan(50)
+  await until(() => engine.modelsInUse().today.llmTokens === tokens)
+  expect(today).toMatchObject({ embeddingTokens: 0, rerankRequests: 0 })
+  expect(budgets).toMatchObject([{ knowledgeSpaceId: id, slug: 'shop', counter: 'llmTokens', limit: 5000 }])
+  expect(providers).toMatchObject([{ ...PROVIDER, credential: 'set', contextTokens: { writer: 16_384 } }])
+  expect(JSON.stringify(engine.modelsInUse())).not.toContain('CANARY')
+})

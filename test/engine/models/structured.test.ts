@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { readJsonReply, repairMessages } from '../../../src/engine/models/structured.js'
+
+const modeOf = (value: unknown) => (value as { mode?: string } | null)?.mode
+
+describe('the JSON of a reply', () => {
+  it.each([
+    '{"mode":"deep"}',
+    '```json\n{"mode":"deep"}\n```',
+    'Sure! Here it is:\n```\n{"mode": "deep"}\n```\nAnything else?',
+    'The mode is {"mode": "deep"}, since it joins facts.',
+    '<think>{"mode":"fast"}?</think>{"mode":"deep"}',
+    '{"mode":"deep",}',
+    'Well: {"mode":"deep","why":"a } in {quotes} \\" too"} it is',
+  ])('is found in %j', (reply) => {
+    expect(readJsonReply(reply, modeOf, 'a mode')).toEqual({ value: 'deep' })
+  })
+
+  it.each([
+    ['deep', 'the reply holds no JSON'],
+    ['{"mood":"deep"}', 'the JSON is not a mode'],
+    ['{"mode":"deep"', /^the JSON cannot be parsed: /],
+  ])('that is not there is told: %j', (reply, problem) => {
+    const reading = readJsonReply(reply, modeOf, 'a mode')
+    expect(reading).toEqual({ problem: typeof problem === 'string' ? problem : expect.stringMatching(problem) })
+  })
+
+  it('is asked for again with the reply and what is wrong with it', () => {
+    const asked = [{ role: 'user' as const, content: 'Which?' }]
+    expect(repairMessages(asked, '<think>hm</think>', 'the reply holds no JSON').map(({ content }) => content)).toEqual(
+      ['Which?', '(nothing)', expect.stringContaining('the reply holds no JSON')],
+    )
+  })
+})
