@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answerType, holdsAnswerOf } from '../../../src/engine/query/answer-type.js'
+import { answerType } from '../../../src/engine/query/answer-type.js'
+import { holdsAnswerOf } from '../../../src/engine/query/extractive/answer-signs.js'
 import { extractiveAnswer } from '../../../src/engine/query/extractive.js'
 
 const idf = (): number => 3
