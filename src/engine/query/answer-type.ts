@@ -16,11 +16,8 @@ export type AnswerType =
   | 'truth'
   | 'any'
 
-/** `\b` that knows letters with accents. */
-const BORDER = String.raw`(?:(?<=[\p{L}\p{N}])(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])(?=[\p{L}\p{N}]))`
-
 function join(...patterns: readonly RegExp[]): RegExp {
-  return new RegExp(patterns.map(({ source }) => source.replaceAll(String.raw`\b`, BORDER)).join('|'), 'iu')
+  return new RegExp(patterns.map(({ source }) => source).join('|'), 'iu')
 }
 
 /** Of those that begin at the same word the first holds. Languages stand in lines of their own. */
@@ -80,7 +77,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
     join(
       /\bwhere\b|\b(?:what|which) (?:city|country|state|place|region|town|continent|river|county|province|area|district|location|island|street|building|room)s?\b/,
       /\b(?:wo|wohin|woher)\b|\b(?:in )?welche[mnrs]? (?:stadt|land|ort|region|gegend|straße|raum|gebäude|kontinent)\b/,
-      /\boù\b|\b(?:dans )?quel(?:le)?s? (?:ville|pays|lieu|région|endroit|rue|continent|salle)\b/,
+      /(?<!\p{L})où(?!\p{L})|\b(?:dans )?quel(?:le)?s? (?:ville|pays|lieu|région|endroit|rue|continent|salle)\b/u,
       /\bdónde\b|\b(?:en )?qué (?:ciudad|país|lugar|región|calle|continente|sala)\b/,
       /哪[里裡儿兒]|何[处處地]|什[么麼]地方|位[于於]哪|哪[个個](?:国家|國家|城市|地区|地區|省|市|县|縣|洲)|哪[国國]|出生地/,
     ),
@@ -89,7 +86,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
     'reason',
     join(
       /\bwhy\b|\bhow come\b|\b(?:what|which) (?:is |was |are |were )?(?:the )?(?:main )?(?:reason|cause|purpose)s?\b|\bwhat (?:caused|causes|led|leads)\b/,
-      /\b(?:warum|wieso|weshalb|weswegen|wozu)\b|\bpourquoi\b|\bpor qué\b|\bpara qué\b/,
+      /\b(?:warum|wieso|weshalb|weswegen|wozu)\b|\bpourquoi\b|\bpor qué(?!\p{L})|\bpara qué(?!\p{L})/u,
       /(?<![称稱成名作认認叫取译譯])[为為]什[么麼]|为何|為何|[原起]因|怎么会|缘故/,
     ),
   ],

@@ -34,7 +34,7 @@ const TIME_UNITS = words(`
   wochen? monate?n? jahre?n? secondes? heures? jours? semaines? mois années? ans? segundos? minutos? horas? días?
   semanas? mes(?:es)? años?
 `)
-const CURRENCY = words(String.raw`
+const CURRENCY = words(`
   dollars? euros? eur usd gbp chf cents? pounds? pence yen yuan rmb franken francs? pesos? rupees? kronor? kroner
 `)
 

@@ -1,8 +1,9 @@
 import { analyzeQuery, forEachTerm } from '../../../lib/text/analyze.js'
 import { type AnswerType, answerType } from '../answer-type.js'
-import { piecesOf } from '../pieces.js'
+import { type Piece, piecesOf } from '../pieces.js'
 import { signOf } from './answer-signs.js'
 import { conclusionSign } from './conclusion.js'
+import { wantsList } from './lists.js'
 import { mentions, wordsOf } from './names-missing.js'
 import { namesIn, type QuestionName } from './question-names.js'
 
@@ -21,6 +22,9 @@ export interface Question {
   /** of each distinct term, how telling it is */
   weights: ReadonlyMap<string, number>
   total: number
+  /** its distinct terms */
+  asked: ReadonlySet<string>
+  wantsList: boolean
   /** its neighbouring terms */
   pairs: ReadonlySet<string>
   names: readonly QuestionName[]
@@ -30,8 +34,8 @@ export interface Question {
   judges: boolean
 }
 
-/** What speaks for a sentence, each about 0 to 1; shares are of the question's weight. */
-export interface Signs {
+/** What the words of a sentence say for it, each about 0 to 1; shares are of the question's weight. */
+export interface TermSigns {
   /** held by the sentence */
   covered: number
   /** held by the sentence before it alone */
@@ -41,18 +45,24 @@ export interface Signs {
   /** held by the whole passage and its title */
   passage: number
   adjacent: number
-  /** how surely it holds the kind of thing asked for; that the question names no kind counts as none */
-  typed: number
   /** one by the place of its passage */
   rank: number
   /** it begins its passage */
   opens: number
   /** not held, but another word of the same beginning or, of scripts without spaces, its characters */
   near: number
-  /** held by the sentence before it alone, where this one begins with a word that stands for what was named there */
-  follows: number
   /** names of the question that its passage mentions */
   named: number
+  /** it is a list, and a list is asked for */
+  lists: number
+}
+
+/** What reading it says for it beside, which costs more to tell. */
+export interface ReadSigns {
+  /** how surely it holds the kind of thing asked for; 0 where the question names no kind */
+  typed: number
+  /** held by the sentence before it alone, where this one begins with a word that stands for what was named there */
+  follows: number
   /** of claims: 1 for a conclusion, -1 for background */
   concludes: number
 }
@@ -67,7 +77,7 @@ export interface Candidate {
   held: ReadonlySet<string>
   /** share of the question that the sentence and its title hold together */
   covered: number
-  signs: Signs
+  signs: TermSigns
 }
 
 /** Headings and scraps of fewer terms are not answers, unless there is nothing else. */
@@ -89,6 +99,8 @@ export function prepare(query: string, idf: (term: string) => number): Question 
     type,
     weights,
     total: weightOf(weights, weights.keys()),
+    asked: new Set(terms),
+    wantsList: wantsList(query),
     pairs: new Set(terms.slice(1).map((term, i) => `${terms[i]} ${term}`)),
     names: namesIn(query),
     isUnspaced: UNSPACED.test(query),
@@ -107,37 +119,55 @@ export function weightOf(weights: ReadonlyMap<string, number>, terms: Iterable<s
 export function candidatesOf(question: Question, passage: Quotable, evidenceIndex: number): Candidate[] {
   const share = (found: Iterable<string>): number => weightOf(question.weights, found) / (question.total || 1)
   const titled = heldBy(question, passage.title)
-  const pieces = piecesOf(passage.text, new Set(question.weights.keys())).map((piece) => ({
-    ...piece,
-    ...matchesOf(question, piece.text),
-  }))
+  const pieces = piecesOf(passage.text, question.asked, question.wantsList).map((piece) => matchesOf(question, piece))
   const whole = new Set(titled)
   for (const { held } of pieces) for (const term of held) whole.add(term)
   const passageShare = share(whole)
-  const named = namedShare(question, passage)
   const candidates: Candidate[] = []
-  let previous: ReadonlySet<string> = new Set()
-  for (const [order, { text, isRow, held, adjacent, terms, others }] of pieces.entries()) {
-    const inTitle = share([...titled].filter((term) => !held.has(term)))
+  if (passageShare === 0) return candidates
+  const named = namedShare(question, passage)
+  let previous: ReadonlySet<string> = NONE
+  for (const [order, { piece, held, adjacent, terms, others }] of pieces.entries()) {
+    const { text, isRow } = piece
+    const inTitle = share(without(titled, held))
     const covered = share(held)
-    const before = share([...previous].filter((term) => !held.has(term)))
-    const typed = signOf(question.type, text, question.text)
     const isScrap = terms < MIN_TERMS && pieces.length > 1 && !isRow
     if (!isScrap && covered + inTitle > 0) {
       const signs = {
-        ...{ covered, before, titled: inTitle, passage: passageShare, named, typed, rank: 1 / (1 + evidenceIndex) },
+        covered,
+        before: share(without(previous, held)),
+        titled: inTitle,
+        passage: passageShare,
         adjacent: Math.min(1, adjacent / 2),
+        rank: 1 / (1 + evidenceIndex),
         opens: order === 0 ? 1 : 0,
         near: nearShare(question, text, held, others),
-        follows: before > 0 && POINTS_BACK.test(text) ? before : 0,
-        concludes: question.judges ? conclusionSign(text) : 0,
+        named,
+        lists: piece.isList === true && question.wantsList ? 1 : 0,
       }
       candidates.push({ evidenceIndex, order, text, held, covered: covered + inTitle, signs })
     }
     // rows of a table do not speak of one another
-    previous = isRow ? new Set() : held
+    previous = isRow ? NONE : held
   }
   return candidates
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function without(terms: ReadonlySet<string>, held: ReadonlySet<string>): string[] {
+  const left: string[] = []
+  for (const term of terms) if (!held.has(term)) left.push(term)
+  return left
+}
+
+/** Reads a candidate. */
+export function readSigns(question: Question, { text, signs }: Candidate): ReadSigns {
+  return {
+    typed: signOf(question.type, text, question.text),
+    follows: signs.before > 0 && POINTS_BACK.test(text) ? signs.before : 0,
+    concludes: question.judges ? conclusionSign(text) : 0,
+  }
 }
 
 function heldBy(question: Question, text: string): Set<string> {
@@ -149,6 +179,7 @@ function heldBy(question: Question, text: string): Set<string> {
 }
 
 interface Matches {
+  piece: Piece
   held: ReadonlySet<string>
   /** neighbouring terms that are neighbours in the question too */
   adjacent: number
@@ -157,13 +188,13 @@ interface Matches {
   others: readonly string[]
 }
 
-function matchesOf(question: Question, text: string): Matches {
+function matchesOf(question: Question, piece: Piece): Matches {
   const held = new Set<string>()
   let adjacent = 0
   let terms = 0
   const others: string[] = []
   let previous = ''
-  forEachTerm(text, (term) => {
+  forEachTerm(piece.text, (term) => {
     terms++
     if (question.weights.has(term)) {
       held.add(term)
@@ -171,7 +202,7 @@ function matchesOf(question: Question, text: string): Matches {
     } else others.push(term)
     previous = term
   })
-  return { held, adjacent, terms, others }
+  return { piece, held, adjacent, terms, others }
 }
 
 /** Share of the question that a sentence does not hold but comes near to. */
@@ -184,11 +215,14 @@ function nearShare(
   let sum = 0
   for (const [term, weight] of weights) {
     if (held.has(term) || weight === 0) continue
-    if (term.length === 2 && UNSPACED.test(term))
-      sum += (weight * [...term].filter((character) => text.includes(character)).length) / 2
+    if (term.length === 2 && UNSPACED.test(term)) sum += (weight * charactersIn(term, text)) / 2
     else if (term.length >= FAMILY && others.some((other) => other.startsWith(term.slice(0, FAMILY)))) sum += weight
   }
   return sum / (total || 1)
+}
+
+function charactersIn(pair: string, text: string): number {
+  return (text.includes(pair.slice(0, 1)) ? 1 : 0) + (text.includes(pair.slice(1)) ? 1 : 0)
 }
 
 /** Share of the question's names that the passage mentions; all, where it has none. */

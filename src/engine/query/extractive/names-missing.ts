@@ -21,6 +21,7 @@ const JOINED_FROM = 4
 /** A word may be so many letters longer or shorter than the name it comes of. */
 const LONGEST_ENDING = 4
 const WORD = /[\p{L}\p{N}]+/gu
+const ASCII = /^[\x00-\x7f]*$/
 const LINK = /^(?:of|the|and|for|in|de|la|du|des|et|y|und|von)$/
 const CAPITAL = /^[\p{Lu}\p{N}]/u
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
@@ -102,7 +103,7 @@ function plain(text: string): string {
 }
 
 function unaccented(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '')
+  return ASCII.test(text) ? text : text.normalize('NFKD').replace(/\p{M}/gu, '')
 }
 
 function holdsWord({ text, all, joined }: MentionWords, word: string): boolean {
