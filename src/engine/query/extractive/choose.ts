@@ -21,12 +21,15 @@ const SURE = 0.65
 /** … but at most so many, and none that is less likely than this. */
 const MAX_SENTENCES = 3
 const LEAST = 0.05
-/** A sentence for what the others leave open comes this near to the best, in logits, … */
-const NEAR_BEST = 1.5
+/** Of a question of several parts, a sentence for what the best leaves open comes this near to the best, in logits, … */
+const NEAR_BEST = 3
 /** … holds this much of the question that they do not, … */
 const NEW_COVERAGE = 0.25
 /** … and with its title this much in all, or it speaks of something else. */
 const OWN_COVERAGE = 0.5
+
+/** A question that may ask for several things at once. */
+const PARTS = /[,;、，；]|(?<!\p{L})(?:and|und|sowie|et|y)(?!\p{L})|和|以及|与/u
 
 const EXACT: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
 const MENTIONED: ReadonlySet<string> = new Set(['person', 'place'])
@@ -44,8 +47,8 @@ interface Scored {
 }
 
 /**
- * The sentences to answer with, likeliest first: the best one alone where it is sure, else those next to it; then one
- * for what they leave open. Probabilities are a softmax over the candidates.
+ * The sentences to answer with, the best one first: alone where it is sure, else with those next to it; of a question of
+ * several parts, with what it leaves open before those. Probabilities are a softmax over the candidates.
  */
 export function choose(question: Question, candidates: readonly Candidate[]): Candidate[] {
   const compared = aboutItsNames(candidates)
@@ -57,8 +60,10 @@ export function choose(question: Question, candidates: readonly Candidate[]): Ca
     return { candidate, logit: sharpness * (logit + byReading(question, signs)), conclusion: signs.concludes }
   })
   const ordered = read.sort(byLogit)
-  const chosen = withoutBackground(likeliest(ordered))
-  return [...chosen, ...complements(question, ordered, chosen)]
+  const likely = withoutBackground(likeliest(ordered))
+  if (!PARTS.test(question.text)) return likely
+  const best = likely.slice(0, 1)
+  return [...new Set([...best, ...complements(question, ordered, best), ...likely])].slice(0, MAX_SENTENCES)
 }
 
 /** Passages that mention none of the question's names give way to those that do. */
