@@ -47,7 +47,7 @@ export function extractiveAnswer({ query, evidence, idf }: Asked): ExtractiveAns
 export function extractiveFollowUp({ query, evidence, idf }: Asked, { anchor, ownTerms, isShort }: FollowUp) {
   const type = answerType(query)
   if (ownTerms.length === 0) {
-    if (type === 'any' || type === 'definition') return EMPTY
+    if (UNTOLD.has(type)) return EMPTY
     const question = { ...prepare(anchor, idf), type }
     return answerOf(question, evidence, ({ text }) => holdsAnswerOf(type, text, anchor))
   }
@@ -72,6 +72,9 @@ export function closestPassage(evidence: readonly Quotable[]): AnswerSentence[] 
   }
   return []
 }
+
+/** Kinds of answer that a question without words of its own does not tell: `and what?` */
+const UNTOLD: ReadonlySet<string> = new Set(['any', 'definition', 'name', 'truth'])
 
 const EMPTY: ExtractiveAnswer = { sentences: [], text: '' }
 
