@@ -14,6 +14,7 @@ describe('names of a question that no passage mentions', () => {
     expect(missing("what were boeing's net sales?", PACKAGING)).toEqual(['boeing'])
     expect(missing('How large is the fleet of Norwegian Cruise Line?', PACKAGING)).toEqual(['Norwegian Cruise Line'])
     expect(missing('Compare the sales of Amcor and 3M', PACKAGING)).toEqual(['3M'])
+    expect(missing('What did Best Buy sell?', 'We buy at the best price. Amcor sells.')).toEqual(['Best Buy'])
     expect(missing('Who wrote "The Sea Wolf"?', PACKAGING)).toEqual(['The Sea Wolf'])
     expect(missing('Quel est le chiffre d’affaires de Renault ?', PACKAGING)).toEqual(['Renault'])
     expect(missing('Wie hoch war der Umsatz von Angela Merkel?', PACKAGING)).toEqual(['Angela Merkel'])

@@ -64,6 +64,8 @@ export interface MentionWords {
   text: string
   /** distinct words of it */
   all: ReadonlySet<string>
+  /** those that it spells with a capital somewhere */
+  capitalised: ReadonlySet<string>
   /** title and file name with their words run together */
   joined: string
   /** initials of its words in order, of capitalised words alone, link words left out */
@@ -80,6 +82,7 @@ export function wordsOf({ text, title, source = '' }: NamedPassage): MentionWord
   return {
     text: small,
     all: new Set(small.match(WORD)),
+    capitalised: new Set(inOrder.filter((word) => CAPITAL.test(word)).map((word) => word.toLowerCase())),
     joined: plain(named).replace(/[^\p{L}\p{N}]/gu, ''),
     initials: {
       all: initials.join('').toLowerCase(),
@@ -93,7 +96,11 @@ export function wordsOf({ text, title, source = '' }: NamedPassage): MentionWord
 
 /** Whether a passage mentions a name. */
 export function mentions(words: MentionWords, { name, distinctive }: QuestionName): boolean {
-  const found = distinctive.filter((word) => holdsWord(words, plain(word)))
+  // words of a longer name may be everyday ones, as `Best Buy`; a text without capitals is taken at its words
+  const asNames = distinctive.length > 1 && words.capitalised.size > 0
+  if (asNames && words.text.includes(plain(name))) return true
+  const all = asNames ? words.capitalised : words.all
+  const found = distinctive.filter((word) => holdsWord(words, all, plain(word)))
   if (found.length > 0 && 2 * found.length >= distinctive.length) return true
   return aliasHeld(words, name) || isSpelledOut(words, name) || isAbbreviated(words, name)
 }
@@ -106,7 +113,7 @@ function unaccented(text: string): string {
   return ASCII.test(text) ? text : text.normalize('NFKD').replace(/\p{M}/gu, '')
 }
 
-function holdsWord({ text, all, joined }: MentionWords, word: string): boolean {
+function holdsWord({ text, joined }: MentionWords, all: ReadonlySet<string>, word: string): boolean {
   if (all.has(word)) return true
   const letters = word.replace(/[^\p{L}\p{N}]/gu, '')
   if (letters === '' || all.has(letters)) return true
