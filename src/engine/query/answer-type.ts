@@ -94,7 +94,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
     'person',
     join(
       /\bwho(?:m|se)?\b|\bwhat is the name of the (?:person|man|woman)\b|\b(?:what|which) (?:person|man|woman|king|queen|president|emperor|author|scientist|actor|leader|minister|general)\b/,
-      /\bwe(?:r|n|m|ssen)\b(?=.*\?|\s+(?:hat|ist|war|wird|schrieb|leitet|muss|darf|kann|gründete|erfand))|\bqui\b(?=.*\?|\s+(?:est|a|sont|ont))|\bqui[eé]n(?:es)?\b/,
+      /\bwe(?:r|n|m|ssen)\b(?=.{0,200}\?|\s+(?:hat|ist|war|wird|schrieb|leitet|muss|darf|kann|gründete|erfand))|\bqui\b(?=.{0,200}\?|\s+(?:est|a|sont|ont))|\bqui[eé]n(?:es)?\b/,
       /谁|誰|哪[位些]?人|何人|哪[位名](?!次)/,
     ),
   ],

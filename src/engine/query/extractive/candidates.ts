@@ -206,23 +206,19 @@ function matchesOf(question: Question, piece: Piece): Matches {
 }
 
 /** Share of the question that a sentence does not hold but comes near to. */
-function nearShare(
-  { weights, total }: Question,
-  text: string,
-  held: ReadonlySet<string>,
-  others: readonly string[],
-): number {
+function nearShare(question: Question, text: string, held: ReadonlySet<string>, others: readonly string[]): number {
+  const { weights, total, isUnspaced } = question
+  const families = new Set(others.map((other) => other.slice(0, FAMILY)))
+  const characters: ReadonlySet<string> = isUnspaced ? new Set(text) : NONE
   let sum = 0
   for (const [term, weight] of weights) {
-    if (held.has(term) || weight === 0) continue
-    if (term.length === 2 && UNSPACED.test(term)) sum += (weight * charactersIn(term, text)) / 2
-    else if (term.length >= FAMILY && others.some((other) => other.startsWith(term.slice(0, FAMILY)))) sum += weight
+    if (held.has(term)) continue
+    if (isUnspaced && term.length === 2 && UNSPACED.test(term)) {
+      const found = (characters.has(term.slice(0, 1)) ? 1 : 0) + (characters.has(term.slice(1)) ? 1 : 0)
+      sum += (weight * found) / 2
+    } else if (term.length >= FAMILY && families.has(term.slice(0, FAMILY))) sum += weight
   }
   return sum / (total || 1)
-}
-
-function charactersIn(pair: string, text: string): number {
-  return (text.includes(pair.slice(0, 1)) ? 1 : 0) + (text.includes(pair.slice(1)) ? 1 : 0)
 }
 
 /** Share of the question's names that the passage mentions; all, where it has none. */

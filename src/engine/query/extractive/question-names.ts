@@ -28,6 +28,8 @@ const JOINS = /^(?:of|the|de|la|le|du|des|del|di|da|do|dos|van|von|der|den|&)$/u
 /** Capitalised words beside small ones; with more, capitals say nothing (a title, a heading, all in capitals). */
 const MOST_CAPITALS = 0.6
 
+/** A question that mentions more is a text of its own. */
+const MOST_NAMES = 12
 /** Words of a quoted title. */
 const LONGEST_TITLE = 6
 const HAN = /\p{Script=Han}/u
@@ -68,7 +70,7 @@ export function namesIn(question: string): QuestionName[] {
       add(names, text, false)
   }
   const seen = new Set<string>()
-  return names.filter(({ name }) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase()))
+  return names.filter(({ name }) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).slice(0, MOST_NAMES)
 }
 
 function withoutFirst(run: Token[]): Token[] {
