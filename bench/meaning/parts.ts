@@ -1,5 +1,6 @@
 import type { Figure } from '../lib/report.js'
 import { run as gate } from './gate.js'
+import * as answers from './answers.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
@@ -12,4 +13,5 @@ export interface Part {
 /** In the order in which they are run when none is named. */
 export const PARTS: readonly Part[] = [
   { name: 'gate', measures: 'which questions are refused, told the closest passages, or answered', run: gate },
+  { name: 'answers', measures: 'answers without a model: gold strings, lengths, names, conclusions', run: answers.run },
 ]

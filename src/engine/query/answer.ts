@@ -144,7 +144,9 @@ function* extractive(
   bundle: EvidenceBundle,
   { idf, permission }: Retrieved,
 ): Generator<AnswerPart> {
-  const evidence = bundle.items.map((item) => ({ text: item.text, title: String(item.metadata.title ?? '') }))
+  const evidence = bundle.items.map(({ text, metadata }) => ({
+    ...{ text, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') },
+  }))
   const asked = { query, evidence, idf }
   const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
   // the passages may be near a question though no sentence of theirs holds a word of it

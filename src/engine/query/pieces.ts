@@ -1,11 +1,15 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { isNumeric, looksLikeHeader } from '../compile/parse/tables.js'
+import { entriesAsked, segmentsOf, toldList } from './extractive/lists.js'
 
-/** What can be quoted of a passage: a sentence, or a row of a table told as `column: value` pairs. */
+/** What can be quoted of a passage: a sentence, a row of a table told as `column: value` pairs, a list or its entry. */
 export interface Piece {
   text: string
+  /** of a table or a list: its neighbours do not speak of it */
   isRow: boolean
+  /** a whole list */
+  isList?: true
 }
 
 /** Share of a block's lines that have several cells, for it to be a table. */
@@ -17,16 +21,35 @@ const CELL_CHARACTERS = 300
 const BAR = /(?<=^|\s)\|(?=\s|$)/
 const RULE = /^[\s|:+=-]+$/
 
-/** @param asked terms of the question */
-export function piecesOf(text: string, asked: ReadonlySet<string>): Piece[] {
-  return text.split(/\n[ \t]*\n/).flatMap((block): Piece[] => {
-    const rows = tableIn(block)
-    if (rows !== undefined) return rowsOf(rows, asked).map((told) => ({ text: told, isRow: true }))
-    return splitSentences(block).map(({ start, end }) => ({
-      text: block.slice(start, end).replace(/\s+/g, ' '),
-      isRow: false,
-    }))
+/**
+ * @param asked terms of the question
+ * @param wantsList whether it asks for several things, so that lists are told whole; else their entries are pieces, each
+ *   with the line before the list, as far as they hold more of the question than that line
+ */
+export function piecesOf(text: string, asked: ReadonlySet<string>, wantsList = false): Piece[] {
+  return segmentsOf(text).flatMap((segment): Piece[] => {
+    if (typeof segment === 'string') return segment.split(/\n[ \t]*\n/).flatMap((block) => blockPieces(block, asked))
+    const entries = wantsList ? [] : entriesAsked(segment, (entry) => countAsked(entry, asked))
+    if (entries.length === 0) return [{ text: toldList(segment), isRow: true, isList: true }]
+    return entries.map((entry) => ({ text: entry, isRow: true }))
   })
+}
+
+function blockPieces(block: string, asked: ReadonlySet<string>): Piece[] {
+  const rows = tableIn(block)
+  if (rows !== undefined) return rowsOf(rows, asked).map((told) => ({ text: told, isRow: true }))
+  return splitSentences(block).map(({ start, end }) => ({
+    text: block.slice(start, end).replace(/\s+/g, ' '),
+    isRow: false,
+  }))
+}
+
+function countAsked(text: string, asked: ReadonlySet<string>): number {
+  const held = new Set<string>()
+  forEachTerm(text, (term) => {
+    if (asked.has(term)) held.add(term)
+  })
+  return held.size
 }
 
 /** Cells of a block of lines that is a table, as parsers write tables and as people do in plain text. */
@@ -76,13 +99,7 @@ function rowText(cells: readonly string[], names: readonly string[] | undefined,
 
 /** The first cell, which says what the row is about, and those that the question speaks of. */
 function mostAsked<T extends { text: string }>(filled: readonly T[], asked: ReadonlySet<string>): T[] {
-  const isAsked = ({ text }: T): boolean => {
-    let held = false
-    forEachTerm(text, (term) => {
-      held ||= asked.has(term)
-    })
-    return held
-  }
+  const isAsked = ({ text }: T): boolean => countAsked(text, asked) > 0
   const [head, ...others] = filled
   const first = others.filter(isAsked)
   const chosen = new Set([...first, ...others.filter((cell) => !first.includes(cell))].slice(0, MOST_CELLS - 1))

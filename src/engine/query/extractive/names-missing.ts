@@ -1,0 +1,166 @@
+import { namesIn, type QuestionName } from './question-names.js'
+
+/** A passage with everything that may name what it is about. */
+export interface NamedPassage {
+  text: string
+  /** title of its document and its headings */
+  title: string
+  /** name of its file, or whatever else names its document */
+  source?: string
+}
+
+/** Shorter words are compared whole: of four letters the first two say nothing. */
+const INFLECTED_FROM = 5
+/** What inflection and derivation change at the end: `Italy`, `Italian`; `Москва`, `в Москве`. */
+const ENDING = 2
+/** Words of so many letters may differ in one; in a swap, those of four. */
+const MISSPELLED_FROM = 6
+const SWAPPED_FROM = 4
+/** Shorter names are not looked for in words that were run together. */
+const JOINED_FROM = 4
+/** A word may be so many letters longer or shorter than the name it comes of. */
+const LONGEST_ENDING = 4
+const WORD = /[\p{L}\p{N}]+/gu
+const ASCII = /^[\x00-\x7f]*$/
+const LINK = /^(?:of|the|and|for|in|de|la|du|des|et|y|und|von)$/
+const CAPITAL = /^[\p{Lu}\p{N}]/u
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+
+/** The same in other words; each may stand for each. */
+const ALIASES: readonly (readonly string[])[] = [
+  ['us', 'usa', 'u.s.', 'u.s.a.', 'united states', 'america', 'american', 'americans'],
+  ['uk', 'u.k.', 'united kingdom', 'great britain', 'britain', 'british', 'england', 'english'],
+  ['eu', 'european union', 'europe', 'european'],
+  ['wwi', 'world war i', 'first world war', 'great war', '1914'],
+  ['wwii', 'ww-ii', 'ww2', 'world war ii', 'second world war', '1939', '1945'],
+  ['france', 'french'],
+  ['spain', 'spanish', 'spaniards'],
+  ['netherlands', 'dutch', 'holland'],
+  ['greece', 'greek', 'greeks'],
+  ['wales', 'welsh'],
+  ['ireland', 'irish'],
+  ['switzerland', 'swiss'],
+  ['denmark', 'danish', 'danes'],
+  ['poland', 'polish', 'poles'],
+  ['turkey', 'turkish', 'turks'],
+  ['christ', 'christian', 'christianity', 'christians'],
+]
+
+/**
+ * Names of a question that none of the passages mentions, in its text, its headings, its document's title or file, as
+ * the question spells them: a passage on Amcor says nothing of Boeing. A name counts as mentioned where half of its
+ * telling words are, inflected, run together (`ULTABEAUTY`), abbreviated or spelled out (`J&J`); in doubt it is.
+ */
+export function namesMissing(question: string, passages: readonly NamedPassage[]): string[] {
+  const names = namesIn(question)
+  if (names.length === 0 || passages.length === 0) return []
+  const held = passages.map(wordsOf)
+  return names.filter((name) => !held.some((words) => mentions(words, name))).map(({ name }) => name)
+}
+
+/** What of a passage names are looked up in. */
+export interface MentionWords {
+  /** small letters without accents */
+  text: string
+  /** distinct words of it */
+  all: ReadonlySet<string>
+  /** those that it spells with a capital somewhere */
+  capitalised: ReadonlySet<string>
+  /** title and file name with their words run together */
+  joined: string
+  /** initials of its words in order, of capitalised words alone, link words left out */
+  initials: { all: string; capital: string }
+}
+
+/** Prepares a passage for `mentions`. */
+export function wordsOf({ text, title, source = '' }: NamedPassage): MentionWords {
+  const named = `${source}\n${title}`
+  const folded = unaccented(`${named}\n${text}`)
+  const inOrder = (folded.match(WORD) ?? []).filter((word) => !LINK.test(word))
+  const initials = inOrder.map((word) => word.slice(0, 1))
+  const small = folded.toLowerCase()
+  return {
+    text: small,
+    all: new Set(small.match(WORD)),
+    capitalised: new Set(inOrder.filter((word) => CAPITAL.test(word)).map((word) => word.toLowerCase())),
+    joined: plain(named).replace(/[^\p{L}\p{N}]/gu, ''),
+    initials: {
+      all: initials.join('').toLowerCase(),
+      capital: initials
+        .filter((letter) => CAPITAL.test(letter))
+        .join('')
+        .toLowerCase(),
+    },
+  }
+}
+
+/** Whether a passage mentions a name. */
+export function mentions(words: MentionWords, { name, distinctive }: QuestionName): boolean {
+  // words of a longer name may be everyday ones, as `Best Buy`; a text without capitals is taken at its words
+  const asNames = distinctive.length > 1 && words.capitalised.size > 0
+  if (asNames && words.text.includes(plain(name))) return true
+  const all = asNames ? words.capitalised : words.all
+  const found = distinctive.filter((word) => holdsWord(words, all, plain(word)))
+  if (found.length > 0 && 2 * found.length >= distinctive.length) return true
+  return aliasHeld(words, name) || isSpelledOut(words, name) || isAbbreviated(words, name)
+}
+
+function plain(text: string): string {
+  return unaccented(text).toLowerCase()
+}
+
+function unaccented(text: string): string {
+  return ASCII.test(text) ? text : text.normalize('NFKD').replace(/\p{M}/gu, '')
+}
+
+function holdsWord({ text, joined }: MentionWords, all: ReadonlySet<string>, word: string): boolean {
+  if (all.has(word)) return true
+  const letters = word.replace(/[^\p{L}\p{N}]/gu, '')
+  if (letters === '' || all.has(letters)) return true
+  // its own marks inside, or a script without spaces
+  if ((letters !== word || UNSPACED.test(word)) && text.includes(word)) return true
+  if (letters.length >= JOINED_FROM && joined.includes(letters)) return true
+  if (all.has(`${letters}s`)) return true
+  if (letters.length < SWAPPED_FROM) return false
+  const stem = letters.slice(0, Math.max(INFLECTED_FROM - 1, letters.length - ENDING))
+  for (const other of all) {
+    if (Math.abs(other.length - letters.length) > LONGEST_ENDING) continue
+    if (letters.length >= INFLECTED_FROM && other.startsWith(stem)) return true
+    if (isMisspelling(letters, other)) return true
+  }
+  return false
+}
+
+/** Whether two words begin alike and differ in one letter: another, one more, one less, or two neighbours swapped. */
+function isMisspelling(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1 || a[0] !== b[0]) return false
+  let start = 1
+  while (start < a.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  const left = Math.max(a.length, b.length) - start - end
+  // one letter more makes another word of a short one: `being`, `Boeing`
+  if (left <= 1) return start > 1 && a.length >= MISSPELLED_FROM
+  return left === 2 && a.length === b.length && a[start] === b[start + 1] && a[start + 1] === b[start]
+}
+
+function aliasHeld({ all, text }: MentionWords, name: string): boolean {
+  const key = plain(name)
+  const aliases = ALIASES.find((group) => group.includes(key))
+  return aliases?.some((alias) => all.has(alias) || (/[ .]/.test(alias) && text.includes(alias))) ?? false
+}
+
+/** Whether the letters of an abbreviation begin words that follow each other: `IBM`, `J&J`; of two letters, names. */
+function isSpelledOut({ initials }: MentionWords, name: string): boolean {
+  if (!/^\p{Lu}[\p{Lu}&.]{1,6}s?$/u.test(name)) return false
+  const letters = plain(name.replace(/s$/u, '')).replace(/\P{L}/gu, '')
+  return (letters.length > 2 ? initials.all : initials.capital).includes(letters)
+}
+
+/** Whether the initials of a name of several words stand for it: `Johnson & Johnson` as `J&J`. */
+function isAbbreviated({ all, text }: MentionWords, name: string): boolean {
+  const words = (name.match(WORD) ?? []).filter((word) => CAPITAL.test(word))
+  if (words.length < 2) return false
+  const initials = words.map((word) => plain(word).slice(0, 1))
+  return all.has(initials.join('')) || (words.length === 2 && text.includes(initials.join('&')))
+}

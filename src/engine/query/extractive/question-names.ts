@@ -1,0 +1,177 @@
+import { COMMON_ACRONYMS, FIRST_WORDS, GENERIC_WORDS, NOT_POSSESSORS } from './name-words.js'
+
+/** A name in a question, as it is spelled there, and the words of it that tell it from others. */
+export interface QuestionName {
+  name: string
+  /** as spelled; never empty */
+  distinctive: string[]
+}
+
+const QUOTED = /["“„«]([^"“”„«»]{2,60})["”“»]|《([^《》]{1,40})》|「([^「」]{2,40})」/gu
+/** A word with its inner points, hyphens and ampersands: `AT&T`, `Rolls-Royce`, `U.S.`, `3M`; none of Han beside it. */
+const LETTER = String.raw`(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[\p{L}\p{M}\p{N}]`
+const WORD = new RegExp(String.raw`(?:${LETTER})+(?:[&.\-–'’](?:${LETTER})+)*\.?`, 'gu')
+/** Both sides of the point of a transliterated name, of which two characters each tell it. */
+const HAN_NAME = /(\p{Script=Han}{2})[·・•](\p{Script=Han}{2})/gu
+/** `'s`, and what Turkish and others put after the apostrophe of a name. */
+const SUFFIX = /['’]\p{Ll}{1,4}$|['’]$/u
+const CAPITAL = /^\p{Lu}/u
+const ACRONYM = /^(?=.*\p{Lu}.*\p{Lu})[\p{Lu}\p{N}&.-]{2,8}s?$/u
+/** Capitals or digits inside of a word: `iPhone`, `3M`, `PostgreSQL`, `KB-77`. */
+const MIXED = /^(?:\p{N}+\p{Lu}\p{L}*|\p{L}*\p{Ll}\p{Lu}\p{L}*|\p{Lu}[\p{L}-]*-?\p{N}+)$/u
+/** Fiscal years, quarters and the like are times. */
+const TIME = /^(?:(?:FY|CY|Q|H)['’]?\d{1,4}(?:[A-Z]{1,2}\d{2,4})?|[IVX]{1,5}|\d+(?:st|nd|rd|th|s)?)$/iu
+const GERMAN =
+  /(?:^|\s)(?:wie|wer|wem|wen|wann|wo|welche[rsmn]?|warum|wieso|wieviele?|der|das|und|ist|sind|eine?[rmns]?|dem|des|im|vom|zum|zur|von|zu|hat|haben|wird|werden|wurden?|gibt|kann|auf|für|mit|nicht|bei|aus|über)(?=[\s?.,!]|$)/giu
+/** Joined by these words, capitalised words are one name: `Bank of England`. */
+const JOINS = /^(?:of|the|de|la|le|du|des|del|di|da|do|dos|van|von|der|den|&)$/u
+/** Capitalised words beside small ones; with more, capitals say nothing (a title, a heading, all in capitals). */
+const MOST_CAPITALS = 0.6
+
+/** A question that mentions more is a text of its own. */
+const MOST_NAMES = 12
+/** Words of a quoted title. */
+const LONGEST_TITLE = 6
+const HAN = /\p{Script=Han}/u
+/** A question, by its mark or its words; a claim mentions what a passage may well call otherwise. */
+const ASKS =
+  /[?？؟]|^\s*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|can|could|should|will|compare|list|name|give|tell|explain|describe|show|find|calculate)\b/iu
+
+interface Token {
+  text: string
+  at: number
+  end: number
+  isFirst: boolean
+}
+
+/**
+ * Names that a question mentions: quoted titles, words with capitals or digits inside, runs of capitalised words, what
+ * stands in the possessive, Chinese transliterations. A capital alone at the beginning of a sentence makes no name, nor
+ * does one in German, where all nouns have it. In doubt a word is no name.
+ */
+export function namesIn(question: string): QuestionName[] {
+  const names: QuestionName[] = []
+  for (const match of question.matchAll(QUOTED)) add(names, match[1] ?? match[2] ?? match[3] ?? '', true)
+  for (const [name, ...sides] of question.matchAll(HAN_NAME)) names.push({ name, distinctive: sides })
+  const rest = question.replace(QUOTED, (found) => ' '.repeat(found.length))
+  const tokens = tokensOf(rest)
+  const isTelling = capitalsTell(tokens)
+  const isGerman = (rest.match(GERMAN)?.length ?? 0) > 0
+  const asks = ASKS.test(question)
+  // Chinese has words of its own for most abbreviations
+  const codesTell = asks && !HAN.test(question)
+  for (const found of runsOf(rest, tokens, isTelling, !isGerman)) {
+    // a claim begins with any word
+    const run = !asks && found[0]?.isFirst === true ? withoutFirst(found) : found
+    const [only] = run
+    if (only === undefined) continue
+    const text = rest.slice(only.at, run.at(-1)?.end).replace(SUFFIX, '')
+    if (run.length > 1 || (isNameAlone(rest, only, isTelling, isGerman) && (codesTell || !isCode(only))))
+      add(names, text, false)
+  }
+  const seen = new Set<string>()
+  return names.filter(({ name }) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).slice(0, MOST_NAMES)
+}
+
+function withoutFirst(run: Token[]): Token[] {
+  const next = run.findIndex(({ text }, place) => place > 0 && !JOINS.test(text))
+  return next < 0 ? run : run.slice(next)
+}
+
+function tokensOf(text: string): Token[] {
+  let end = -1
+  return [...text.matchAll(WORD)].map((match) => {
+    const at = match.index
+    const isFirst = end < 0 || /[.!?:\n]/u.test(text.slice(end - 1, at)) === true
+    // a full stop belongs to a word with others inside, as in `U.S.`
+    const word = /\.\p{L}/u.test(match[0]) ? match[0] : match[0].replace(/\.$/u, '')
+    end = at + match[0].length
+    return { text: word, at, end: at + word.length, isFirst }
+  })
+}
+
+function capitalsTell(tokens: readonly Token[]): boolean {
+  const inner = tokens.filter(({ text, isFirst }) => !isFirst && /^\p{L}{2}/u.test(text))
+  const capitalised = inner.filter(({ text }) => CAPITAL.test(text)).length
+  return inner.length < 4 || capitalised < MOST_CAPITALS * inner.length
+}
+
+/** Tokens that stand together as a name does. @param canJoin whether link words do; of German nouns they join any two */
+function runsOf(text: string, tokens: readonly Token[], isTelling: boolean, canJoin: boolean): Token[][] {
+  const runs: Token[][] = []
+  let run: Token[] = []
+  const close = (): void => {
+    while (run.length > 0 && JOINS.test(run.at(-1)?.text ?? '')) run.pop()
+    if (run.length > 0) runs.push(run)
+    run = []
+  }
+  for (const [place, token] of tokens.entries()) {
+    const before = tokens[place - 1]
+    const isApart = before !== undefined && !/^\s(?:&\s)?$/u.test(text.slice(before.end, token.at))
+    // a possessive ends a name: what follows belongs to it
+    if (isApart || token.isFirst || (before !== undefined && SUFFIX.test(before.text))) close()
+    const canBegin = isNameWord(token, isTelling) && !(token.isFirst && FIRST_WORDS.has(token.text.toLowerCase()))
+    const joins = canJoin && run.length > 0 && JOINS.test(token.text) && isNameWord(tokens[place + 1], isTelling)
+    if (canBegin || joins || isPossessor(token, tokens[place - 1])) run.push(token)
+    else close()
+  }
+  close()
+  return runs
+}
+
+function isNameWord(token: Token | undefined, isTelling: boolean): boolean {
+  if (token === undefined) return false
+  const word = token.text.replace(SUFFIX, '')
+  if (TIME.test(word)) return false
+  return (isTelling && CAPITAL.test(word) && !isCommonCapital(word)) || (isTelling && MIXED.test(word))
+}
+
+/** A word of small letters in the possessive is a name where no article makes it a noun: `boeing's margin`. */
+function isPossessor({ text }: Token, before: Token | undefined): boolean {
+  if (!/^\p{Ll}{4,}['’]s$/u.test(text)) return false
+  const word = text.replace(SUFFIX, '')
+  if (NOT_POSSESSORS.has(word) || GENERIC_WORDS.has(word)) return false
+  return before !== undefined && FIRST_WORDS.has(before.text.toLowerCase()) && !DETERMINER.test(before.text)
+}
+
+function isCode({ text }: Token): boolean {
+  const word = text.replace(SUFFIX, '')
+  return MIXED.test(word) || ACRONYM.test(word)
+}
+
+function isNameAlone(text: string, token: Token, isTelling: boolean, isGerman: boolean): boolean {
+  const word = token.text.replace(SUFFIX, '')
+  if (MIXED.test(word)) return true
+  if (ACRONYM.test(word)) return isTelling && !COMMON_ACRONYMS.has(word.replace(/\./g, '').replace(/s$/u, ''))
+  if (SUFFIX.test(token.text) || /^['’]s\b/u.test(text.slice(token.end))) return true
+  return !token.isFirst && !isGerman && [...word].length > 2
+}
+
+function isCommonCapital(word: string): boolean {
+  const plain = word.toLowerCase()
+  return plain === 'i' || MONTHS_AND_DAYS.test(plain)
+}
+
+const DETERMINER =
+  /^(?:the|a|an|my|your|our|their|his|her|its|each|every|all|both|one|this|that|these|those|some|any|no)$/iu
+const MONTHS_AND_DAYS =
+  /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)$/u
+
+function add(names: QuestionName[], name: string, isQuoted: boolean): void {
+  if (isQuoted && HAN.test(name)) names.push({ name, distinctive: [name] })
+  // of `French-language` the capitalised half is the name
+  const words = (name.match(WORD) ?? []).flatMap((word) => {
+    const whole = word.replace(SUFFIX, '').replace(/\.$/u, '')
+    return /^\p{Lu}[^-–]*[-–]\p{Ll}/u.test(whole) ? whole.split(/[-–]/u).slice(0, 1) : [whole]
+  })
+  const telling = words.filter((word) => isTellingWord(word))
+  // a name of generic words alone is told by nothing; a longer quotation is a sentence
+  if (telling.length === 0 || (isQuoted && words.length > LONGEST_TITLE)) return
+  names.push({ name, distinctive: telling })
+}
+
+function isTellingWord(word: string): boolean {
+  const plain = word.toLowerCase()
+  if (JOINS.test(plain) || TIME.test(word)) return false
+  return plain.length > 1 && !GENERIC_WORDS.has(plain) && !FIRST_WORDS.has(plain)
+}
