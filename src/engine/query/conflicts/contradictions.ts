@@ -1,0 +1,145 @@
+import { forEachTerm } from '../../../lib/text/analyze.js'
+import { splitSentences } from '../../../lib/text/sentences.js'
+import { type AskedOf, type Relation, relationOf } from './compare.js'
+import { readStatements, type Statement, vocabulary } from './statements.js'
+import { ofUnspaced } from './unspaced.js'
+
+export interface Contradiction {
+  /** places of the two items in the list given */
+  item: number
+  other: number
+  reason: string
+  /** the sentences that contradict each other */
+  says: [string, string]
+}
+
+/** Two items that differ, but in different things, or one after the other. */
+export interface Difference extends Contradiction {
+  kind: 'newer' | 'other'
+}
+
+export interface Compared {
+  title: string
+  text: string
+  /** which document it is of; items of one document are not compared */
+  document?: string
+}
+
+export interface Findings {
+  conflicts: Contradiction[]
+  differences: Difference[]
+}
+
+/** Share of the question that a sentence must hold with its title to be worth reading. */
+const CONCERNS = 0.5
+/** Sentences of an item that are read: those which hold most of the question. */
+const SENTENCES = 3
+const ASKS_WHEN =
+  /\bwhen\b|\b(?:what|which) (?:year|date|day|month)\b|\bhow long ago\b|\bdeadline\b|\bwann\b|哪一?年|何时|何時|什么时候|什麼時候/iu
+
+/**
+ * Which items contradict each other in what is asked: their sentences that speak of it are read as statements, and those
+ * of different documents compared. What differs in time, place, version or the like is told apart.
+ *
+ * @param terms of the question, weighed by `idf`
+ */
+export function contradictions(
+  query: string,
+  terms: readonly string[],
+  idf: (term: string) => number,
+  items: readonly Compared[],
+): Findings {
+  const findings: Findings = { conflicts: [], differences: [] }
+  if (items.length < 2) return findings
+  const { concept } = vocabulary()
+  const weights = new Map(terms.map((term) => [concept(term), Math.max(0.1, idf(term))]))
+  const asked: AskedOf = { concepts: new Set(weights.keys()), asksWhen: ASKS_WHEN.test(query) }
+  const read = items.map((item) => readItem(item, weights))
+  for (const [item, one] of read.entries())
+    for (let other = item + 1; other < read.length; other++) {
+      const two = read[other]
+      if (two === undefined || (items[item]?.document !== undefined && items[item]?.document === items[other]?.document))
+        continue
+      const found = compareItems(one, two, asked)
+      if (found === undefined) continue
+      const { relation, says } = found
+      const pair = { item, other, says }
+      if (relation.kind === 'conflict') findings.conflicts.push({ ...pair, reason: relation.reason })
+      else findings.differences.push({ ...pair, kind: relation.kind, reason: relation.reason })
+    }
+  return findings
+}
+
+interface ReadItem {
+  statements: Statement[]
+  /** sentences without spaces between words, which are compared as they stand */
+  unspaced: string[]
+  title: ReadonlySet<string>
+  titleWords: string[]
+}
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
+const BEGINS_WITH_PRONOUN = /^(?:it|they|this|these|he|she|er|sie|es)\b/iu
+
+function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number>): ReadItem {
+  const { concept } = vocabulary()
+  const titled = new Set<string>()
+  forEachTerm(title, (term) => titled.add(concept(term)))
+  let total = 0
+  for (const weight of weights.values()) total += weight
+  const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end))
+  let previous = new Set<string>()
+  const held = sentences.map((sentence) => {
+    const seen = new Set<string>()
+    forEachTerm(sentence, (term) => seen.add(concept(term)))
+    // what it speaks of may be said in the sentence before
+    const before = BEGINS_WITH_PRONOUN.test(sentence) ? previous : undefined
+    let within = 0
+    let inAll = 0
+    for (const [term, weight] of weights) {
+      if (seen.has(term)) within += weight
+      if (seen.has(term) || titled.has(term) || before?.has(term) === true) inAll += weight
+    }
+    previous = seen
+    return inAll >= CONCERNS * total ? within : 0
+  })
+  const least = [...held].sort((a, b) => b - a)[SENTENCES - 1] ?? 0
+  const isWanted = held.map((weight) => weight > 0 && weight >= least)
+  return {
+    statements: readStatements(sentences, isWanted),
+    unspaced: sentences.filter((sentence, place) => isWanted[place] === true && UNSPACED.test(sentence)),
+    title: titled,
+    titleWords: title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
+  }
+}
+
+/** The first contradiction of two items; where there is none, the first difference. */
+function compareItems(
+  one: ReadItem,
+  two: ReadItem,
+  asked: AskedOf,
+): { relation: Relation; says: [string, string] } | undefined {
+  let difference: { relation: Relation; says: [string, string] } | undefined
+  const titles = [one.title, two.title] as const
+  for (const left of one.statements)
+    for (const right of two.statements) {
+      const relation = relationOf(left, right, { asked, titles })
+      if (relation === undefined) continue
+      const found = { relation, says: [left.sentence, right.sentence] satisfies [string, string] }
+      if (relation.kind !== 'conflict') difference ??= found
+      else if (!areParallel(one.titleWords, two.titleWords)) return found
+      else difference ??= { ...found, relation: { kind: 'other', reason: 'documents of the same kind on different things' } }
+    }
+  for (const left of one.unspaced)
+    for (const right of two.unspaced) {
+      const relation = ofUnspaced(left, right)
+      if (relation !== undefined) return { relation, says: [left, right] }
+    }
+  return difference
+}
+
+/** `Manual of Atlas` and `Manual of Borealis`: the same title but for a word. */
+function areParallel(one: readonly string[], two: readonly string[]): boolean {
+  if (one.length < 2 || one.length !== two.length) return false
+  return one.filter((word, place) => word !== two[place]).length === 1
+}
