@@ -22,7 +22,8 @@ const PRECISION_BAR = 0.85
 const CONSIDERED = 5
 /** Own questions asked of each shared set, over whose passages no alarm is expected. */
 const QUESTIONS = 300
-const VERBOSE = process.env.SHOW !== undefined
+/** Labels of the sets whose wrong ones are printed, parted by commas: those that are tuned on. */
+const SHOWN = (process.env.SHOW ?? '').split(',')
 
 function readPairs(name: string): Pair[] {
   return readFileSync(join(DATA, name), 'utf8')
@@ -39,7 +40,7 @@ function measure(label: string, pairs: readonly Pair[], finds: (pair: Pair) => s
     if (reason !== undefined && pair.conflict) hits++
     if (reason === undefined && pair.conflict) misses++
     if (reason !== undefined && !pair.conflict) alarms++
-    if (VERBOSE && (reason !== undefined) !== pair.conflict)
+    if (SHOWN.includes(label) && (reason !== undefined) !== pair.conflict)
       process.stdout.write(`${label} ${pair.conflict ? 'MISSED' : 'FALSE'} [${pair.kind}] ${pair.question} | ${pair.one} | ${pair.other} | ${reason ?? ''}\n`)
   }
   const note = `${hits} of ${hits + misses} found, ${alarms} false of ${pairs.length - hits - misses}`
@@ -97,7 +98,7 @@ function overTexts(): Figure[] {
     for (const { text } of asked) {
       const found = ask(space, text)
       if (found.length > 0) alarms++
-      if (VERBOSE) for (const { reason, says } of found) process.stdout.write(`${name}: ${text} | ${reason}\n   ${says.join('\n   ')}\n`)
+      if (SHOWN.includes('texts')) for (const { reason, says } of found) process.stdout.write(`${name}: ${text} | ${reason}\n   ${says.join('\n   ')}\n`)
     }
     return { name: `${name}: alarms per 100 own questions`, value: (100 * alarms) / asked.length, unit: '', note: `n=${asked.length}` }
   })
@@ -108,6 +109,7 @@ export async function run(): Promise<Figure[]> {
   const tuned = pairs.filter((_, place) => place % 2 === 0)
   const reported = pairs.filter((_, place) => place % 2 === 1)
   return [
+    ...measure('tuned prose', readPairs('contradictions-prose.jsonl'), alone, false),
     ...measure('tuned half', tuned, alone, false),
     ...measure('reported half', reported, alone, true),
     ...measure('all in one space', pairs, inSpace(spaceOf(pairs), pairs), false),

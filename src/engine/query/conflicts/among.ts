@@ -10,7 +10,7 @@ export interface ComparedItem extends Compared {
 }
 
 /** A contradicting item must come this near to the best score, … */
-const COMPARABLE = 0.8
+const COMPARABLE = 0.3
 /** … or answer by itself with this confidence. */
 const ANSWERS_FROM = 0.5
 

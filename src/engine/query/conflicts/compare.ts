@@ -1,7 +1,7 @@
 import { apart, type Moment } from './dates.js'
 import { exclude, type Quantity } from './quantities.js'
 import { type OtherFact, otherScope } from './scope.js'
-import { type Statement, vocabulary, type Word } from './statements.js'
+import { type Statement, stemOf, vocabulary, type Word } from './statements.js'
 import { MONEY } from './units.js'
 
 /** What two statements are to each other. */
@@ -99,15 +99,22 @@ function otherSubject({ own: [a, b] }: Pair, except?: ReadonlySet<Word>): boolea
   return bySubject || (a.some(isNamed) && b.some(isNamed))
 }
 
-function isVerbal({ shown }: Word): boolean {
-  return vocabulary().isVerb(shown.toLowerCase())
+/** Each adds a thing of its own: allowed in one place, forbidden in another. */
+function otherThing({ own, shared }: Pair): boolean {
+  const [a = 0, b = 0] = own.map((words) => words.filter((word) => !isVerbal(word)).length)
+  return Math.min(a, b) > 0 && Math.min(a, b) >= shared.size / 2
+}
+
+function isVerbal({ shown, isName }: Word): boolean {
+  return !isName && vocabulary().isVerb(shown.toLowerCase())
 }
 
 function otherMeasure({ own: [a, b] }: Pair): boolean {
-  const { measures, once } = vocabulary()
+  const { measures, once, lastDay } = vocabulary()
   const differ = (set: ReadonlySet<string>): boolean =>
     a.some(({ concept }) => set.has(concept)) && b.some(({ concept }) => set.has(concept))
-  return differ(measures) || differ(once)
+  const isLastDay = [...a, ...b].every(({ concept }) => !once.has(concept) || lastDay.has(concept))
+  return differ(measures) || (differ(once) && !isLastDay)
 }
 
 function byNumber(pair: Pair): Found | undefined {
@@ -135,8 +142,13 @@ function byNumber(pair: Pair): Found | undefined {
 
 /** The same is counted, or one does not say what, and the other speaks of it. */
 function countsTheSame({ one, two }: Pair, left: Quantity, right: Quantity): boolean {
-  if (left.measure !== 'count' || left.counted === right.counted) return true
-  const speaks = (statement: Statement, counted: string): boolean => counted === '' || statement.concepts.has(counted)
+  if (left.measure !== 'count') return true
+  const { concept } = vocabulary()
+  const people = concept('peopl')
+  if (left.counted === right.counted && left.counted !== '') return true
+  // a bare number may count anything, unless it is the only one
+  if ([one, two].some(({ quantities }) => quantities.filter(({ measure }) => measure === 'count').length > 1)) return false
+  const speaks = (statement: Statement, counted: string): boolean => counted === '' || counted === people || statement.concepts.has(counted)
   return speaks(two, left.counted) && speaks(one, right.counted)
 }
 
@@ -146,7 +158,7 @@ function byScale(pair: Pair): Found | undefined {
   for (const [scale, left] of one.ends) {
     const right = two.ends.get(scale)
     if (right === undefined || right.end === left.end || (left.isSubject && right.isSubject)) continue
-    if (!isSameFact(pair, undefined, 0.5)) continue
+    if (!isSameFact(pair, undefined, 0.5) || otherThing(pair)) continue
     const values = [left.shown.toLowerCase(), right.shown.toLowerCase()]
     const kind = left.shown.toLowerCase() === right.shown.toLowerCase() ? 'negation' : 'opposites'
     return { by: 'scale', reason: kind === 'negation' ? kind : `${kind}: ${left.shown} and ${right.shown}`, values }
@@ -219,7 +231,8 @@ function byName(pair: Pair): Found | undefined {
   const rest = own.map((words) => words.filter((word) => !values.has(word) && !isVerbal(word)))
   if (Math.min(...rest.map((words) => words.length)) > 0) return undefined
   if (!isSameFact(pair, values)) return undefined
-  if ([...pair.shared].some((concept) => sharedDoing.has(concept)) || !excludesOthers(pair, a, b)) return undefined
+  const doing = [...pair.shared, stemOf(one.verb), stemOf(two.verb)]
+  if (doing.some((concept) => sharedDoing.has(concept)) || !excludesOthers(pair, a, b)) return undefined
   const [left, right] = [a, b].map(({ words }) => words.map(({ shown }) => shown).join(' '))
   return {
     ...{ by: 'name', values: [...values].map(({ shown }) => shown.toLowerCase()) },
@@ -240,7 +253,9 @@ function slotOf(own: readonly Word[]): Slot | undefined {
   const [first] = words
   const last = words.at(-1)
   if (first === undefined || last === undefined || words.length > LONGEST_NAME) return undefined
-  if (last.place - first.place > LONGEST_NAME + 1) return undefined
+  // names with another word between them are two names
+  if (words.some(({ place }, at) => place - (words[at - 1]?.place ?? place) > 2)) return undefined
+  if (words.some(({ isSubject }) => isSubject !== first.isSubject)) return undefined
   return { words, isNamed: names.length > 0, isSubject: words.every(({ isSubject }) => isSubject) }
 }
 
@@ -277,7 +292,7 @@ function followsBy({ sentence }: Statement, { words }: Slot): boolean {
 function isPlace({ sentence }: Statement, { words }: Slot): boolean {
   const [first] = words
   const before = sentence.slice(0, Math.max(0, sentence.indexOf(first?.shown ?? '')))
-  return /\b(?:based|hosted|located|stored|held|headquartered|resides?|lives?|liegt|gespeichert|(?:is|are|was|were) (?:now )?)\s?(?:in|at)(?: \p{Ll}+){0,2}\s*$/iu.test(before)
+  return /\b(?:based|hosted|located|stored|held|headquartered|written|made|built|resides?|lives?|liegt|gespeichert|(?:is|are|was|were) (?:now )?)\s?(?:in|at|of|from|on|with)(?: \p{Ll}+){0,2}\s*$/iu.test(before)
 }
 
 const BROAD =

@@ -43,6 +43,7 @@ const CATEGORIES: readonly (readonly [string, RegExp])[] = [
     'audience',
     /\b(adults?|children|child|kids|infants?|toddlers?|seniors?|pensioners?|students?|pupils|trainees?|apprentices|beginners?|women|men|girls|boys|teenagers|pregnant|managers|contractors|freelancers|volunteers|tourists|non-?members|visitors|residents|minors|(?:under|over) \d{1,2}|kinder|erwachsene|studierende|rentner|cats?|dogs?|horses?|birds?)\b/giu,
   ],
+  ['age', /\b((?:under|over|aged|below|above|unter|über) \d{1,2})(?! ?(?:%|[a-z]{1,2}\b|per|euro|days|hours|minutes|months|weeks|metres|meters|people|degrees))\b/giu],
   ['platform', /\b(ios|android|windows|linux|macos|mac|desktop|mobile|web|browser|tablet|phone)\b/giu],
   [
     'time of use',
@@ -71,7 +72,7 @@ export function scopeOf(text: string): Scope {
     for (const match of text.matchAll(pattern)) {
       const word = match.slice(1).find((group) => group !== undefined)
       // `us` is a pronoun
-      if (word !== undefined && word !== 'us') said.add(word.toLowerCase().replace(/(?<=\p{L}{3})s$/u, ''))
+      if (word !== undefined && word !== 'us') said.add(word.toLowerCase().replace(' ', '-').replace(/(?<=\p{L}{3})s$/u, ''))
     }
     if (said.size > 0) parts.set(category, [...said].sort().join(' '))
   }
@@ -85,7 +86,10 @@ export function scopeOf(text: string): Scope {
 }
 
 /** On one side alone these already narrow a statement. */
-const NARROWING = new Set(['plan', 'version', 'environment', 'time of use', 'platform'])
+const NARROWING = new Set(['age', 'plan', 'version', 'environment', 'time of use', 'platform'])
+
+/** What may itself be what two statements disagree in. */
+const DISPUTED = new Set(['region', 'which one', 'audience'])
 
 export interface OtherFact {
   /** `newer`: one takes the place of the other */
@@ -110,8 +114,9 @@ export function otherScope(
   if (one.isPast !== two.isPast) return { kind: 'newer', reason: 'of an earlier time' }
   if (one.isNewer !== two.isNewer) return { kind: 'newer', reason: 'takes the place of the other' }
   for (const [category] of CATEGORIES) {
-    const a = words(one.parts.get(category), isValue)
-    const b = words(two.parts.get(category), isValue)
+    const leavesOut = DISPUTED.has(category) ? isValue : (): boolean => false
+    const a = words(one.parts.get(category), leavesOut)
+    const b = words(two.parts.get(category), leavesOut)
     if (a.length === 0 && b.length === 0) continue
     if (a.length > 0 && b.length > 0) {
       if (a.some((word) => b.includes(word))) continue

@@ -37,6 +37,7 @@ export interface Statement {
   isGerman: boolean
   /** tokens before the verb; undefined where no verb was found */
   verbAt: number | undefined
+  verb: string
 }
 
 let known: Vocabulary | undefined
@@ -162,6 +163,9 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
   const isGerman = (text.match(GERMAN) ?? []).length >= 2
   const { concept, isVerb, general, opposite } = vocabulary()
   const taken = tokens.map(() => false)
+  for (const [place, token] of tokens.entries())
+    if (/^\d+\.\d+$/.test(token) && isNamed(shown, place - 1) && unitOf(tokens[place + 1] ?? '') === undefined)
+      taken[place] = true
   const isContent = (word: string): boolean =>
     /^\p{L}/u.test(word) &&
     !QUERY_STOP_WORDS.has(word) &&
@@ -187,8 +191,8 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
     const scale = opposite(stem)
     if (scale !== undefined && !ends.has(scale.scale))
       ends.set(scale.scale, { end: isDenied ? turned(scale.end) : scale.end, shown: shown[place] ?? '', isSubject })
-    if (general.has(stem) && scale === undefined) continue
     const isName = !isGerman && isNamed(shown, place)
+    if (general.has(stem) && scale === undefined && !isName) continue
     const word = { concept: concept(stem), stem, shown: shown[place] ?? '', isName, isSubject, isDenied, place }
     if (isDenied && denied === undefined) denied = word.concept
     words.push(word)
@@ -197,6 +201,7 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
   const statement: Statement = {
     ...{ sentence, words, concepts: new Set(words.map((word) => word.concept)), quantities, moments, ends, denied },
     ...{ isNever: tokens.includes('never'), scope: scopeOf(text), isGerman, verbAt },
+    verb: tokens[verbAt ?? -1] ?? '',
   }
   return { statement, subject: verbAt === undefined ? '' : shown.slice(0, verbAt).join(' ') }
 }

@@ -67,7 +67,7 @@ function read(sentence: string): Read {
     const [measure, factor] = FACTORS.get(unit) ?? [unit, 1]
     amounts.set(measure, { amount: value * factor, shown })
   }
-  const bare = sentence.replace(AMOUNT, '').replace(NEGATION, '').replace(/[\s，。、！？；：]/gu, '')
+  const bare = sentence.replace(AMOUNT, '').replace(/不(?=可以|能|会|會|需要|允许)|没有|沒有|并非|並非|从未|從未|禁止|不|未/gu, '').replace(/[\s，。、！？；：]/gu, '')
   const pairs = new Set(Array.from({ length: Math.max(0, bare.length - 1) }, (_, at) => bare.slice(at, at + 2)))
   return { pairs, amounts, years: years.join(' '), isDenied: sentence.search(NEGATION) >= 0 }
 }

@@ -8,7 +8,7 @@ const SAME_MEANING = `
 !begin start commence beginnt start launch
 !end finish conclude terminate endet ends
 !complete finish build built construct construction erect gebaut erbaut errichtet
-!found establish establishment create gegründet set_up
+!found establish establishment create gegründet
 !born birth geboren
 !die died death gestorben
 !discover discovery detect entdeckt
@@ -25,8 +25,8 @@ const SAME_MEANING = `
 !receive get entitle entitled grant obtain erhält erhalten bekommt
 !last take takes lasts duration dauert dauer
 !win won winner gewann gewonnen
-!approve approval sign_off genehmigt
-!hold held take_place occur happen statt stattfinden
+!approve approval genehmigt
+!hold held occur happen statt stattfinden
 !meet meeting tagt sitzung
 !replace change swap exchange renew
 !check inspect examine audit inspection
@@ -44,7 +44,7 @@ const SAME_MEANING = `
 !vote voted
 !weigh weight heavy schwer wiegt
 !sink sank sunk
-!effective force in_force
+!inforce inforce
 !ipo flotation
 !publish publication release issue veröffentlicht
 !respond response reply answer
@@ -124,13 +124,13 @@ encrypted verschlüsselt | plaintext unencrypted unverschlüsselt
 free gratis kostenlos gebührenfrei | paid chargeable kostenpflichtig
 always immer | never nie niemals
 clockwise | counterclockwise anticlockwise
-true correct right richtig wahr | false wrong incorrect untrue falsch
+true correct richtig wahr | false wrong incorrect untrue falsch
 guilty schuldig | innocent acquitted unschuldig
 alive living | dead extinct
-present available verfügbar | absent unavailable missing
+available verfügbar | unavailable missing
 include included enthalten | exclude excluded omit
 success succeed succeeded successful passed bestanden | fail failed failure unsuccessful durchgefallen
-support supported back backed endorse endorsed | oppose opposed
+support supported endorse endorsed | oppose opposed
 win won | lose lost
 permanent unlimited unbegrenzt | temporary limited befristet
 automatic automatically automatisch | manual manually manuell
@@ -153,9 +153,7 @@ contagious infectious | noncontagious
 transparent | opaque
 domestic | foreign
 male | female
-odd | even
 import | export
-expand expanded | contract contracted
 strengthen strengthened | weaken weakened
 confirm confirmed | refute refuted denied
 stable | unstable
@@ -190,15 +188,17 @@ host hauptstadt farbe währung sprache standard
 const SOLE_DOER =
   'found write invent discover lead own make design compose paint approve capital win responsible author host produce'
 /** Of what one place, matter or thing excludes the other. */
-const SOLE_OBJECT = 'host keep born die hold default capital made make own write use effective found lead build'
+const SOLE_OBJECT = 'host keep born die hold default capital use inforce'
 /** What is done with many things at once. */
 const SHARED_DOING =
   'support include offer have contain visit like sell work play teach provide cover feature has mention study export import serve'
 /** What happens once, so that another date is another account of it. */
 const ONCE =
-  'born die found complete open discover invent due deadline file end begin effective ipo publish elect expire sink marry ' +
+  'born die found complete open discover invent due deadline file end begin inforce ipo publish elect expire sink marry ' +
   'sign launch close closes abolish introduce ratify adopt arrive crash patent release build cancel establish inaugurate ' +
   'premiere unveil settle destroy burn eröffnet gebaut gegründet geboren endet beginnt eingeführt unterzeichnet'
+/** What is said of a last day: each of them in its own words. */
+const LAST_DAY = 'due file end close closes expire publish open'
 /** Measures of a thing that are not each other. */
 const MEASURES =
   'tall deep long wide weigh last cost speed old temperature area volume radius diameter thickness power range capacity ' +
@@ -210,7 +210,7 @@ const GENERAL =
   'one two general usual usually normal normally typically also already still now today exactly only just people thing ' +
   'place part way kind case fully day date overall value figure recommend recommended set point per mandatory ' +
   'according state policy rule accord must shall please always whole entire own once valid standard apply applies size ' +
-  'long far often deep share count main carry give gives given come go call become includes considered known run ' +
+  'far often share count carry give gives given come go call become includes considered known run ' +
   'insgesamt etwa rund circa jeweils immer derzeit lang dauer'
 
 /** Verbs that only carry a fact, and forms that a list of groups does not hold. */
@@ -243,6 +243,7 @@ export interface Vocabulary {
   sharedDoing: ReadonlySet<string>
   once: ReadonlySet<string>
   measures: ReadonlySet<string>
+  lastDay: ReadonlySet<string>
   general: ReadonlySet<string>
 }
 
@@ -277,7 +278,7 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
     alternative: (term) => alternatives.get(term),
     isVerb: (word) => verbs.has(word),
     ...{ single: setOf(SINGLE), soleDoer: setOf(SOLE_DOER), soleObject: setOf(SOLE_OBJECT) },
-    ...{ sharedDoing: setOf(SHARED_DOING), once: setOf(ONCE), measures: setOf(MEASURES) },
+    ...{ sharedDoing: setOf(SHARED_DOING), once: setOf(ONCE), measures: setOf(MEASURES), lastDay: setOf(LAST_DAY) },
     general: new Set(words(GENERAL).map(stem)),
   }
 }
