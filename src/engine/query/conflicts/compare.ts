@@ -1,4 +1,5 @@
 import { apart, type Moment } from './dates.js'
+import { exchanged } from './parallel.js'
 import { exclude, type Quantity } from './quantities.js'
 import { type OtherFact, otherScope } from './scope.js'
 import { type Statement, stemOf, vocabulary, type Word } from './statements.js'
@@ -11,6 +12,7 @@ export type Relation = { kind: 'conflict'; reason: string } | OtherFact
 export interface AskedOf {
   concepts: ReadonlySet<string>
   asksWhen: boolean
+  asksWho: boolean
 }
 
 /**
@@ -53,6 +55,7 @@ export function relationOf(
   }
   const found = byNumber(pair) ?? byScale(pair) ?? byDenial(pair) ?? byDate(pair) ?? byName(pair)
   if (found === undefined) return undefined
+  if (found.by !== 'name' && found.by !== 'turned' && hasExchanged(pair)) return { kind: 'other', reason: 'about different things' }
   const isAsked = (word: string): boolean => asked?.concepts.has(vocabulary().concept(word)) === true
   const other =
     otherScope(one.scope, two.scope, isAsked, (word) => found.values.includes(word)) ??
@@ -61,7 +64,7 @@ export function relationOf(
 }
 
 interface Found {
-  by: 'number' | 'scale' | 'denial' | 'date' | 'name'
+  by: 'number' | 'scale' | 'denial' | 'turned' | 'date' | 'name'
   reason: string
   /** words that the two differ in, in lower case */
   values: string[]
@@ -91,6 +94,14 @@ function isSameFact(pair: Pair, except?: ReadonlySet<Word>, more = 0): boolean {
   return support(pair, except, more) >= least && !otherSubject(pair, except) && !otherMeasure(pair)
 }
 
+/** In sentences of the same build each speaks of a thing of its own: the melting points of two metals. */
+function hasExchanged({ one, two, own: [a, b] }: Pair): boolean {
+  const [left, right] = [a, b].map((words) => new Set(words.filter((word) => !isVerbal(word)).map(({ place }) => place)))
+  return exchanged(one.line, two.line).some(
+    ([here, there]) => here.some((place) => left?.has(place)) && there.some((place) => right?.has(place)),
+  )
+}
+
 /** Each has a subject that the other does not speak of. */
 function otherSubject({ own: [a, b] }: Pair, except?: ReadonlySet<Word>): boolean {
   const isSubject = (word: Word): boolean => word.isSubject && except?.has(word) !== true && !isVerbal(word)
@@ -105,19 +116,20 @@ function otherThing({ own, shared }: Pair): boolean {
   return Math.min(a, b) > 0 && Math.min(a, b) >= shared.size / 2
 }
 
-function isVerbal({ shown, isName }: Word): boolean {
-  return !isName && vocabulary().isVerb(shown.toLowerCase())
+function isVerbal({ shown, isName, isNoun }: Word): boolean {
+  return !isName && !isNoun && vocabulary().isVerb(shown.toLowerCase())
 }
 
 function otherMeasure({ own: [a, b] }: Pair): boolean {
-  const { measures, once, lastDay } = vocabulary()
+  const { measures, once, lastDay, events } = vocabulary()
   const differ = (set: ReadonlySet<string>): boolean =>
     a.some(({ concept }) => set.has(concept)) && b.some(({ concept }) => set.has(concept))
   const isLastDay = [...a, ...b].every(({ concept }) => !once.has(concept) || lastDay.has(concept))
-  return differ(measures) || (differ(once) && !isLastDay)
+  return differ(measures) || differ(events) || (differ(once) && !isLastDay)
 }
 
 function byNumber(pair: Pair): Found | undefined {
+  const found: Found[] = []
   const { one, two } = pair
   for (const measure of new Set(one.quantities.map((quantity) => quantity.measure))) {
     const a = one.quantities.filter((quantity) => quantity.measure === measure)
@@ -135,9 +147,10 @@ function byNumber(pair: Pair): Found | undefined {
     const more = counted + (measure === 'count' || measure === 'interval' ? 0 : 0.3)
     if (!isSameFact(pair, undefined, more)) continue
     const reason = `different numbers: ${first.left.shown} and ${first.right.shown}`
-    return { by: 'number', reason, values: [] }
+    found.push({ by: 'number', reason, values: [] })
   }
-  return undefined
+  // numbers of two measures that differ side by side: a fine for each speed
+  return found.length === 1 ? found[0] : undefined
 }
 
 /** The same is counted, or one does not say what, and the other speaks of it. */
@@ -158,6 +171,7 @@ function byScale(pair: Pair): Found | undefined {
   for (const [scale, left] of one.ends) {
     const right = two.ends.get(scale)
     if (right === undefined || right.end === left.end || (left.isSubject && right.isSubject)) continue
+    if (left.isWeak === true && right.isWeak === true) continue
     if (!isSameFact(pair, undefined, 0.5) || otherThing(pair)) continue
     const values = [left.shown.toLowerCase(), right.shown.toLowerCase()]
     const kind = left.shown.toLowerCase() === right.shown.toLowerCase() ? 'negation' : 'opposites'
@@ -173,7 +187,8 @@ function byScale(pair: Pair): Found | undefined {
 
 function byDenial(pair: Pair): Found | undefined {
   const { one, two } = pair
-  if ((one.denied === undefined) === (two.denied === undefined)) return undefined
+  if ((one.denied === undefined) === (two.denied === undefined))
+    return one.denied === undefined && isTurned(pair) && isSameFact(pair, undefined, 1) ? { by: 'turned', reason: 'negation', values: [] } : undefined
   const [denying, saying] = one.denied === undefined ? [two, one] : [one, two]
   const said = saying.words.find(({ concept }) => concept === denying.denied)
   if (said === undefined || said.isDenied) return undefined
@@ -183,6 +198,19 @@ function byDenial(pair: Pair): Found | undefined {
   const isLimited =
     denying.quantities.length > saying.quantities.length || denying.moments.length > saying.moments.length
   return isLimited && !denying.isNever ? undefined : { by: 'denial', reason: 'negation', values: [] }
+}
+
+const TURNING = /^(?:un|in|im|ir|il|dis|non|de)(?=\p{L}{4})/u
+
+/** One has a word that the other has with a prefix that denies it: suitable, unsuitable. */
+function isTurned({ own: [a, b] }: Pair): boolean {
+  const { concept } = vocabulary()
+  const turns = (long: readonly Word[], short: readonly Word[]): boolean =>
+    long.some(({ shown }) => {
+      const word = shown.toLowerCase()
+      return TURNING.test(word) && short.some((other) => other.concept === concept(stemOf(word.replace(TURNING, ''))))
+    })
+  return turns(a, b) || turns(b, a)
 }
 
 function byDate(pair: Pair): Found | undefined {
@@ -222,6 +250,8 @@ function byName(pair: Pair): Found | undefined {
   const { one, two, own, asked } = pair
   const { sharedDoing } = vocabulary()
   if (one.words.some(({ isDenied }) => isDenied) || two.words.some(({ isDenied }) => isDenied)) return undefined
+  // where numbers differ, the names say of what
+  if (one.quantities.some((left) => two.quantities.some((right) => exclude(left, right) === true))) return undefined
   const slots = [slotOf(own[0]), slotOf(own[1])] as const
   const [a, b] = slots
   if (a === undefined || b === undefined) return undefined
@@ -266,17 +296,21 @@ function excludesOthers({ one, two, shared, asked }: Pair, a: Slot, b: Slot): bo
   const has = (set: ReadonlySet<string>): boolean => [...shared].some((word) => set.has(word))
   const kinds = [a, b].map(({ words }) => words.map(({ stem }) => alternative(stem)).find((kind) => kind !== undefined))
   if (kinds[0] !== undefined && kinds[0] === kinds[1]) return !a.isSubject && !b.isSubject
-  const isSingle = has(single) && [one, two].every(({ verbAt }) => verbAt !== undefined)
+  const isSingle = (has(single) || [one, two].every(isSuperlative)) && [one, two].every(({ verbAt }) => verbAt !== undefined)
   if (isSingle) return true
   const mentionsDoer = [one, two].every(({ words }) =>
     words.some((word) => soleDoer.has(word.concept) || word.concept === concept('novel')),
   )
   const doers = [a, b].every((slot, place) => slot.isSubject || followsBy(place === 0 ? one : two, slot))
-  if (doers) return mentionsDoer || (has(soleDoer) && asked !== undefined)
+  if (doers) return mentionsDoer || ((has(soleDoer) || asked?.asksWho === true) && asked !== undefined)
   if (a.isSubject || b.isSubject) return false
   if (has(soleObject) || (isPlace(one, a) && isPlace(two, b))) return true
   const isPlain = one.words.length === two.words.length && a.isNamed && b.isNamed
   return isPlain && asked !== undefined && shared.size >= 2
+}
+
+function isSuperlative({ line }: Statement): boolean {
+  return line.some(({ key }) => /^(?:\p{L}{3,}est|only|best)$/u.test(key))
 }
 
 const BY = /^(?:by|von|durch)$/iu

@@ -32,8 +32,12 @@ export interface Findings {
 
 /** Share of the question that a sentence must hold with its title to be worth reading. */
 const CONCERNS = 0.5
+/** What a word that tells little of the subject weighs: minimum, length. */
+const GENERAL_SHARE = 0.3
 /** Sentences of an item that are read: those which hold most of the question. */
 const SENTENCES = 3
+const ASKS_WHO =
+  /\b(?:who|whom|whose|wer|wem)\b|\b(?:which|what) (?:company|firm|person|team|department|bank|agency|office|author|country|supplier|contractor|architect|artist|university)\b|谁|誰/iu
 const ASKS_WHEN =
   /\bwhen\b|\b(?:what|which) (?:year|date|day|month)\b|\bhow long ago\b|\bdeadline\b|\bwann\b|哪一?年|何时|何時|什么时候|什麼時候/iu
 
@@ -51,9 +55,14 @@ export function contradictions(
 ): Findings {
   const findings: Findings = { conflicts: [], differences: [] }
   if (items.length < 2) return findings
-  const { concept } = vocabulary()
-  const weights = new Map(terms.map((term) => [concept(term), Math.max(0.1, idf(term))]))
-  const asked: AskedOf = { concepts: new Set(weights.keys()), asksWhen: ASKS_WHEN.test(query) }
+  const { concept, general, measures } = vocabulary()
+  const weights = new Map(
+    terms.map((term) => {
+      const isGeneral = general.has(term) || measures.has(concept(term))
+      return [concept(term), (isGeneral ? GENERAL_SHARE : 1) * Math.max(0.1, idf(term))]
+    }),
+  )
+  const asked: AskedOf = { concepts: new Set(weights.keys()), asksWhen: ASKS_WHEN.test(query), asksWho: ASKS_WHO.test(query) }
   const read = items.map((item) => readItem(item, weights))
   for (const [item, one] of read.entries())
     for (let other = item + 1; other < read.length; other++) {

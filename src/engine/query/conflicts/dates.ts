@@ -28,7 +28,7 @@ const WEEKDAYS = new Map<string, number>(
     'montags dienstags mittwochs donnerstags freitags samstags sonntags',
   ].flatMap((line) => line.split(' ').map((name, place): [string, number] => [name, place])),
 )
-const YEAR = /^(?:1[4-9]|20)\d\d$/
+const YEAR = /^(?:1\d|20)\d\d$/
 const DAY = /^(?:[12]?\d|3[01])(?:st|nd|rd|th)?$/
 const ORDINAL = /^(?:st|nd|rd|th)$/
 const YEAR_BEFORE =
@@ -98,6 +98,7 @@ function isYear(tokens: readonly string[], at: number, isUnit: (word: string) =>
   if (!YEAR.test(tokens[at] ?? '')) return false
   const next = tokens[at + 1] ?? ''
   if (isUnit(next) || next === '-') return false
+  if (/^1[0-3]/.test(tokens[at] ?? '')) return /^(?:in|since|by|from|until|im|seit|jahr)$/u.test(tokens[at - 1] ?? '') && !NOUN_AFTER.test(next)
   return YEAR_BEFORE.test(tokens[at - 1] ?? '') || !NOUN_AFTER.test(next)
 }
 

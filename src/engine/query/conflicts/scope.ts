@@ -44,6 +44,7 @@ const CATEGORIES: readonly (readonly [string, RegExp])[] = [
     /\b(adults?|children|child|kids|infants?|toddlers?|seniors?|pensioners?|students?|pupils|trainees?|apprentices|beginners?|women|men|girls|boys|teenagers|pregnant|managers|contractors|freelancers|volunteers|tourists|non-?members|visitors|residents|minors|(?:under|over) \d{1,2}|kinder|erwachsene|studierende|rentner|cats?|dogs?|horses?|birds?)\b/giu,
   ],
   ['age', /\b((?:under|over|aged|below|above|unter|über) \d{1,2})(?! ?(?:%|[a-z]{1,2}\b|per|euro|days|hours|minutes|months|weeks|metres|meters|people|degrees))\b/giu],
+  ['extent', /\b(in all|in total|altogether|overall|cumulatively|insgesamt|first (?:day|week|month|year))\b/giu],
   ['platform', /\b(ios|android|windows|linux|macos|mac|desktop|mobile|web|browser|tablet|phone)\b/giu],
   [
     'time of use',
@@ -61,7 +62,7 @@ const OPINION =
 const CONDITIONAL =
   /\b(?:if|unless|would|could(?! not)|might|proposals?|proposed|proposes|plans? to|planned|draft|suppose|assuming|provided that|in case|only when|expected to|forecast|projected|target is|aims? to|except|wenn|falls|sofern|würde|vorschlag|geplant|außer)\b/iu
 const PAST =
-  /\b(?:previously|formerly|former|used to|originally|initially|at first|in the past|at that time|back then|old (?:rules?|policy|policies|version|price|rate|limit|contract|system|plan|handbook|tariff)|until(?= (?:\w+ )?\d{4})|before(?= (?:\w+ )?\d{4})|up to(?= \d{4}\b(?!\s*\w+s\b))|prior to|in earlier|earlier|obsolete|deprecated|früher\w*|ehemals|zuvor|bis(?= (?:\w+ )?\d{4})|damals|alte[rnsm]?)\b/iu
+  /\b(?:previously|formerly|former|used to|originally|initially|at first|in the past|at that time|back then|old (?:rules?|policy|policies|version|price|rate|limit|contract|system|plan|handbook|tariff)|until(?= (?:\w+ )?\d{4}| (?:it|he|she|they|its|being)\b)|before(?= (?:\w+ )?\d{4})|up to(?= \d{4}\b(?!\s*\w+s\b))|prior to|in earlier|earlier|obsolete|deprecated|früher\w*|ehemals|zuvor|bis(?= (?:\w+ )?\d{4})|damals|alte[rnsm]?)\b/iu
 const NEWER =
   /\b(?:supersedes?|superseded|replaces|replaced by|new(?:er)? (?:policy|rules?|version|limit|price|rate|handbook|plan|tariff|contract terms)|as of|now|nowadays|since(?= (?:version|release|v\d|\p{Lu}|\d))|starting (?:in|from|on)|with effect from|effective (?:from|as of)|from (?:\w+ )?\d{4} (?:on|onwards)|updated|amended|revised|changed (?:from|to)|(?:raised|increased|lowered|reduced|extended|cut|shortened) (?:from \S+ )?to|has since|neuerdings|jetzt|inzwischen|ab(?= (?:\w+ )?\d{4})|ersetzt|stand)\b/iu
 
@@ -86,7 +87,7 @@ export function scopeOf(text: string): Scope {
 }
 
 /** On one side alone these already narrow a statement. */
-const NARROWING = new Set(['age', 'plan', 'version', 'environment', 'time of use', 'platform'])
+const NARROWING = new Set(['age', 'extent', 'plan', 'version', 'environment', 'time of use', 'platform'])
 
 /** What may itself be what two statements disagree in. */
 const DISPUTED = new Set(['region', 'which one', 'audience'])

@@ -1,6 +1,7 @@
 import { forEachTerm } from '../../../lib/text/analyze.js'
 import { QUERY_STOP_WORDS } from '../../../lib/text/stop-words.js'
 import { type Moment, readDates } from './dates.js'
+import type { Line } from './parallel.js'
 import { type Quantity, readQuantities } from './quantities.js'
 import { type Scope, scopeOf } from './scope.js'
 import { unitOf } from './units.js'
@@ -16,6 +17,8 @@ export interface Word {
   /** it stands before the verb */
   isSubject: boolean
   isDenied: boolean
+  /** an article or a preposition stands before it */
+  isNoun: boolean
   place: number
 }
 
@@ -29,7 +32,7 @@ export interface Statement {
   quantities: Quantity[]
   moments: Moment[]
   /** scale to its end, turned round where it is denied */
-  ends: ReadonlyMap<string, { end: 1 | -1; shown: string; isSubject: boolean }>
+  ends: ReadonlyMap<string, { end: 1 | -1; shown: string; isSubject: boolean; isWeak?: boolean }>
   /** concept of the first word that is denied */
   denied: string | undefined
   isNever: boolean
@@ -38,6 +41,7 @@ export interface Statement {
   /** tokens before the verb; undefined where no verb was found */
   verbAt: number | undefined
   verb: string
+  line: Line
 }
 
 let known: Vocabulary | undefined
@@ -89,6 +93,8 @@ const GERMAN_STOPS = new Set(
 const STOPS = new Set(
   'until within per every once twice up at least upto away another further without toward towards across upon onto off out after before since via its their'.split(' '),
 )
+/** Being able is not quite being allowed. */
+const MAY = /^(?:may|can|darf|dürfen)$/u
 const PRONOUN = /^(?:it|they|this|these|that|those|he|she|which|who|er|sie|es|both|here|there)$/iu
 const JOINT =
   /;\s+|:\s+|,?\s+(?:but|while|whereas|although|though|yet|aber|während)\s+|,\s+(?:and|which|who|und)\s+|\s+(?:and|und)\s+(?=(?:is|are|was|were|has|have|had|can|cannot|may|must|will|does|do|did|kept|takes?|costs?|runs?|lasts?|allows?|needs?|held|made|\p{L}{3,}ed|wird|werden|ist|hat)\b)/giu
@@ -161,7 +167,7 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
   if (shown.length < 2 || shown.length > MOST_TOKENS) return undefined
   const tokens = shown.map((token) => token.toLowerCase().replace(/\s/gu, ''))
   const isGerman = (text.match(GERMAN) ?? []).length >= 2
-  const { concept, isVerb, general, opposite } = vocabulary()
+  const { concept, general, opposite } = vocabulary()
   const taken = tokens.map(() => false)
   for (const [place, token] of tokens.entries())
     if (/^\d+\.\d+$/.test(token) && isNamed(shown, place - 1) && unitOf(tokens[place + 1] ?? '') === undefined)
@@ -175,25 +181,26 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
   const conceptOf = (word: string): string | undefined => (isContent(word) ? concept(stemOf(word)) : undefined)
   const moments = readDates(tokens, taken, (place) => /^\p{Lu}/u.test(shown[place] ?? ''), (word) => unitOf(word) !== undefined)
   const quantities = readQuantities({ tokens, taken, isGerman, conceptOf })
-  const found = tokens.findIndex((token, place) => place > 0 && isVerb(token))
-  const byForm = found < 0 ? tokens.findIndex((token, place) => place > 0 && /^\p{Ll}{3,}ed$/u.test(token)) : found
-  const verbAt = byForm < 0 ? undefined : byForm
+  const verbAt = verbOf(tokens, shown)
   const words: Word[] = []
-  const ends = new Map<string, { end: 1 | -1; shown: string; isSubject: boolean }>()
+  const ends = new Map<string, { end: 1 | -1; shown: string; isSubject: boolean; isWeak?: boolean }>()
+  const allowed = opposite(stemOf('allow'))?.scale ?? ''
   let isDenied = false
   let denied: string | undefined
   for (const [place, token] of tokens.entries()) {
     if (NEGATORS.has(token)) isDenied = true
     if (token === ',') isDenied = false
+    if (place > 0 && MAY.test(token) && tokens[place + 1] !== 'be' && !ends.has(allowed))
+      ends.set(allowed, { end: tokens[place + 1] === 'not' ? -1 : 1, shown: shown[place] ?? '', isSubject: false, isWeak: true })
     if (taken[place] === true || !isContent(token)) continue
     const stem = stemOf(token)
     const isSubject = verbAt !== undefined && place < verbAt
     const scale = opposite(stem)
-    if (scale !== undefined && !ends.has(scale.scale))
+    if (scale !== undefined && (!ends.has(scale.scale) || ends.get(scale.scale)?.isWeak === true))
       ends.set(scale.scale, { end: isDenied ? turned(scale.end) : scale.end, shown: shown[place] ?? '', isSubject })
     const isName = !isGerman && isNamed(shown, place)
     if (general.has(stem) && scale === undefined && !isName) continue
-    const word = { concept: concept(stem), stem, shown: shown[place] ?? '', isName, isSubject, isDenied, place }
+    const word = { concept: /^\p{Lu}{2,}$/u.test(shown[place] ?? '') ? token : concept(stem), stem, shown: shown[place] ?? '', isName, isSubject, isDenied, isNoun: isNounAt(tokens, place), place }
     if (isDenied && denied === undefined) denied = word.concept
     words.push(word)
   }
@@ -202,8 +209,33 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
     ...{ sentence, words, concepts: new Set(words.map((word) => word.concept)), quantities, moments, ends, denied },
     ...{ isNever: tokens.includes('never'), scope: scopeOf(text), isGerman, verbAt },
     verb: tokens[verbAt ?? -1] ?? '',
+    line: tokens.flatMap((token, place) =>
+      taken[place] === true ? (taken[place - 1] === true ? [] : [{ key: '#', place }]) : [{ key: conceptOf(token) ?? token, place }],
+    ),
   }
   return { statement, subject: verbAt === undefined ? '' : shown.slice(0, verbAt).join(' ') }
+}
+
+const BEFORE_NOUN =
+  /^(?:a|an|the|of|in|on|at|for|by|from|with|to|its|their|our|his|her|my|your|this|that|each|every|der|die|das|ein|eine|des|dem|den|von|im)$/u
+
+function isNounAt(tokens: readonly string[], place: number): boolean {
+  return BEFORE_NOUN.test(tokens[place - 1] ?? '')
+}
+
+/** Where the verb is: a known one, a form in `-ed`, or a word in `-s` that is no plural by what stands before it. */
+function verbOf(tokens: readonly string[], shown: readonly string[]): number | undefined {
+  const { isVerb } = vocabulary()
+  const find = (test: (token: string, place: number) => boolean): number =>
+    tokens.findIndex((token, place) => place > 0 && !isNounAt(tokens, place) && test(token, place))
+  const known = find(isVerb)
+  if (known >= 0) return known
+  const past = find((token, place) => /^\p{Ll}{3,}ed$/u.test(shown[place] ?? '') && token.length > 4)
+  if (past >= 0) return past
+  const present = find(
+    (_, place) => /^\p{Ll}{2,}[^\P{Ll}su]s$/u.test(shown[place] ?? '') && /\p{L}{2}[^s]$/u.test(tokens[place - 1] ?? ''),
+  )
+  return present < 0 ? undefined : present
 }
 
 function turned(end: 1 | -1): 1 | -1 {

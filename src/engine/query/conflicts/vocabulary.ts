@@ -1,12 +1,12 @@
 /** Words that say the same of a fact, a group in a line; `!` before a group of verbs. */
 const SAME_MEANING = `
-!keep retain store save preserve retention storage aufbewahren aufbewahrt gespeichert speichern behalten
+!keep kept retain store save preserve retention storage aufbewahren aufbewahrt gespeichert speichern behalten
 !host reside locate situated sit lie lies stand stands based headquartered gehostet liegt befindet standort location
 !allow permit permission authorise authorize may erlaubt gestattet zulässig
 !cost price fee charge tariff kostet kosten preis gebühr beträgt pay
 !employ employee staff workforce worker personnel people person mitarbeiter beschäftigte angestellte
-!begin start commence beginnt start launch
-!end finish conclude terminate endet ends
+!begin began begun start commence beginnt start launch
+!end ended finish conclude terminate endet ends
 !complete finish build built construct construction erect gebaut erbaut errichtet
 !found establish establishment create gegründet
 !born birth geboren
@@ -17,18 +17,22 @@ const SAME_MEANING = `
 !compose composer composed
 !paint painter painted
 !design designer architect designed entworfen
-!lead head manage leader manager director chief ceo chair leitet leiter leiterin
+!lead led head manage leader manager chief ceo chair leitet leiter leiterin
 !own owner belong gehört besitzt
-!make made manufacture produce producer manufacturer hergestellt
+!make made maker manufacture produce producer manufacturer hergestellt
 !use utilise utilize rely uses verwendet benutzt nutzt
 !need require necessary requirement braucht benötigt erfordert
-!receive get entitle entitled grant obtain erhält erhalten bekommt
+!receive get got entitle entitled grant obtain erhält erhalten bekommt
 !last take takes lasts duration dauert dauer
 !win won winner gewann gewonnen
 !approve approval genehmigt
 !hold held occur happen statt stattfinden
-!meet meeting tagt sitzung
+!meet met meeting tagt sitzung
 !replace change swap exchange renew
+!direct director directed
+!light lit lighting illuminate
+!organise organize organiser organizer
+!cause caused trigger
 !check inspect examine audit inspection
 !deliver delivery ship shipping shipment arrive dispatch lieferung
 !reach attain hits
@@ -186,12 +190,12 @@ host hauptstadt farbe währung sprache standard
 
 /** What of two that do it each excludes the other: who founded, who leads. */
 const SOLE_DOER =
-  'found write invent discover lead own make design compose paint approve capital win responsible author host produce'
+  'found write invent discover lead own make design compose paint approve capital win responsible author host produce direct cause organise'
 /** Of what one place, matter or thing excludes the other. */
 const SOLE_OBJECT = 'host keep born die hold default capital use inforce'
 /** What is done with many things at once. */
 const SHARED_DOING =
-  'support include offer have contain visit like sell work play teach provide cover feature has mention study export import serve'
+  'support sign join attend participate contribute live know want include offer have contain visit like sell work play teach provide cover feature has mention study export import serve'
 /** What happens once, so that another date is another account of it. */
 const ONCE =
   'born die found complete open discover invent due deadline file end begin inforce ipo publish elect expire sink marry ' +
@@ -203,6 +207,9 @@ const LAST_DAY = 'due file end close closes expire publish open'
 const MEASURES =
   'tall deep long wide weigh last cost speed old temperature area volume radius diameter thickness power range capacity ' +
   'altitude distance'
+/** What befalls or is done, each of which is another event. */
+const EVENTS =
+  'die injure rescue arrest survive evacuate hire dismiss sell buy infect kill wound import export'
 
 /** Words too general to tell one fact from another. */
 const GENERAL =
@@ -244,12 +251,14 @@ export interface Vocabulary {
   once: ReadonlySet<string>
   measures: ReadonlySet<string>
   lastDay: ReadonlySet<string>
+  events: ReadonlySet<string>
   general: ReadonlySet<string>
 }
 
 /** Everything by stem. @param stem of one word */
 export function readVocabulary(stem: (word: string) => string): Vocabulary {
   const groups = new Map<string, string>()
+  const isNoun = /(?:er|or|tion|sion|ment|ance|ence|ship|ee|ure|ant|staff|chief|boss|people|person|personnel|novel|loan|goal|tariff|price|fee|birth|death|sale)$/u
   const verbs = new Set(words(CARRIERS))
   for (const line of lines(SAME_MEANING)) {
     const isVerbs = line.startsWith('!')
@@ -257,10 +266,11 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
     const name = stem(members[0] ?? '')
     for (const member of members) {
       if (!groups.has(stem(member))) groups.set(stem(member), name)
-      if (isVerbs) verbs.add(member)
+      if (isVerbs && !isNoun.test(member)) verbs.add(member)
     }
   }
   const concept = (term: string): string => groups.get(term) ?? term
+  const stems = new Set([...verbs].map(stem))
   const scales = new Map<string, { scale: string; end: 1 | -1 }>()
   for (const line of lines(OPPOSITES)) {
     const ends = line.split('|').map((end) => words(end).map(stem))
@@ -276,9 +286,9 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
     concept,
     opposite: (term) => scales.get(term),
     alternative: (term) => alternatives.get(term),
-    isVerb: (word) => verbs.has(word),
+    isVerb: (word) => verbs.has(word) || (/(?:s|ed|ing)$/u.test(word) && stems.has(stem(word))),
     ...{ single: setOf(SINGLE), soleDoer: setOf(SOLE_DOER), soleObject: setOf(SOLE_OBJECT) },
-    ...{ sharedDoing: setOf(SHARED_DOING), once: setOf(ONCE), measures: setOf(MEASURES), lastDay: setOf(LAST_DAY) },
+    ...{ sharedDoing: setOf(SHARED_DOING), once: setOf(ONCE), measures: setOf(MEASURES), lastDay: setOf(LAST_DAY), events: setOf(EVENTS) },
     general: new Set(words(GENERAL).map(stem)),
   }
 }
