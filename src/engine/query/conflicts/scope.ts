@@ -4,6 +4,8 @@ export interface Scope {
   parts: ReadonlyMap<string, string>
   isOpinion: boolean
   isConditional: boolean
+  /** it holds at a certain stage only */
+  isStaged: boolean
   /** it speaks of what was */
   isPast: boolean
   /** it says that it takes the place of something */
@@ -28,6 +30,8 @@ const PLANS = list(
 const PLAN_NOUNS =
   'plans?|tiers?|accounts?|customers?|users?|subscriptions?|subscribers?|licen[cs]es?|members?|memberships?|packages?|class|rooms?|cards?|tickets?|support'
 
+/** `the Trek 2 watch`, `Quill 3` */
+const MODEL = /(?<=\p{L} )(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))(\p{Lu}\p{L}+) (\d{1,3})(?= \p{Ll})(?! (?:million|billion|thousand|percent|days?|hours?|months?|years?|weeks?|minutes?|metres?|euros?|mm|cm|km|kg))/gu
 /** A category once on each side, and not the same, makes two facts of two statements. */
 const CATEGORIES: readonly (readonly [string, RegExp])[] = [
   [
@@ -61,6 +65,7 @@ const OPINION =
   /\b(?:believes?|believed|thinks?|thought|claims?|claimed|argues?|argued|alleges?|alleged|allegedly|reportedly|supposedly|critics|sceptics|skeptics|opponents|proponents|rumou?rs?|legend|myth|in (?:his|her|their|my|our) (?:view|opinion)|opinion|feels? that|doubts?|hopes?|fears?|suspects?|speculat\w+|glaub\w+|meint|meinen|behaupte\w+|angeblich|kritiker)\b|["“”][^"“”]{8,}["“”],? (?:said|says|wrote|told)|\b(?:said|says|wrote)\b[^"“]{0,30}["“]/iu
 const CONDITIONAL =
   /\b(?:if|unless|would|could(?! not)|might|proposals?|proposed|proposes|plans? to|planned|draft|suppose|assuming|provided that|in case|only when|expected to|forecast|projected|target is|aims? to|except|wenn|falls|sofern|würde|vorschlag|geplant|außer)\b/iu
+const STAGED = /\b(?:after|once|when|while|during|before|outside|without|only|beyond|nach|während|sobald)\b/iu
 const PAST =
   /\b(?:previously|formerly|former|used to|originally|initially|at first|in the past|at that time|back then|old (?:rules?|policy|policies|version|price|rate|limit|contract|system|plan|handbook|tariff)|until(?= (?:\w+ )?\d{4}| (?:it|he|she|they|its|being)\b)|before(?= (?:\w+ )?\d{4})|up to(?= \d{4}\b(?!\s*\w+s\b))|prior to|in earlier|earlier|obsolete|deprecated|früher\w*|ehemals|zuvor|bis(?= (?:\w+ )?\d{4})|damals|alte[rnsm]?)\b/iu
 const NEWER =
@@ -75,12 +80,14 @@ export function scopeOf(text: string): Scope {
       // `us` is a pronoun
       if (word !== undefined && word !== 'us') said.add(word.toLowerCase().replace(' ', '-').replace(/(?<=\p{L}{3})s$/u, ''))
     }
+    if (category === 'version') for (const [, , number] of text.matchAll(MODEL)) if (number !== undefined) said.add(number)
     if (said.size > 0) parts.set(category, [...said].sort().join(' '))
   }
   return {
     parts,
     isOpinion: OPINION.test(text),
     isConditional: CONDITIONAL.test(text),
+    isStaged: STAGED.test(text),
     isPast: PAST.test(text),
     isNewer: NEWER.test(text),
   }

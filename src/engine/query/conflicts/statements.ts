@@ -72,6 +72,9 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\btook place\b|\btakes? place\b|\btaking place\b/giu, 'held'],
   [/\bset up\b/giu, 'founded'],
   [/\bopen until\b|\bopen till\b/giu, 'closes at'],
+  [/\bdegrees? (?:celsius|centigrade)\b/giu, '°C'],
+  [/\bdegrees? fahrenheit\b/giu, '°F'],
+  [/\bopen[- ]source\b/giu, 'opensource'],
   [/\bplain text\b/giu, 'plaintext'],
   [/\btime zones?\b/giu, 'timezone'],
   [/\bno longer\b/giu, 'not'],
@@ -169,8 +172,9 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
   const isGerman = (text.match(GERMAN) ?? []).length >= 2
   const { concept, general, opposite } = vocabulary()
   const taken = tokens.map(() => false)
+  // the number of a version or a model counts nothing: `Quill 1.4`, `the Trek 2 watch`
   for (const [place, token] of tokens.entries())
-    if (/^\d+\.\d+$/.test(token) && isNamed(shown, place - 1) && unitOf(tokens[place + 1] ?? '') === undefined)
+    if (place > 1 && /^\d{1,3}(?:\.\d+)?$/.test(token) && isNamed(shown, place - 1) && !isMeasured(tokens, place))
       taken[place] = true
   const isContent = (word: string): boolean =>
     /^\p{L}/u.test(word) &&
@@ -180,7 +184,7 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
     !(isGerman && GERMAN_STOPS.has(word))
   const conceptOf = (word: string): string | undefined => (isContent(word) ? concept(stemOf(word)) : undefined)
   const moments = readDates(tokens, taken, (place) => /^\p{Lu}/u.test(shown[place] ?? ''), (word) => unitOf(word) !== undefined)
-  const quantities = readQuantities({ tokens, taken, isGerman, conceptOf })
+  const quantities = readQuantities({ tokens, taken, isGerman, conceptOf }).map((quantity) => inYears(quantity, text))
   const verbAt = verbOf(tokens, shown)
   const words: Word[] = []
   const ends = new Map<string, { end: 1 | -1; shown: string; isSubject: boolean; isWeak?: boolean }>()
@@ -240,6 +244,22 @@ function verbOf(tokens: readonly string[], shown: readonly string[]): number | u
 
 function turned(end: 1 | -1): 1 | -1 {
   return end === 1 ? -1 : 1
+}
+
+function isMeasured(tokens: readonly string[], place: number): boolean {
+  const next = tokens[place + 1] ?? ''
+  return unitOf(next) !== undefined || MONTH.test(tokens[place - 1] ?? '') || /^(?:million|billion|thousand|st|nd|rd|th)$/.test(next)
+}
+
+const MONTH = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|mär|okt|dez)/u
+const AGE = /\b(?:age|aged|alter)\b/iu
+const YEAR_SECONDS = 365.25 * 86_400
+
+/** A bare number beside `age` is one of years. */
+function inYears(quantity: Quantity, text: string): Quantity {
+  const { measure, counted, low, high } = quantity
+  if (measure !== 'count' || counted !== '' || !AGE.test(text)) return quantity
+  return { ...quantity, measure: 'time', low: low * YEAR_SECONDS, high: high * YEAR_SECONDS }
 }
 
 function isNamed(shown: readonly string[], place: number): boolean {

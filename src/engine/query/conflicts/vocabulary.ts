@@ -156,6 +156,9 @@ liquid | solid
 contagious infectious | noncontagious
 transparent | opaque
 domestic | foreign
+opensource | proprietary
+licensed | unlicensed
+heated | unheated
 male | female
 import | export
 strengthen strengthened | weaken weakened
@@ -195,7 +198,7 @@ const SOLE_DOER =
 const SOLE_OBJECT = 'host keep born die hold default capital use inforce'
 /** What is done with many things at once. */
 const SHARED_DOING =
-  'support sign join attend participate contribute live know want include offer have contain visit like sell work play teach provide cover feature has mention study export import serve'
+  'support join attend participate contribute live know want include offer have contain visit like sell work play teach provide cover feature has mention study export import serve'
 /** What happens once, so that another date is another account of it. */
 const ONCE =
   'born die found complete open discover invent due deadline file end begin inforce ipo publish elect expire sink marry ' +
