@@ -7,6 +7,7 @@ import { type Degradation, degradationBy, degradedFields } from '../degraded.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
+import { bothSides } from './conflicts/both-sides.js'
 import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
@@ -131,6 +132,13 @@ function* extractive(
   { idf, permission }: Retrieved,
 ): Generator<AnswerPart> {
   const evidence = bundle.items.map((item) => ({ text: item.text, title: String(item.metadata.title ?? '') }))
+  const contradicting = bothSides(query, bundle, idf)
+  if (contradicting !== undefined) {
+    yield { type: 'delta', text: contradicting.text }
+    const cited = contradicting.sides.map(({ evidenceIndex }) => evidenceIndex + 1)
+    yield { type: 'end', metadata: { generator: BUILTIN_ANSWER.model, synthesis: 'extractive', cited }, bundle }
+    return
+  }
   const asked = { query, evidence, idf }
   const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
   // the passages may be near a question though no sentence of theirs holds a word of it
