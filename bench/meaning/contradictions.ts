@@ -112,6 +112,7 @@ export async function run(): Promise<Figure[]> {
     ...measure('tuned prose', readPairs('contradictions-prose.jsonl'), alone, false),
     ...measure('tuned half', tuned, alone, false),
     ...measure('reported half', reported, alone, true),
+    ...measure('unseen', readPairs('contradictions-unseen.jsonl'), alone, true),
     ...measure('all in one space', pairs, inSpace(spaceOf(pairs), pairs), false),
     ...overTexts(),
   ]
