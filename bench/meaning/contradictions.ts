@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { conflictsAmong } from '../../src/engine/query/conflicts/among.js'
+import { evidenceState } from '../../src/engine/query/answerability.js'
+import { type ComparedItem, conflictsAmong } from '../../src/engine/query/conflicts/among.js'
 import { contradictions } from '../../src/engine/query/conflicts/contradictions.js'
+import type { Ranked } from '../../src/engine/query/rank.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { ROOT } from '../lib/daemon.js'
 import { dataFolder, loadDataset, type SourceDocument } from '../lib/datasets.js'
@@ -33,7 +35,12 @@ function readPairs(name: string): Pair[] {
 }
 
 /** Recall and precision of the pairs; those that were judged wrongly are printed where asked for. */
-function measure(label: string, pairs: readonly Pair[], finds: (pair: Pair) => string | undefined, barred: boolean): Figure[] {
+function measure(
+  label: string,
+  pairs: readonly Pair[],
+  finds: (pair: Pair) => string | undefined,
+  barred: boolean,
+): Figure[] {
   let [hits, misses, alarms] = [0, 0, 0]
   for (const pair of pairs) {
     const reason = finds(pair)
@@ -41,12 +48,25 @@ function measure(label: string, pairs: readonly Pair[], finds: (pair: Pair) => s
     if (reason === undefined && pair.conflict) misses++
     if (reason !== undefined && !pair.conflict) alarms++
     if (SHOWN.includes(label) && (reason !== undefined) !== pair.conflict)
-      process.stdout.write(`${label} ${pair.conflict ? 'MISSED' : 'FALSE'} [${pair.kind}] ${pair.question} | ${pair.one} | ${pair.other} | ${reason ?? ''}\n`)
+      process.stdout.write(
+        `${label} ${pair.conflict ? 'MISSED' : 'FALSE'} [${pair.kind}] ${pair.question} | ${pair.one} | ${pair.other} | ${reason ?? ''}\n`,
+      )
   }
   const note = `${hits} of ${hits + misses} found, ${alarms} false of ${pairs.length - hits - misses}`
   return [
-    { name: `${label}: recall`, value: hits / (hits + misses), unit: '', note, ...(barred && { bar: { atLeast: RECALL_BAR } }) },
-    { name: `${label}: precision`, value: hits / Math.max(1, hits + alarms), unit: '', ...(barred && { bar: { atLeast: PRECISION_BAR } }) },
+    {
+      name: `${label}: recall`,
+      value: hits / (hits + misses),
+      unit: '',
+      note,
+      ...(barred && { bar: { atLeast: RECALL_BAR } }),
+    },
+    {
+      name: `${label}: precision`,
+      value: hits / Math.max(1, hits + alarms),
+      unit: '',
+      ...(barred && { bar: { atLeast: PRECISION_BAR } }),
+    },
   ]
 }
 
@@ -54,6 +74,15 @@ function measure(label: string, pairs: readonly Pair[], finds: (pair: Pair) => s
 function alone({ question, one, other }: Pair): string | undefined {
   const items = [one, other].map((text, place) => ({ title: '', text, document: String(place) }))
   return contradictions(question, analyzeQuery(question), () => 2, items).conflicts[0]?.reason
+}
+
+/** In a space of these two documents, with what refuses before anything is compared. */
+function behindTheGate({ question, one, other }: Pair): string | undefined {
+  const documents = [one, other].map((text, place) => ({ id: String(place), title: '', text }))
+  const space = new MemorySpace(documents, true)
+  const { terms, ranked } = space.ask(question)
+  const verdict = evidenceState({ query: question, terms, idf: space.idf, items: itemsOf(space, ranked) })
+  return verdict.state === 'conflict' ? verdict.conflicts[0]?.reason : undefined
 }
 
 /** In a space of all pairs: both must be found, too. */
@@ -67,15 +96,20 @@ function inSpace(space: MemorySpace, pairs: readonly Pair[]): (pair: Pair) => st
 
 function ask(space: MemorySpace, question: string): { reason: string; ids: string[]; says: [string, string] }[] {
   const { terms, ranked } = space.ask(question)
-  const items = ranked.slice(0, CONSIDERED).map((node) => {
-    const { title, body, document } = space.nodes[node.key]!
-    return { title, text: body, document: document.id, score: node.final, ...(node.features && { features: node.features }) }
-  })
+  const items = itemsOf(space, ranked)
   const { conflicts } = conflictsAmong({ query: question, terms, idf: space.idf }, items)
   return conflicts.map(({ item, other, reason, says }) => ({
     ...{ reason, says },
     ids: [items[item]!.document, items[other]!.document],
   }))
+}
+
+function itemsOf(space: MemorySpace, ranked: readonly Ranked[]): (ComparedItem & { document: string })[] {
+  return ranked.slice(0, CONSIDERED).map((node) => {
+    const { title, body, document } = space.nodes[node.key]!
+    const features = node.features && { features: node.features }
+    return { title, text: body, document: document.id, score: node.final, ...features }
+  })
 }
 
 function spaceOf(pairs: readonly Pair[]): MemorySpace {
@@ -98,9 +132,16 @@ function overTexts(): Figure[] {
     for (const { text } of asked) {
       const found = ask(space, text)
       if (found.length > 0) alarms++
-      if (SHOWN.includes('texts')) for (const { reason, says } of found) process.stdout.write(`${name}: ${text} | ${reason}\n   ${says.join('\n   ')}\n`)
+      if (SHOWN.includes('texts'))
+        for (const { reason, says } of found)
+          process.stdout.write(`${name}: ${text} | ${reason}\n   ${says.join('\n   ')}\n`)
     }
-    return { name: `${name}: alarms per 100 own questions`, value: (100 * alarms) / asked.length, unit: '', note: `n=${asked.length}` }
+    return {
+      name: `${name}: alarms per 100 own questions`,
+      value: (100 * alarms) / asked.length,
+      unit: '',
+      note: `n=${asked.length}`,
+    }
   })
 }
 
@@ -113,6 +154,7 @@ export async function run(): Promise<Figure[]> {
     ...measure('tuned half', tuned, alone, false),
     ...measure('reported half', reported, alone, true),
     ...measure('unseen', readPairs('contradictions-unseen.jsonl'), alone, true),
+    ...measure('unseen, behind the gate', readPairs('contradictions-unseen.jsonl'), behindTheGate, false),
     ...measure('all in one space', pairs, inSpace(spaceOf(pairs), pairs), false),
     ...overTexts(),
   ]

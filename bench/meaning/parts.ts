@@ -11,5 +11,9 @@ export interface Part {
 
 /** In the order in which they are run when none is named. */
 export const PARTS: readonly Part[] = [
-  { name: 'contradictions', measures: 'pairs of statements that contradict each other, and near misses', run: contradictions },
+  {
+    name: 'contradictions',
+    measures: 'pairs of statements that contradict each other, and near misses',
+    run: contradictions,
+  },
 ]

@@ -58,7 +58,8 @@ export function evidenceState(request: {
   for (const { title, text } of considered) forEachTerm(`${title}\n${text}`, (term) => held.add(term))
   const asked = new Set(request.terms)
   const uncovered = uncoveredWords(request.query, asked, held)
-  if (considered.length === 0 || top < REFUSE_BELOW) return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
+  if (considered.length === 0 || top < REFUSE_BELOW)
+    return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))

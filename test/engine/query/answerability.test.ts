@@ -61,7 +61,9 @@ describe('the evidence state', () => {
 
   it('is a conflict when the same sentence names another, but not when the question names one of them', () => {
     const named = [item('Doctor Miller founded the institute.'), item('Doctor Sanchez founded the institute.')]
-    expect(judge('who founded the institute', named).conflicts).toMatchObject([{ reason: 'different names: Miller and Sanchez' }])
+    expect(judge('who founded the institute', named).conflicts).toMatchObject([
+      { reason: 'different names: Miller and Sanchez' },
+    ])
     expect(judge('which institute did Miller found', named).conflicts).toEqual([])
   })
 

@@ -46,7 +46,8 @@ export function bothSides(
       for (const [place, text] of found.says.entries()) {
         const evidenceIndex = place === 0 ? index : other
         const of = place === 0 ? item : pair
-        if (!sides.has(evidenceIndex)) sides.set(evidenceIndex, { text: text.trim(), evidenceIndex, document: named(of) })
+        if (!sides.has(evidenceIndex))
+          sides.set(evidenceIndex, { text: text.trim(), evidenceIndex, document: named(of) })
       }
     }
   if (sides.size < 2) return undefined

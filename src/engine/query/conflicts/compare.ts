@@ -55,7 +55,8 @@ export function relationOf(
   }
   const found = byNumber(pair) ?? byScale(pair) ?? byDenial(pair) ?? byDate(pair) ?? byName(pair)
   if (found === undefined) return undefined
-  if (found.by !== 'name' && found.by !== 'turned' && hasExchanged(pair)) return { kind: 'other', reason: 'about different things' }
+  if (found.by !== 'name' && found.by !== 'turned' && hasExchanged(pair))
+    return { kind: 'other', reason: 'about different things' }
   const isAsked = (word: string): boolean => asked?.concepts.has(vocabulary().concept(word)) === true
   const other =
     otherScope(one.scope, two.scope, isAsked, (word) => found.values.includes(word)) ??
@@ -96,7 +97,9 @@ function isSameFact(pair: Pair, except?: ReadonlySet<Word>, more = 0): boolean {
 
 /** In sentences of the same build each speaks of a thing of its own: the melting points of two metals. */
 function hasExchanged({ one, two, own: [a, b] }: Pair): boolean {
-  const [left, right] = [a, b].map((words) => new Set(words.filter((word) => !isVerbal(word)).map(({ place }) => place)))
+  const [left, right] = [a, b].map(
+    (words) => new Set(words.filter((word) => !isVerbal(word)).map(({ place }) => place)),
+  )
   return exchanged(one.line, two.line).some(
     ([here, there]) => here.some((place) => left?.has(place)) && there.some((place) => right?.has(place)),
   )
@@ -160,8 +163,10 @@ function countsTheSame({ one, two }: Pair, left: Quantity, right: Quantity): boo
   const people = concept('peopl')
   if (left.counted === right.counted && left.counted !== '') return true
   // a bare number may count anything, unless it is the only one
-  if ([one, two].some(({ quantities }) => quantities.filter(({ measure }) => measure === 'count').length > 1)) return false
-  const speaks = (statement: Statement, counted: string): boolean => counted === '' || counted === people || statement.concepts.has(counted)
+  if ([one, two].some(({ quantities }) => quantities.filter(({ measure }) => measure === 'count').length > 1))
+    return false
+  const speaks = (statement: Statement, counted: string): boolean =>
+    counted === '' || counted === people || statement.concepts.has(counted)
   return speaks(two, left.counted) && speaks(one, right.counted)
 }
 
@@ -179,7 +184,8 @@ function byScale(pair: Pair): Found | undefined {
   }
   const paid = (statement: Statement): Quantity | undefined =>
     statement.quantities.find(({ measure, high }) => MONEY.has(measure) && high > 0)
-  const isFree = (statement: Statement): boolean => statement.ends.get('free')?.end === 1 && paid(statement) === undefined
+  const isFree = (statement: Statement): boolean =>
+    statement.ends.get('free')?.end === 1 && paid(statement) === undefined
   const price = isFree(one) ? paid(two) : isFree(two) ? paid(one) : undefined
   if (price === undefined || !isSameFact(pair, undefined, 0.5)) return undefined
   return { by: 'scale', reason: `opposites: free and ${price.shown}`, values: [] }
@@ -188,7 +194,9 @@ function byScale(pair: Pair): Found | undefined {
 function byDenial(pair: Pair): Found | undefined {
   const { one, two } = pair
   if ((one.denied === undefined) === (two.denied === undefined))
-    return one.denied === undefined && isTurned(pair) && isSameFact(pair, undefined, 1) ? { by: 'turned', reason: 'negation', values: [] } : undefined
+    return one.denied === undefined && isTurned(pair) && support(pair) >= SAME_BUT_DENIED && isSameFact(pair)
+      ? { by: 'turned', reason: 'negation', values: [] }
+      : undefined
   const [denying, saying] = one.denied === undefined ? [two, one] : [one, two]
   const said = saying.words.find(({ concept }) => concept === denying.denied)
   if (said === undefined || said.isDenied) return undefined
@@ -197,7 +205,8 @@ function byDenial(pair: Pair): Found | undefined {
   if (narrower.length > 1 || support(pair) < SAME_BUT_DENIED || otherSubject(pair)) return undefined
   const isLimited =
     (denying.scope.isStaged && !saying.scope.isStaged) ||
-    denying.quantities.length > saying.quantities.length || denying.moments.length > saying.moments.length
+    denying.quantities.length > saying.quantities.length ||
+    denying.moments.length > saying.moments.length
   return isLimited && !denying.isNever ? undefined : { by: 'denial', reason: 'negation', values: [] }
 }
 
@@ -297,7 +306,8 @@ function excludesOthers({ one, two, shared, asked }: Pair, a: Slot, b: Slot): bo
   const has = (set: ReadonlySet<string>): boolean => [...shared].some((word) => set.has(word))
   const kinds = [a, b].map(({ words }) => words.map(({ stem }) => alternative(stem)).find((kind) => kind !== undefined))
   if (kinds[0] !== undefined && kinds[0] === kinds[1]) return !a.isSubject && !b.isSubject
-  const isSingle = (has(single) || [one, two].every(isSuperlative)) && [one, two].every(({ verbAt }) => verbAt !== undefined)
+  const isSingle =
+    (has(single) || [one, two].every(isSuperlative)) && [one, two].every(({ verbAt }) => verbAt !== undefined)
   if (isSingle) return true
   const mentionsDoer = [one, two].every(({ words }) =>
     words.some((word) => soleDoer.has(word.concept) || word.concept === concept('novel')),
@@ -319,7 +329,10 @@ const BY = /^(?:by|von|durch)$/iu
 function followsBy({ sentence }: Statement, { words }: Slot): boolean {
   const [first] = words
   if (first === undefined) return false
-  const before = sentence.slice(0, Math.max(0, sentence.indexOf(first.shown))).trim().split(/\s+/u)
+  const before = sentence
+    .slice(0, Math.max(0, sentence.indexOf(first.shown)))
+    .trim()
+    .split(/\s+/u)
   return before.slice(-4).some((word) => BY.test(word))
 }
 
@@ -327,7 +340,9 @@ function followsBy({ sentence }: Statement, { words }: Slot): boolean {
 function isPlace({ sentence }: Statement, { words }: Slot): boolean {
   const [first] = words
   const before = sentence.slice(0, Math.max(0, sentence.indexOf(first?.shown ?? '')))
-  return /\b(?:based|hosted|located|stored|held|headquartered|written|made|built|resides?|lives?|liegt|gespeichert|(?:is|are|was|were) (?:now )?)\s?(?:in|at|of|from|on|with)(?: \p{Ll}+){0,2}\s*$/iu.test(before)
+  return /\b(?:based|hosted|located|stored|held|headquartered|written|made|built|resides?|lives?|liegt|gespeichert|(?:is|are|was|were) (?:now )?)\s?(?:in|at|of|from|on|with)(?: \p{Ll}+){0,2}\s*$/iu.test(
+    before,
+  )
 }
 
 const BROAD =

@@ -32,6 +32,8 @@ export interface Findings {
 
 /** Share of the question that a sentence must hold with its title to be worth reading. */
 const CONCERNS = 0.5
+/** Of pairs of characters, those across two words are in no sentence. */
+const CONCERNS_UNSPACED = 0.33
 /** What a word that tells little of the subject weighs: minimum, length. */
 const GENERAL_SHARE = 0.3
 /** Sentences of an item that are read: those which hold most of the question. */
@@ -62,12 +64,19 @@ export function contradictions(
       return [concept(term), (isGeneral ? GENERAL_SHARE : 1) * Math.max(0.1, idf(term))]
     }),
   )
-  const asked: AskedOf = { concepts: new Set(weights.keys()), asksWhen: ASKS_WHEN.test(query), asksWho: ASKS_WHO.test(query) }
+  const asked: AskedOf = {
+    concepts: new Set(weights.keys()),
+    asksWhen: ASKS_WHEN.test(query),
+    asksWho: ASKS_WHO.test(query),
+  }
   const read = items.map((item) => readItem(item, weights))
   for (const [item, one] of read.entries())
     for (let other = item + 1; other < read.length; other++) {
       const two = read[other]
-      if (two === undefined || (items[item]?.document !== undefined && items[item]?.document === items[other]?.document))
+      if (
+        two === undefined ||
+        (items[item]?.document !== undefined && items[item]?.document === items[other]?.document)
+      )
         continue
       const found = compareItems(one, two, asked)
       if (found === undefined) continue
@@ -110,7 +119,7 @@ function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number
       if (seen.has(term) || titled.has(term) || before?.has(term) === true) inAll += weight
     }
     previous = seen
-    return inAll >= CONCERNS * total ? within : 0
+    return inAll >= (UNSPACED.test(sentence) ? CONCERNS_UNSPACED : CONCERNS) * total ? within : 0
   })
   const least = [...held].sort((a, b) => b - a)[SENTENCES - 1] ?? 0
   const isWanted = held.map((weight) => weight > 0 && weight >= least)
@@ -137,7 +146,11 @@ function compareItems(
       const found = { relation, says: [left.sentence, right.sentence] satisfies [string, string] }
       if (relation.kind !== 'conflict') difference ??= found
       else if (!areParallel(one.titleWords, two.titleWords)) return found
-      else difference ??= { ...found, relation: { kind: 'other', reason: 'documents of the same kind on different things' } }
+      else
+        difference ??= {
+          ...found,
+          relation: { kind: 'other', reason: 'documents of the same kind on different things' },
+        }
     }
   for (const left of one.unspaced)
     for (const right of two.unspaced) {

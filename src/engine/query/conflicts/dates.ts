@@ -34,7 +34,8 @@ const ORDINAL = /^(?:st|nd|rd|th)$/
 const YEAR_BEFORE =
   /^(?:in|of|since|by|from|until|till|to|after|before|during|early|late|mid|around|about|circa|jahr|im|seit|bis|ab|wurde|war|\(|,)$/u
 const LIMIT = /^(?:since|from|until|till|as|after|before|seit|bis|ab|vor|nach)$/u
-const NOUN_AFTER = /^(?:\p{L}{3,}s|people|men|women|children|meter|metres|euro|mitarbeiter|besucher|einwohner|tage|stück)$/u
+const NOUN_AFTER =
+  /^(?:\p{L}{3,}s|people|men|women|children|meter|metres|euro|mitarbeiter|besucher|einwohner|tage|stück)$/u
 
 /** Dates of a clause's tokens in lower case; `taken` is told which they are. */
 export function readDates(
@@ -98,13 +99,15 @@ function isYear(tokens: readonly string[], at: number, isUnit: (word: string) =>
   if (!YEAR.test(tokens[at] ?? '')) return false
   const next = tokens[at + 1] ?? ''
   if (isUnit(next) || next === '-') return false
-  if (/^1[0-3]/.test(tokens[at] ?? '')) return /^(?:in|since|by|from|until|im|seit|jahr)$/u.test(tokens[at - 1] ?? '') && !NOUN_AFTER.test(next)
+  if (/^1[0-3]/.test(tokens[at] ?? ''))
+    return /^(?:in|since|by|from|until|im|seit|jahr)$/u.test(tokens[at - 1] ?? '') && !NOUN_AFTER.test(next)
   return YEAR_BEFORE.test(tokens[at - 1] ?? '') || !NOUN_AFTER.test(next)
 }
 
 /** Whether two dates cannot be of the same day; what one does not say it does not deny. */
 export function apart(one: Moment, two: Moment): boolean {
-  const differ = (a: number | undefined, b: number | undefined): boolean => a !== undefined && b !== undefined && a !== b
+  const differ = (a: number | undefined, b: number | undefined): boolean =>
+    a !== undefined && b !== undefined && a !== b
   return (
     differ(one.year, two.year) ||
     differ(one.month, two.month) ||

@@ -32,7 +32,10 @@ export function exchanged(one: Line, two: Line): [number[], number[]][] {
       close(false)
       i++
       j++
-    } else if (b === undefined || (a !== undefined && at(lengths, (i + 1) * width + j) >= at(lengths, i * width + j + 1))) {
+    } else if (
+      b === undefined ||
+      (a !== undefined && at(lengths, (i + 1) * width + j) >= at(lengths, i * width + j + 1))
+    ) {
       if (a !== undefined) left.push(a.place)
       i++
     } else {

@@ -123,7 +123,8 @@ function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
   const named = word === 'noon' ? NOON : word === 'midnight' ? 2 * NOON : undefined
   if (named === undefined && written === null && (number === undefined || !isClock)) return undefined
   const hour = number?.value ?? Number(written?.[1] ?? 0)
-  const minutes = named ?? 60 * (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) + Number(written?.[2] ?? 0)
+  const minutes =
+    named ?? 60 * (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) + Number(written?.[2] ?? 0)
   const length = named === undefined && isClock ? after + 1 - at : after - at
   const shown = tokens.slice(at, at + length).join(' ')
   return { quantity: { ...EXACT, measure: 'clock', low: minutes, high: minutes, shown }, length }
@@ -168,7 +169,10 @@ function amountAt(reading: Reading, at: number): Found | undefined {
 }
 
 function shownAs(tokens: readonly string[]): string {
-  return tokens.join(' ').replace(/([€$£¥]) /gu, '$1').replace(/^- (?=\d)/, '-')
+  return tokens
+    .join(' ')
+    .replace(/([€$£¥]) /gu, '$1')
+    .replace(/^- (?=\d)/, '-')
 }
 
 function inBase(value: number, unit: Unit | undefined): number {
@@ -262,5 +266,7 @@ function near(one: Quantity, two: Quantity, a: number, b: number): boolean {
   const isRounded = one.precision.hasFraction || two.precision.hasFraction || Math.max(a, b) >= ROUNDED_FROM
   if (!isRounded || apart > ROUNDED) return false
   const digits = Math.min(one.precision.digits, two.precision.digits)
-  return one.precision.digits !== two.precision.digits && Number(a.toPrecision(digits)) === Number(b.toPrecision(digits))
+  return (
+    one.precision.digits !== two.precision.digits && Number(a.toPrecision(digits)) === Number(b.toPrecision(digits))
+  )
 }

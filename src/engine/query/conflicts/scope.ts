@@ -31,7 +31,8 @@ const PLAN_NOUNS =
   'plans?|tiers?|accounts?|customers?|users?|subscriptions?|subscribers?|licen[cs]es?|members?|memberships?|packages?|class|rooms?|cards?|tickets?|support'
 
 /** `the Trek 2 watch`, `Quill 3` */
-const MODEL = /(?<=\p{L} )(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))(\p{Lu}\p{L}+) (\d{1,3})(?= \p{Ll})(?! (?:million|billion|thousand|percent|days?|hours?|months?|years?|weeks?|minutes?|metres?|euros?|mm|cm|km|kg))/gu
+const MODEL =
+  /(?<=\p{L} )(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))(\p{Lu}\p{L}+) (\d{1,3})(?= \p{Ll})(?! (?:million|billion|thousand|percent|days?|hours?|months?|years?|weeks?|minutes?|metres?|euros?|mm|cm|km|kg))/gu
 /** A category once on each side, and not the same, makes two facts of two statements. */
 const CATEGORIES: readonly (readonly [string, RegExp])[] = [
   [
@@ -47,7 +48,10 @@ const CATEGORIES: readonly (readonly [string, RegExp])[] = [
     'audience',
     /\b(adults?|children|child|kids|infants?|toddlers?|seniors?|pensioners?|students?|pupils|trainees?|apprentices|beginners?|women|men|girls|boys|teenagers|pregnant|managers|contractors|freelancers|volunteers|tourists|non-?members|visitors|residents|minors|(?:under|over) \d{1,2}|kinder|erwachsene|studierende|rentner|cats?|dogs?|horses?|birds?)\b/giu,
   ],
-  ['age', /\b((?:under|over|aged|below|above|unter|über) \d{1,2})(?! ?(?:%|[a-z]{1,2}\b|per|euro|days|hours|minutes|months|weeks|metres|meters|people|degrees))\b/giu],
+  [
+    'age',
+    /\b((?:under|over|aged|below|above|unter|über) \d{1,2})(?! ?(?:%|[a-z]{1,2}\b|per|euro|days|hours|minutes|months|weeks|metres|meters|people|degrees))\b/giu,
+  ],
   ['extent', /\b(in all|in total|altogether|overall|cumulatively|insgesamt|first (?:day|week|month|year))\b/giu],
   ['platform', /\b(ios|android|windows|linux|macos|mac|desktop|mobile|web|browser|tablet|phone)\b/giu],
   [
@@ -78,9 +82,16 @@ export function scopeOf(text: string): Scope {
     for (const match of text.matchAll(pattern)) {
       const word = match.slice(1).find((group) => group !== undefined)
       // `us` is a pronoun
-      if (word !== undefined && word !== 'us') said.add(word.toLowerCase().replace(' ', '-').replace(/(?<=\p{L}{3})s$/u, ''))
+      if (word !== undefined && word !== 'us')
+        said.add(
+          word
+            .toLowerCase()
+            .replace(' ', '-')
+            .replace(/(?<=\p{L}{3})s$/u, ''),
+        )
     }
-    if (category === 'version') for (const [, , number] of text.matchAll(MODEL)) if (number !== undefined) said.add(number)
+    if (category === 'version')
+      for (const [, , number] of text.matchAll(MODEL)) if (number !== undefined) said.add(number)
     if (said.size > 0) parts.set(category, [...said].sort().join(' '))
   }
   return {
@@ -128,7 +139,10 @@ export function otherScope(
     if (a.length === 0 && b.length === 0) continue
     if (a.length > 0 && b.length > 0) {
       if (a.some((word) => b.includes(word))) continue
-      return { kind: category === 'version' ? 'newer' : 'other', reason: `another ${category}: ${a.join(', ')}, ${b.join(', ')}` }
+      return {
+        kind: category === 'version' ? 'newer' : 'other',
+        reason: `another ${category}: ${a.join(', ')}, ${b.join(', ')}`,
+      }
     }
     if (NARROWING.has(category) && ![...a, ...b].some(isAsked))
       return { kind: 'other', reason: `one speaks of ${[...a, ...b].join(', ')} alone` }

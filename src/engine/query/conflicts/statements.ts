@@ -63,7 +63,10 @@ export function stemOf(word: string): string {
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:switched|turned) on\b/giu, 'enabled'],
   [/\b(?:switched|turned) off\b/giu, 'disabled'],
-  [/\bfree of charge\b|\bat no (?:charge|cost)\b|\bno (?:charge|fee)\b|\bdo(?:es)? not (?:pay|cost)(?: anything)?(?: for)?\b|\bwithout charge\b/giu, 'free'],
+  [
+    /\bfree of charge\b|\bat no (?:charge|cost)\b|\bno (?:charge|fee)\b|\bdo(?:es)? not (?:pay|cost)(?: anything)?(?: for)?\b|\bwithout charge\b/giu,
+    'free',
+  ],
   [/\b(?:goes|go|went|gone|going) up\b/giu, 'increased'],
   [/\b(?:goes|go|went|gone|going) down\b/giu, 'decreased'],
   [/\bc[ao]mes? to an end\b|\bcame to an end\b/giu, 'ended'],
@@ -94,7 +97,9 @@ const GERMAN_STOPS = new Set(
   ),
 )
 const STOPS = new Set(
-  'until within per every once twice up at least upto away another further without toward towards across upon onto off out after before since via its their'.split(' '),
+  'until within per every once twice up at least upto away another further without toward towards across upon onto off out after before since via its their'.split(
+    ' ',
+  ),
 )
 /** Being able is not quite being allowed. */
 const MAY = /^(?:may|can|darf|dürfen)$/u
@@ -183,7 +188,12 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
     !NEGATORS.has(word) &&
     !(isGerman && GERMAN_STOPS.has(word))
   const conceptOf = (word: string): string | undefined => (isContent(word) ? concept(stemOf(word)) : undefined)
-  const moments = readDates(tokens, taken, (place) => /^\p{Lu}/u.test(shown[place] ?? ''), (word) => unitOf(word) !== undefined)
+  const moments = readDates(
+    tokens,
+    taken,
+    (place) => /^\p{Lu}/u.test(shown[place] ?? ''),
+    (word) => unitOf(word) !== undefined,
+  )
   const quantities = readQuantities({ tokens, taken, isGerman, conceptOf }).map((quantity) => inYears(quantity, text))
   const verbAt = verbOf(tokens, shown)
   const words: Word[] = []
@@ -195,7 +205,12 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
     if (NEGATORS.has(token)) isDenied = true
     if (token === ',') isDenied = false
     if (place > 0 && MAY.test(token) && tokens[place + 1] !== 'be' && !ends.has(allowed))
-      ends.set(allowed, { end: tokens[place + 1] === 'not' ? -1 : 1, shown: shown[place] ?? '', isSubject: false, isWeak: true })
+      ends.set(allowed, {
+        end: tokens[place + 1] === 'not' ? -1 : 1,
+        shown: shown[place] ?? '',
+        isSubject: false,
+        isWeak: true,
+      })
     if (taken[place] === true || !isContent(token)) continue
     const stem = stemOf(token)
     const isSubject = verbAt !== undefined && place < verbAt
@@ -204,17 +219,31 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
       ends.set(scale.scale, { end: isDenied ? turned(scale.end) : scale.end, shown: shown[place] ?? '', isSubject })
     const isName = !isGerman && isNamed(shown, place)
     if (general.has(stem) && scale === undefined && !isName) continue
-    const word = { concept: /^\p{Lu}{2,}$/u.test(shown[place] ?? '') ? token : concept(stem), stem, shown: shown[place] ?? '', isName, isSubject, isDenied, isNoun: isNounAt(tokens, place), place }
+    const word = {
+      concept: /^\p{Lu}{2,}$/u.test(shown[place] ?? '') ? token : concept(stem),
+      stem,
+      shown: shown[place] ?? '',
+      isName,
+      isSubject,
+      isDenied,
+      isNoun: isNounAt(tokens, place),
+      place,
+    }
     if (isDenied && denied === undefined) denied = word.concept
     words.push(word)
   }
-  if (isDenied && denied === undefined) denied = words.find(({ isSubject }) => !isSubject)?.concept ?? words.at(-1)?.concept
+  if (isDenied && denied === undefined)
+    denied = words.find(({ isSubject }) => !isSubject)?.concept ?? words.at(-1)?.concept
   const statement: Statement = {
     ...{ sentence, words, concepts: new Set(words.map((word) => word.concept)), quantities, moments, ends, denied },
     ...{ isNever: tokens.includes('never'), scope: scopeOf(text), isGerman, verbAt },
     verb: tokens[verbAt ?? -1] ?? '',
     line: tokens.flatMap((token, place) =>
-      taken[place] === true ? (taken[place - 1] === true ? [] : [{ key: '#', place }]) : [{ key: conceptOf(token) ?? token, place }],
+      taken[place] === true
+        ? taken[place - 1] === true
+          ? []
+          : [{ key: '#', place }]
+        : [{ key: conceptOf(token) ?? token, place }],
     ),
   }
   return { statement, subject: verbAt === undefined ? '' : shown.slice(0, verbAt).join(' ') }
@@ -237,7 +266,8 @@ function verbOf(tokens: readonly string[], shown: readonly string[]): number | u
   const past = find((token, place) => /^\p{Ll}{3,}ed$/u.test(shown[place] ?? '') && token.length > 4)
   if (past >= 0) return past
   const present = find(
-    (_, place) => /^\p{Ll}{2,}[^\P{Ll}su]s$/u.test(shown[place] ?? '') && /\p{L}{2}[^s]$/u.test(tokens[place - 1] ?? ''),
+    (_, place) =>
+      /^\p{Ll}{2,}[^\P{Ll}su]s$/u.test(shown[place] ?? '') && /\p{L}{2}[^s]$/u.test(tokens[place - 1] ?? ''),
   )
   return present < 0 ? undefined : present
 }
@@ -248,7 +278,11 @@ function turned(end: 1 | -1): 1 | -1 {
 
 function isMeasured(tokens: readonly string[], place: number): boolean {
   const next = tokens[place + 1] ?? ''
-  return unitOf(next) !== undefined || MONTH.test(tokens[place - 1] ?? '') || /^(?:million|billion|thousand|st|nd|rd|th)$/.test(next)
+  return (
+    unitOf(next) !== undefined ||
+    MONTH.test(tokens[place - 1] ?? '') ||
+    /^(?:million|billion|thousand|st|nd|rd|th)$/.test(next)
+  )
 }
 
 const MONTH = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|mär|okt|dez)/u

@@ -1,7 +1,8 @@
 import type { Relation } from './compare.js'
 
 /** A number of a Chinese or Japanese sentence with what it counts. */
-const AMOUNT = /(\d+(?:\.\d+)?|[一二两三四五六七八九十百千]+)\s*(个?小时|分钟|秒|天|日|周|个?月|年|万|亿|名|人|元|公里|千米|米|厘米|公斤|千克|克|吨|度|%|层|次|岁|号|時間|分|円|個)/gu
+const AMOUNT =
+  /(\d+(?:\.\d+)?|[一二两三四五六七八九十百千]+)\s*(个?小时|分钟|秒|天|日|周|个?月|年|万|亿|名|人|元|公里|千米|米|厘米|公斤|千克|克|吨|度|%|层|次|岁|号|時間|分|円|個)/gu
 const NEGATION = /不可以|不能|不会|不會|不是|没有|沒有|并非|並非|不得|不允许|不需要|从未|從未|禁止|不|未|ない|ません/gu
 const DIGITS = '零一二三四五六七八九'
 /** Seconds, metres and grams. */
@@ -59,7 +60,7 @@ function read(sentence: string): Read {
   const amounts = new Map<string, { amount: number; shown: string }>()
   const years: string[] = []
   for (const [shown, number = '', unit = ''] of sentence.matchAll(AMOUNT)) {
-    const value = valueOf(number)
+    const value = valueIn(number)
     if (unit === '年' && value >= YEAR_FROM) {
       years.push(String(value))
       continue
@@ -67,12 +68,15 @@ function read(sentence: string): Read {
     const [measure, factor] = FACTORS.get(unit) ?? [unit, 1]
     amounts.set(measure, { amount: value * factor, shown })
   }
-  const bare = sentence.replace(AMOUNT, '').replace(/不(?=可以|能|会|會|需要|允许)|没有|沒有|并非|並非|从未|從未|禁止|不|未/gu, '').replace(/[\s，。、！？；：]/gu, '')
+  const bare = sentence
+    .replace(AMOUNT, '')
+    .replace(/不(?=可以|能|会|會|需要|允许)|没有|沒有|并非|並非|从未|從未|禁止|不|未/gu, '')
+    .replace(/[\s，。、！？；：]/gu, '')
   const pairs = new Set(Array.from({ length: Math.max(0, bare.length - 1) }, (_, at) => bare.slice(at, at + 2)))
   return { pairs, amounts, years: years.join(' '), isDenied: sentence.search(NEGATION) >= 0 }
 }
 
-function valueOf(number: string): number {
+function valueIn(number: string): number {
   if (/^\d/.test(number)) return Number(number)
   let total = 0
   let digit = 0
@@ -88,7 +92,9 @@ function valueOf(number: string): number {
 }
 
 function near(a: number, b: number): boolean {
-  return Math.abs(a - b) <= CONVERTED * Math.max(a, b) && (a !== Math.round(a) || b !== Math.round(b) || a === b || a > 1e5)
+  return (
+    Math.abs(a - b) <= CONVERTED * Math.max(a, b) && (a !== Math.round(a) || b !== Math.round(b) || a === b || a > 1e5)
+  )
 }
 
 function overlap(one: ReadonlySet<string>, two: ReadonlySet<string>): number {

@@ -211,8 +211,7 @@ const MEASURES =
   'tall deep long wide weigh last cost speed old temperature area volume radius diameter thickness power range capacity ' +
   'altitude distance'
 /** What befalls or is done, each of which is another event. */
-const EVENTS =
-  'die injure rescue arrest survive evacuate hire dismiss sell buy infect kill wound import export'
+const EVENTS = 'die injure rescue arrest survive evacuate hire dismiss sell buy infect kill wound import export'
 
 /** Words too general to tell one fact from another. */
 const GENERAL =
@@ -261,7 +260,8 @@ export interface Vocabulary {
 /** Everything by stem. @param stem of one word */
 export function readVocabulary(stem: (word: string) => string): Vocabulary {
   const groups = new Map<string, string>()
-  const isNoun = /(?:er|or|tion|sion|ment|ance|ence|ship|ee|ure|ant|staff|chief|boss|people|person|personnel|novel|loan|goal|tariff|price|fee|birth|death|sale)$/u
+  const isNoun =
+    /(?:er|or|tion|sion|ment|ance|ence|ship|ee|ure|ant|staff|chief|boss|people|person|personnel|novel|loan|goal|tariff|price|fee|birth|death|sale)$/u
   const verbs = new Set(words(CARRIERS))
   for (const line of lines(SAME_MEANING)) {
     const isVerbs = line.startsWith('!')
@@ -291,7 +291,13 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
     alternative: (term) => alternatives.get(term),
     isVerb: (word) => verbs.has(word) || (/(?:s|ed|ing)$/u.test(word) && stems.has(stem(word))),
     ...{ single: setOf(SINGLE), soleDoer: setOf(SOLE_DOER), soleObject: setOf(SOLE_OBJECT) },
-    ...{ sharedDoing: setOf(SHARED_DOING), once: setOf(ONCE), measures: setOf(MEASURES), lastDay: setOf(LAST_DAY), events: setOf(EVENTS) },
+    ...{
+      sharedDoing: setOf(SHARED_DOING),
+      once: setOf(ONCE),
+      measures: setOf(MEASURES),
+      lastDay: setOf(LAST_DAY),
+      events: setOf(EVENTS),
+    },
     general: new Set(words(GENERAL).map(stem)),
   }
 }
