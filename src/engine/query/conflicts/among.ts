@@ -13,6 +13,8 @@ export interface ComparedItem extends Compared {
 const COMPARABLE = 0.3
 /** … or answer by itself with this confidence. */
 const ANSWERS_FROM = 0.5
+/** Share of the question that a sentence and the title hold at least, word by word: else no sentence is worth reading. */
+const SPEAKS_OF_IT = 0.3
 
 /**
  * Contradictions among items that are comparable with the best one. Scores are relative to the candidates: of two that
@@ -40,7 +42,8 @@ export function conflictsAmong(
     item?.features === undefined ? 0 : answerConfidence(item.features, distinct)
   const [best] = considered
   const places = considered.flatMap((item, place) =>
-    item.score >= COMPARABLE * (best?.score ?? 0) || alone(item) >= Math.max(ANSWERS_FROM, COMPARABLE * alone(best))
+    (item.features === undefined || item.features.sentenceCoverage + item.features.titleCoverage >= SPEAKS_OF_IT) &&
+    (item.score >= COMPARABLE * (best?.score ?? 0) || alone(item) >= Math.max(ANSWERS_FROM, COMPARABLE * alone(best)))
       ? [place]
       : [],
   )

@@ -59,7 +59,7 @@ export function relationOf(
     return { kind: 'other', reason: 'about different things' }
   const isAsked = (word: string): boolean => asked?.concepts.has(vocabulary().concept(word)) === true
   const other =
-    otherScope(one.scope, two.scope, isAsked, (word) => found.values.includes(word)) ??
+    otherScope(one.scope(), two.scope(), isAsked, (word) => found.values.includes(word)) ??
     (found.by === 'date' ? undefined : otherTime(one, two))
   return other ?? { kind: 'conflict', reason: found.reason }
 }
@@ -177,7 +177,7 @@ function byScale(pair: Pair): Found | undefined {
     const right = two.ends.get(scale)
     if (right === undefined || right.end === left.end || (left.isSubject && right.isSubject)) continue
     if (left.isWeak === true && right.isWeak === true) continue
-    if (!isSameFact(pair, undefined, 0.5) || otherThing(pair) || one.scope.isStaged !== two.scope.isStaged) continue
+    if (!isSameFact(pair, undefined, 0.5) || otherThing(pair) || one.scope().isStaged !== two.scope().isStaged) continue
     const values = [left.shown.toLowerCase(), right.shown.toLowerCase()]
     const kind = left.shown.toLowerCase() === right.shown.toLowerCase() ? 'negation' : 'opposites'
     return { by: 'scale', reason: kind === 'negation' ? kind : `${kind}: ${left.shown} and ${right.shown}`, values }
@@ -204,7 +204,7 @@ function byDenial(pair: Pair): Found | undefined {
   const narrower = pair.own[denying === one ? 0 : 1]
   if (narrower.length > 1 || support(pair) < SAME_BUT_DENIED || otherSubject(pair)) return undefined
   const isLimited =
-    (denying.scope.isStaged && !saying.scope.isStaged) ||
+    (denying.scope().isStaged && !saying.scope().isStaged) ||
     denying.quantities.length > saying.quantities.length ||
     denying.moments.length > saying.moments.length
   return isLimited && !denying.isNever ? undefined : { by: 'denial', reason: 'negation', values: [] }

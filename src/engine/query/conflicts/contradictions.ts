@@ -38,6 +38,8 @@ const CONCERNS_UNSPACED = 0.33
 const GENERAL_SHARE = 0.3
 /** Sentences of an item that are read: those which hold most of the question. */
 const SENTENCES = 3
+/** Share of the shorter sentence's words that two must have in common to be taken apart. */
+const ALIKE = 0.25
 const ASKS_WHO =
   /\b(?:who|whom|whose|wer|wem)\b|\b(?:which|what) (?:company|firm|person|team|department|bank|agency|office|author|country|supplier|contractor|architect|artist|university)\b|谁|誰/iu
 const ASKS_WHEN =
@@ -69,7 +71,8 @@ export function contradictions(
     asksWhen: ASKS_WHEN.test(query),
     asksWho: ASKS_WHO.test(query),
   }
-  const read = items.map((item) => readItem(item, weights))
+  const sought = askedOf(weights)
+  const read = items.map((item) => readItem(item, sought))
   for (const [item, one] of read.entries())
     for (let other = item + 1; other < read.length; other++) {
       const two = read[other]
@@ -89,9 +92,11 @@ export function contradictions(
 }
 
 interface ReadItem {
-  statements: Statement[]
-  /** sentences without spaces between words, which are compared as they stand */
-  unspaced: string[]
+  sentences: readonly string[]
+  /** concepts of each sentence that speaks of what is asked; undefined for others */
+  concerns: readonly (ReadonlySet<string> | undefined)[]
+  /** read when first asked for: few items have sentences that are like another's */
+  statements: () => Statement[]
   title: ReadonlySet<string>
   titleWords: string[]
 }
@@ -99,36 +104,76 @@ interface ReadItem {
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const BEGINS_WITH_PRONOUN = /^(?:it|they|this|these|he|she|er|sie|es)\b/iu
 
-function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number>): ReadItem {
-  const { concept } = vocabulary()
-  const titled = new Set<string>()
-  forEachTerm(title, (term) => titled.add(concept(term)))
-  let total = 0
-  for (const weight of weights.values()) total += weight
+function readItem({ title, text }: Compared, asked: Asked): ReadItem {
+  const inTitle = askedIn(asked, title)
   const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end))
-  let previous = new Set<string>()
+  let previous = 0
   const held = sentences.map((sentence) => {
-    const seen = new Set<string>()
-    forEachTerm(sentence, (term) => seen.add(concept(term)))
+    const within = askedIn(asked, sentence)
     // what it speaks of may be said in the sentence before
-    const before = BEGINS_WITH_PRONOUN.test(sentence) ? previous : undefined
-    let within = 0
-    let inAll = 0
-    for (const [term, weight] of weights) {
-      if (seen.has(term)) within += weight
-      if (seen.has(term) || titled.has(term) || before?.has(term) === true) inAll += weight
-    }
-    previous = seen
-    return inAll >= (UNSPACED.test(sentence) ? CONCERNS_UNSPACED : CONCERNS) * total ? within : 0
+    const all = within | inTitle | (BEGINS_WITH_PRONOUN.test(sentence) ? previous : 0)
+    previous = within
+    const least = UNSPACED.test(sentence) ? CONCERNS_UNSPACED : CONCERNS
+    return weightOf(asked, all) >= least * asked.total ? weightOf(asked, within) : 0
   })
   const least = [...held].sort((a, b) => b - a)[SENTENCES - 1] ?? 0
-  const isWanted = held.map((weight) => weight > 0 && weight >= least)
+  const concerns = held.map((weight, place) =>
+    weight > 0 && weight >= least ? conceptsOf(sentences[place] ?? '') : undefined,
+  )
+  let statements: Statement[] | undefined
   return {
-    statements: readStatements(sentences, isWanted),
-    unspaced: sentences.filter((sentence, place) => isWanted[place] === true && UNSPACED.test(sentence)),
-    title: titled,
+    ...{ sentences, concerns },
+    statements: () => {
+      statements ??= readStatements(
+        sentences,
+        concerns.map((one) => one !== undefined),
+      )
+      return statements
+    },
+    title: conceptsOf(title),
     titleWords: title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
   }
+}
+
+function conceptsOf(text: string): Set<string> {
+  const { concept } = vocabulary()
+  const found = new Set<string>()
+  forEachTerm(text, (term) => found.add(concept(term)))
+  return found
+}
+
+/** The question's concepts, as bits, so that a text is looked through without a set for each of its sentences. */
+interface Asked {
+  /** every stem of each concept, to its bit */
+  bits: ReadonlyMap<string, number>
+  /** by place of the bit */
+  weights: readonly number[]
+  total: number
+}
+
+/** Longer questions are weighed by their first concepts. */
+const MOST_BITS = 30
+
+function askedOf(weights: ReadonlyMap<string, number>): Asked {
+  const { stemsOf } = vocabulary()
+  const kept = [...weights].slice(0, MOST_BITS)
+  const bits = new Map<string, number>()
+  for (const [place, [concept]] of kept.entries()) for (const stem of stemsOf(concept)) bits.set(stem, 1 << place)
+  return { bits, weights: kept.map(([, weight]) => weight), total: kept.reduce((sum, [, weight]) => sum + weight, 0) }
+}
+
+function askedIn({ bits }: Asked, text: string): number {
+  let found = 0
+  forEachTerm(text, (term) => {
+    found |= bits.get(term) ?? 0
+  })
+  return found
+}
+
+function weightOf({ weights }: Asked, found: number): number {
+  let sum = 0
+  for (const [place, weight] of weights.entries()) if ((found & (1 << place)) !== 0) sum += weight
+  return sum
 }
 
 /** The first contradiction of two items; where there is none, the first difference. */
@@ -139,8 +184,9 @@ function compareItems(
 ): { relation: Relation; says: [string, string] } | undefined {
   let difference: { relation: Relation; says: [string, string] } | undefined
   const titles = [one.title, two.title] as const
-  for (const left of one.statements)
-    for (const right of two.statements) {
+  if (!haveAlike(one, two)) return undefined
+  for (const left of one.statements())
+    for (const right of two.statements()) {
       const relation = relationOf(left, right, { asked, titles })
       if (relation === undefined) continue
       const found = { relation, says: [left.sentence, right.sentence] satisfies [string, string] }
@@ -152,12 +198,31 @@ function compareItems(
           relation: { kind: 'other', reason: 'documents of the same kind on different things' },
         }
     }
-  for (const left of one.unspaced)
-    for (const right of two.unspaced) {
+  for (const left of unspacedOf(one))
+    for (const right of unspacedOf(two)) {
       const relation = ofUnspaced(left, right)
       if (relation !== undefined) return { relation, says: [left, right] }
     }
   return difference
+}
+
+/** Sentences without spaces between words, which are compared as they stand. */
+function unspacedOf({ sentences, concerns }: ReadItem): string[] {
+  return sentences.filter((sentence, place) => concerns[place] !== undefined && UNSPACED.test(sentence))
+}
+
+/** Whether a sentence of one shares enough words with one of the other to be worth taking apart. */
+function haveAlike(one: ReadItem, two: ReadItem): boolean {
+  return one.concerns.some(
+    (left) => left !== undefined && two.concerns.some((right) => right !== undefined && areAlike(left, right)),
+  )
+}
+
+function areAlike(one: ReadonlySet<string>, two: ReadonlySet<string>): boolean {
+  const [less, more] = one.size < two.size ? [one, two] : [two, one]
+  let shared = 0
+  for (const concept of less) if (more.has(concept)) shared++
+  return shared >= ALIKE * less.size
 }
 
 /** `Manual of Atlas` and `Manual of Borealis`: the same title but for a word. */

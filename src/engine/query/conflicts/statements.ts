@@ -36,7 +36,8 @@ export interface Statement {
   /** concept of the first word that is denied */
   denied: string | undefined
   isNever: boolean
-  scope: Scope
+  /** read when first asked for: most statements are never compared so far */
+  scope: () => Scope
   isGerman: boolean
   /** tokens before the verb; undefined where no verb was found */
   verbAt: number | undefined
@@ -236,7 +237,7 @@ function readClause(clause: string, sentence: string): { statement: Statement; s
     denied = words.find(({ isSubject }) => !isSubject)?.concept ?? words.at(-1)?.concept
   const statement: Statement = {
     ...{ sentence, words, concepts: new Set(words.map((word) => word.concept)), quantities, moments, ends, denied },
-    ...{ isNever: tokens.includes('never'), scope: scopeOf(text), isGerman, verbAt },
+    ...{ isNever: tokens.includes('never'), scope: once(() => scopeOf(text)), isGerman, verbAt },
     verb: tokens[verbAt ?? -1] ?? '',
     line: tokens.flatMap((token, place) =>
       taken[place] === true
@@ -270,6 +271,14 @@ function verbOf(tokens: readonly string[], shown: readonly string[]): number | u
       /^\p{Ll}{2,}[^\P{Ll}su]s$/u.test(shown[place] ?? '') && /\p{L}{2}[^s]$/u.test(tokens[place - 1] ?? ''),
   )
   return present < 0 ? undefined : present
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
 
 function turned(end: 1 | -1): 1 | -1 {

@@ -242,6 +242,8 @@ function lines(text: string): string[] {
 export interface Vocabulary {
   /** the group that a stem belongs to, by its first word; the stem itself where there is none */
   concept: (stem: string) => string
+  /** stems of a concept's group */
+  stemsOf: (concept: string) => readonly string[]
   /** which end of which scale */
   opposite: (stem: string) => { scale: string; end: 1 | -1 } | undefined
   alternative: (stem: string) => number | undefined
@@ -274,6 +276,8 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
   }
   const concept = (term: string): string => groups.get(term) ?? term
   const stems = new Set([...verbs].map(stem))
+  const members = new Map<string, string[]>()
+  for (const [term, name] of groups) members.set(name, [...(members.get(name) ?? []), term])
   const scales = new Map<string, { scale: string; end: 1 | -1 }>()
   for (const line of lines(OPPOSITES)) {
     const ends = line.split('|').map((end) => words(end).map(stem))
@@ -287,6 +291,7 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
   const setOf = (list: string): Set<string> => new Set(words(list).map((word) => concept(stem(word))))
   return {
     concept,
+    stemsOf: (name) => members.get(name) ?? [name],
     opposite: (term) => scales.get(term),
     alternative: (term) => alternatives.get(term),
     isVerb: (word) => verbs.has(word) || (/(?:s|ed|ing)$/u.test(word) && stems.has(stem(word))),
