@@ -1,4 +1,6 @@
 import { apart, type Moment } from './dates.js'
+import { byName } from './names.js'
+import { type AskedOf, type Found, isSameFact, isVerbal, otherSubject, ownOf, type Pair, support } from './pair.js'
 import { exchanged } from './parallel.js'
 import { exclude, type Quantity } from './quantities.js'
 import { type OtherFact, otherScope } from './scope.js'
@@ -8,91 +10,34 @@ import { MONEY } from './units.js'
 /** What two statements are to each other. */
 export type Relation = { kind: 'conflict'; reason: string } | OtherFact
 
-/** What is asked, where there is a question: its concepts, and whether it asks for a time. */
-export interface AskedOf {
-  concepts: ReadonlySet<string>
-  asksWhen: boolean
-  asksWho: boolean
-}
-
-/**
- * How much two statements must share to be of the same fact, 0 to 1; less where both hold what is asked. Found on the
- * tuned half of `bench/meaning/data/contradictions.jsonl`.
- */
-const SAME_FACT = 0.62
-const SAME_FACT_ASKED = 0.5
-/** What a word that only one side has costs, where the other has one of its own, and where it has not. */
-const OWN_ON_BOTH = 0.7
-const OWN_ON_ONE = 0.12
 /** A denial needs nearly the same words. */
 const SAME_BUT_DENIED = 0.6
-/** Words that may stand in the place of a name. */
-const LONGEST_NAME = 4
-
-interface Pair {
-  one: Statement
-  two: Statement
-  asked: AskedOf | undefined
-  shared: Set<string>
-  /** words of each that the other has not */
-  own: [Word[], Word[]]
-}
+/** A sentence of more numbers is a table in words: which of them belong together is not known. */
+const MOST_QUANTITIES = 4
 
 /** @returns undefined where the two do not speak of the same, or agree */
 export function relationOf(
   one: Statement,
   two: Statement,
-  context: { asked?: AskedOf; titles?: readonly [ReadonlySet<string>, ReadonlySet<string>] } = {},
+  { asked, titles }: { asked: AskedOf; titles: readonly [ReadonlySet<string>, ReadonlySet<string>] },
 ): Relation | undefined {
   if (one.sentence === two.sentence) return undefined
-  const { asked, titles } = context
   const shared = new Set([...one.concepts].filter((concept) => two.concepts.has(concept)))
   if (shared.size === 0) return undefined
-  if (asked !== undefined && ![...shared].some((concept) => asked.concepts.has(concept))) return undefined
+  if (![...shared].some((concept) => asked.concepts.has(concept))) return undefined
   const pair: Pair = {
     ...{ one, two, asked, shared },
-    own: [ownOf(one, two, titles?.[1]), ownOf(two, one, titles?.[0])],
+    own: [ownOf(one, two, titles[1]), ownOf(two, one, titles[0])],
   }
   const found = byNumber(pair) ?? byScale(pair) ?? byDenial(pair) ?? byDate(pair) ?? byName(pair)
   if (found === undefined) return undefined
   if (found.by !== 'name' && found.by !== 'turned' && hasExchanged(pair))
     return { kind: 'other', reason: 'about different things' }
-  const isAsked = (word: string): boolean => asked?.concepts.has(vocabulary().concept(word)) === true
+  const isAsked = (word: string): boolean => asked.concepts.has(vocabulary().concept(word))
   const other =
     otherScope(one.scope(), two.scope(), isAsked, (word) => found.values.includes(word)) ??
     (found.by === 'date' ? undefined : otherTime(one, two))
   return other ?? { kind: 'conflict', reason: found.reason }
-}
-
-interface Found {
-  by: 'number' | 'scale' | 'denial' | 'turned' | 'date' | 'name'
-  reason: string
-  /** words that the two differ in, in lower case */
-  values: string[]
-}
-
-function ownOf(one: Statement, two: Statement, title: ReadonlySet<string> | undefined): Word[] {
-  const scales = new Set(two.ends.keys())
-  const { opposite } = vocabulary()
-  return one.words.filter(({ concept, stem }) => {
-    if (two.concepts.has(concept) || title?.has(concept) === true) return false
-    const scale = opposite(stem)
-    return scale === undefined || !scales.has(scale.scale)
-  })
-}
-
-/** 0 to 1: shared words against those of one side alone; `except` are what the two differ in. */
-function support({ shared, own: [a, b] }: Pair, except: ReadonlySet<Word> = new Set(), more = 0): number {
-  const left = a.filter((word) => !except.has(word)).length
-  const right = b.filter((word) => !except.has(word)).length
-  const common = shared.size + more
-  return common / (common + OWN_ON_BOTH * Math.min(left, right) + OWN_ON_ONE * Math.abs(left - right))
-}
-
-function isSameFact(pair: Pair, except?: ReadonlySet<Word>, more = 0): boolean {
-  const least = pair.asked === undefined ? SAME_FACT : SAME_FACT_ASKED
-  if (pair.asked === undefined && pair.shared.size + more < 2) return false
-  return support(pair, except, more) >= least && !otherSubject(pair, except) && !otherMeasure(pair)
 }
 
 /** In sentences of the same build each speaks of a thing of its own: the melting points of two metals. */
@@ -105,35 +50,16 @@ function hasExchanged({ one, two, own: [a, b] }: Pair): boolean {
   )
 }
 
-/** Each has a subject that the other does not speak of. */
-function otherSubject({ own: [a, b] }: Pair, except?: ReadonlySet<Word>): boolean {
-  const isSubject = (word: Word): boolean => word.isSubject && except?.has(word) !== true && !isVerbal(word)
-  const bySubject = a.some(isSubject) && b.some(isSubject)
-  const isNamed = (word: Word): boolean => word.isName && except?.has(word) !== true
-  return bySubject || (a.some(isNamed) && b.some(isNamed))
-}
-
 /** Each adds a thing of its own: allowed in one place, forbidden in another. */
 function otherThing({ own, shared }: Pair): boolean {
   const [a = 0, b = 0] = own.map((words) => words.filter((word) => !isVerbal(word)).length)
   return Math.min(a, b) > 0 && Math.min(a, b) >= shared.size / 2
 }
 
-function isVerbal({ shown, isName, isNoun }: Word): boolean {
-  return !isName && !isNoun && vocabulary().isVerb(shown.toLowerCase())
-}
-
-function otherMeasure({ own: [a, b] }: Pair): boolean {
-  const { measures, once, lastDay, events } = vocabulary()
-  const differ = (set: ReadonlySet<string>): boolean =>
-    a.some(({ concept }) => set.has(concept)) && b.some(({ concept }) => set.has(concept))
-  const isLastDay = [...a, ...b].every(({ concept }) => !once.has(concept) || lastDay.has(concept))
-  return differ(measures) || differ(events) || (differ(once) && !isLastDay)
-}
-
 function byNumber(pair: Pair): Found | undefined {
   const found: Found[] = []
   const { one, two } = pair
+  if (one.quantities.length > MOST_QUANTITIES || two.quantities.length > MOST_QUANTITIES) return undefined
   for (const measure of new Set(one.quantities.map((quantity) => quantity.measure))) {
     const a = one.quantities.filter((quantity) => quantity.measure === measure)
     const b = two.quantities.filter((quantity) => quantity.measure === measure)
@@ -230,7 +156,7 @@ function byDate(pair: Pair): Found | undefined {
   const { once } = vocabulary()
   const isOnce = [...shared].some((concept) => once.has(concept))
   const isDay = [...one.moments, ...two.moments].every(({ weekday }) => weekday !== undefined)
-  if (!isOnce && !isDay && asked?.asksWhen !== true) return undefined
+  if (!isOnce && !isDay && !asked.asksWhen) return undefined
   if (!isSameFact(pair, undefined, isOnce ? 0.5 : 0)) return undefined
   // what comes again has a date each time
   if (!isOnce && !isDay && support(pair) < SAME_BUT_DENIED) return undefined
@@ -253,102 +179,4 @@ function otherTime(one: Statement, two: Statement): OtherFact | undefined {
   const years = (moments: readonly Moment[]): boolean => moments.some(({ year }) => year !== undefined)
   const kind = years(a) && years(b) ? 'newer' : 'other'
   return a.length === 0 ? undefined : { kind, reason: `another time: ${shownDates(one)}, ${shownDates(two)}` }
-}
-
-/** The same said of another: hosted in Frankfurt, hosted in Dublin; founded by one, founded by another. */
-function byName(pair: Pair): Found | undefined {
-  const { one, two, own, asked } = pair
-  const { sharedDoing } = vocabulary()
-  if (one.words.some(({ isDenied }) => isDenied) || two.words.some(({ isDenied }) => isDenied)) return undefined
-  // where numbers differ, the names say of what
-  if (one.quantities.some((left) => two.quantities.some((right) => exclude(left, right) === true))) return undefined
-  const slots = [slotOf(own[0]), slotOf(own[1])] as const
-  const [a, b] = slots
-  if (a === undefined || b === undefined) return undefined
-  const values = new Set([...a.words, ...b.words])
-  if (asked !== undefined && [...values].some(({ concept }) => asked.concepts.has(concept))) return undefined
-  // each has something of its own beside the name: they speak of different things
-  const rest = own.map((words) => words.filter((word) => !values.has(word) && !isVerbal(word)))
-  if (Math.min(...rest.map((words) => words.length)) > 0) return undefined
-  if (!isSameFact(pair, values)) return undefined
-  const doing = [...pair.shared, stemOf(one.verb), stemOf(two.verb)]
-  if (doing.some((concept) => sharedDoing.has(concept)) || !excludesOthers(pair, a, b)) return undefined
-  const [left, right] = [a, b].map(({ words }) => words.map(({ shown }) => shown).join(' '))
-  return {
-    ...{ by: 'name', values: [...values].map(({ shown }) => shown.toLowerCase()) },
-    reason: `different names: ${left} and ${right}`,
-  }
-}
-
-interface Slot {
-  words: Word[]
-  isNamed: boolean
-  isSubject: boolean
-}
-
-/** The one run of words of a statement's own that stands for a name or value: its names, else all of them. */
-function slotOf(own: readonly Word[]): Slot | undefined {
-  const names = own.filter(({ isName }) => isName)
-  const words = names.length > 0 ? names : own.filter((word) => !isVerbal(word))
-  const [first] = words
-  const last = words.at(-1)
-  if (first === undefined || last === undefined || words.length > LONGEST_NAME) return undefined
-  // names with another word between them are two names
-  if (words.some(({ place }, at) => place - (words[at - 1]?.place ?? place) > 2)) return undefined
-  if (words.some(({ isSubject }) => isSubject !== first.isSubject)) return undefined
-  return { words, isNamed: names.length > 0, isSubject: words.every(({ isSubject }) => isSubject) }
-}
-
-/** Whether of the two values only one can hold. */
-function excludesOthers({ one, two, shared, asked }: Pair, a: Slot, b: Slot): boolean {
-  const { single, soleDoer, soleObject, alternative, concept } = vocabulary()
-  if (isBroader(a) !== isBroader(b)) return false
-  const has = (set: ReadonlySet<string>): boolean => [...shared].some((word) => set.has(word))
-  const kinds = [a, b].map(({ words }) => words.map(({ stem }) => alternative(stem)).find((kind) => kind !== undefined))
-  if (kinds[0] !== undefined && kinds[0] === kinds[1]) return !a.isSubject && !b.isSubject
-  const isSingle =
-    (has(single) || [one, two].every(isSuperlative)) && [one, two].every(({ verbAt }) => verbAt !== undefined)
-  if (isSingle) return true
-  const mentionsDoer = [one, two].every(({ words }) =>
-    words.some((word) => soleDoer.has(word.concept) || word.concept === concept('novel')),
-  )
-  const doers = [a, b].every((slot, place) => slot.isSubject || followsBy(place === 0 ? one : two, slot))
-  if (doers) return mentionsDoer || ((has(soleDoer) || asked?.asksWho === true) && asked !== undefined)
-  if (a.isSubject || b.isSubject) return false
-  if (has(soleObject) || (isPlace(one, a) && isPlace(two, b))) return true
-  const isPlain = one.words.length === two.words.length && a.isNamed && b.isNamed
-  return isPlain && asked !== undefined && shared.size >= 2
-}
-
-function isSuperlative({ line }: Statement): boolean {
-  return line.some(({ key }) => /^(?:\p{L}{3,}est|only|best)$/u.test(key))
-}
-
-const BY = /^(?:by|von|durch)$/iu
-
-function followsBy({ sentence }: Statement, { words }: Slot): boolean {
-  const [first] = words
-  if (first === undefined) return false
-  const before = sentence
-    .slice(0, Math.max(0, sentence.indexOf(first.shown)))
-    .trim()
-    .split(/\s+/u)
-  return before.slice(-4).some((word) => BY.test(word))
-}
-
-/** `is in Hamburg`, `resides in our Dublin data centre`. */
-function isPlace({ sentence }: Statement, { words }: Slot): boolean {
-  const [first] = words
-  const before = sentence.slice(0, Math.max(0, sentence.indexOf(first?.shown ?? '')))
-  return /\b(?:based|hosted|located|stored|held|headquartered|written|made|built|resides?|lives?|liegt|gespeichert|(?:is|are|was|were) (?:now )?)\s?(?:in|at|of|from|on|with)(?: \p{Ll}+){0,2}\s*$/iu.test(
-    before,
-  )
-}
-
-const BROAD =
-  /^(?:germany|france|italy|spain|portugal|austria|switzerland|poland|belgium|netherlands|denmark|sweden|norway|finland|ireland|england|scotland|wales|britain|uk|usa|us|america|canada|mexico|brazil|argentina|chile|china|japan|korea|india|indonesia|australia|zealand|egypt|kenya|nigeria|africa|europe|asia|eu|russia|ukraine|turkey|greece|hungary|romania|bavaria|texas|california|ohio|florida|deutschland|österreich|schweiz|frankreich|italien|spanien|europa|state|country|province|region)$/iu
-
-/** A country beside a town says where the town is. */
-function isBroader({ words }: Slot): boolean {
-  return words.some(({ shown }) => BROAD.test(shown))
 }

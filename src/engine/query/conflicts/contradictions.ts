@@ -1,6 +1,7 @@
 import { forEachTerm } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
-import { type AskedOf, type Relation, relationOf } from './compare.js'
+import { type Relation, relationOf } from './compare.js'
+import type { AskedOf } from './pair.js'
 import { readStatements, type Statement, vocabulary } from './statements.js'
 import { ofUnspaced } from './unspaced.js'
 
@@ -40,6 +41,9 @@ const GENERAL_SHARE = 0.3
 const SENTENCES = 3
 /** Share of the shorter sentence's words that two must have in common to be taken apart. */
 const ALIKE = 0.25
+/** Of sentences of more words, which share some by chance. */
+const LONG = 10
+const ALIKE_LONG = 0.36
 const ASKS_WHO =
   /\b(?:who|whom|whose|wer|wem)\b|\b(?:which|what) (?:company|firm|person|team|department|bank|agency|office|author|country|supplier|contractor|architect|artist|university)\b|谁|誰/iu
 const ASKS_WHEN =
@@ -222,7 +226,7 @@ function areAlike(one: ReadonlySet<string>, two: ReadonlySet<string>): boolean {
   const [less, more] = one.size < two.size ? [one, two] : [two, one]
   let shared = 0
   for (const concept of less) if (more.has(concept)) shared++
-  return shared >= ALIKE * less.size
+  return shared >= (less.size > LONG ? ALIKE_LONG : ALIKE) * less.size
 }
 
 /** `Manual of Atlas` and `Manual of Borealis`: the same title but for a word. */
