@@ -1,6 +1,7 @@
 import type { Figure } from '../lib/report.js'
 import { run as gate } from './gate.js'
 import * as answers from './answers.js'
+import { run as contradictions } from './contradictions.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
@@ -14,4 +15,9 @@ export interface Part {
 export const PARTS: readonly Part[] = [
   { name: 'gate', measures: 'which questions are refused, told the closest passages, or answered', run: gate },
   { name: 'answers', measures: 'answers without a model: gold strings, lengths, names, conclusions', run: answers.run },
+  {
+    name: 'contradictions',
+    measures: 'pairs of statements that contradict each other, and near misses',
+    run: contradictions,
+  },
 ]

@@ -7,6 +7,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Degradation } from '../degraded.js'
 import { type Admitted, admit } from '../query/admission.js'
+import { judgeWithModel } from '../query/conflicts/model-judge.js'
 import type { Retrieved } from '../query/fast.js'
 import { freshnessNow } from '../query/freshness.js'
 import { judge } from '../query/judge.js'
@@ -58,7 +59,13 @@ export async function evidenceOf(
     })
     const passages = retrieved.ranked.map(({ passage }) => passage)
     const freshness = await freshnessNow(context, passages)
-    return { admitted, retrieved, bundle: judge({ query, traceId: newId(), freshness }, retrieved) }
+    const bundle = await judgeWithModel(
+      context,
+      admitted,
+      (agree) => judge({ query, traceId: newId(), freshness, agree }, retrieved),
+      signal,
+    )
+    return { admitted, retrieved, bundle }
   } finally {
     lease.release()
   }

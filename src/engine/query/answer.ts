@@ -8,6 +8,7 @@ import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
 import { citationWriter } from './citation-marks.js'
+import { bothSides } from './conflicts/both-sides.js'
 import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extractive.js'
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
@@ -147,6 +148,17 @@ function* extractive(
   const evidence = bundle.items.map(({ text, metadata }) => ({
     ...{ text, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') },
   }))
+  const contradicting = bothSides(query, bundle, idf)
+  if (contradicting !== undefined) {
+    yield { type: 'delta', text: contradicting.text }
+    const cited = contradicting.sides.map(({ evidenceIndex }) => evidenceIndex + 1)
+    yield {
+      type: 'end',
+      metadata: { generator: BUILTIN_ANSWER.model, synthesis: 'extractive', decidedBy: 'rules', cited },
+      bundle,
+    }
+    return
+  }
   const asked = { query, evidence, idf }
   const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
   // the passages may be near a question though no sentence of theirs holds a word of it

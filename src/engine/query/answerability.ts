@@ -1,6 +1,7 @@
 import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
-import { type AskedOf, answerConfidence, weightOf } from './confidence.js'
-import { type Contradiction, contradictions } from './contradictions.js'
+import { type AskedOf, weightOf } from './confidence.js'
+import { conflictsAmong } from './conflicts/among.js'
+import type { Contradiction, Difference } from './conflicts/contradictions.js'
 import type { Features } from './rerank.js'
 
 type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
@@ -11,12 +12,16 @@ export interface JudgedItem {
   /** final score, 0 to 1 */
   score: number
   features?: Features
+  /** which document it is of, where that is known */
+  document?: string
 }
 
 export interface Verdict {
   state: JudgedState
   /** pairs of items (by place) that say different things */
   conflicts: Contradiction[]
+  /** pairs of items that differ, each in something else: another time, version or region */
+  differences: Difference[]
   /** words of the query that no item holds, as the query spells them */
   uncovered: string[]
 }
@@ -32,8 +37,6 @@ export const ANSWER_FROM = 0.5
 export const COVERED_FROM = 0.5
 /** Items looked at for coverage and contradiction. */
 const CONSIDERED = 5
-/** A contradicting item must come this near to the best score. */
-const COMPARABLE = 0.8
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /**
@@ -48,6 +51,8 @@ export function evidenceState(request: {
   /** absent: passages are compared by their scores alone */
   asked?: AskedOf
   items: readonly JudgedItem[]
+  /** whether a model found that two sentences do not contradict each other */
+  agree?: (one: string, other: string) => boolean
 }): Verdict {
   const considered = request.items.slice(0, CONSIDERED)
   const top = considered[0]?.score ?? 0
@@ -55,37 +60,14 @@ export function evidenceState(request: {
   for (const { title, text } of considered) forEachTerm(`${title}\n${text}`, (term) => held.add(term))
   const asked = new Set(request.terms)
   const uncovered = uncoveredWords(request.query, asked, held)
-  if (considered.length === 0 || top < REFUSE_BELOW) return { state: 'not-enough-evidence', conflicts: [], uncovered }
-  const conflicts = conflictsAmong(request, considered)
-  if (conflicts.length > 0) return { state: 'conflict', conflicts, uncovered }
+  if (considered.length === 0 || top < REFUSE_BELOW)
+    return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
+  const { conflicts, differences } = conflictsAmong(request, considered)
+  if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
   const answers = top >= ANSWER_FROM && !(covered < COVERED_FROM)
-  return { state: answers ? 'answerable' : 'partial', conflicts, uncovered }
-}
-
-/**
- * Contradictions among items that are comparable with the best one. Scores are relative to the candidates: of two that
- * say nearly the same the second may have half of the first's. So the confidence in each by itself counts too.
- */
-function conflictsAmong(
-  { query, terms, idf, asked }: Omit<Parameters<typeof evidenceState>[0], 'items'>,
-  considered: readonly JudgedItem[],
-): Contradiction[] {
-  const alone = (item: JudgedItem | undefined): number =>
-    item?.features === undefined || asked === undefined ? 0 : answerConfidence(item.features, asked)
-  const [best] = considered
-  const places = considered.flatMap((item, place) =>
-    item.score >= COMPARABLE * (best?.score ?? 0) || alone(item) >= Math.max(ANSWER_FROM, COMPARABLE * alone(best))
-      ? [place]
-      : [],
-  )
-  const items = places.flatMap((place) => considered[place] ?? [])
-  return contradictions(query, terms, idf, items).map(({ item, other, reason }) => ({
-    item: places[item] ?? item,
-    other: places[other] ?? other,
-    reason,
-  }))
+  return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
 
 /** Words of the query whose terms nothing holds; of a run of an unspaced script, the stretches that are missing. */

@@ -40,6 +40,7 @@ export function toEvidenceItem(
       filename: passage.filename,
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
+      storedAt: new Date(passage.published_at).toISOString(),
       ...originOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...(navigation === undefined ? {} : { navigation }),

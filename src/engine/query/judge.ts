@@ -1,6 +1,7 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
 import { evidenceState, type Verdict } from './answerability.js'
+import { noteConflicts } from './conflicts/note.js'
 import { toEvidenceItem } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import type { Freshness } from './freshness.js'
@@ -14,7 +15,13 @@ const STALE: Record<string, (filename: string) => string> = {
 
 /** Turns what retrieval kept into evidence: its state, what contradicts what, and what is missing and why. */
 export function judge(
-  request: { query: string; traceId: string; freshness: ReadonlyMap<number, Freshness> },
+  request: {
+    query: string
+    traceId: string
+    freshness: ReadonlyMap<number, Freshness>
+    /** whether two sentences are known not to contradict each other */
+    agree?: (one: string, other: string) => boolean
+  },
   retrieved: Retrieved,
 ): EvidenceBundle {
   const items = retrieved.ranked.map((passage) =>
@@ -25,11 +32,14 @@ export function judge(
     terms: retrieved.terms,
     idf: retrieved.idf,
     asked: retrieved.asked,
+    ...(request.agree === undefined ? {} : { agree: request.agree }),
     items: items.map((item, index) => {
-      const features = retrieved.ranked[index]?.features
+      const ranked = retrieved.ranked[index]
+      const features = ranked?.features
       return {
         ...{ text: item.text, title: String(item.metadata.title ?? ''), score: item.score },
         ...(features === undefined ? {} : { features }),
+        ...(ranked === undefined ? {} : { document: ranked.passage.document_id }),
       }
     }),
   })
@@ -39,16 +49,6 @@ export function judge(
   return {
     ...{ id: newId(), query: request.query, traceId: request.traceId, createdAt: new Date().toISOString() },
     ...{ state, items, missingEvidence: missingEvidence(state, items, verdict, retrieved) },
-  }
-}
-
-function noteConflicts(items: readonly EvidenceItem[], verdict: Verdict): void {
-  for (const { item: one, other: two, reason } of verdict.conflicts) {
-    const item = items[one]
-    const other = items[two]
-    if (item === undefined || other === undefined) continue
-    item.conflicts.push({ nodeId: other.nodeId, reason, severity: 'medium' })
-    other.conflicts.push({ nodeId: item.nodeId, reason, severity: 'medium' })
   }
 }
 

@@ -11,6 +11,7 @@ import { insertTrace } from '../traces/store.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type Admitted, admit } from './admission.js'
 import { answerQuery } from './answer.js'
+import { judgeWithModel } from './conflicts/model-judge.js'
 import { searchedQuery } from './follow-up.js'
 import { freshnessNow } from './freshness.js'
 import type { QueryGate } from './gate.js'
@@ -105,7 +106,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)
-  const judged = judge({ query: body.query, traceId, freshness }, retrieved)
+  const judged = await judgeWithModel(
+    context,
+    admitted,
+    (agree) => judge({ query: body.query, traceId, freshness, agree }, retrieved),
+    signal,
+  )
   const answering = new Date()
   let bundle = judged
   let answer = ''

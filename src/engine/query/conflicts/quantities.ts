@@ -1,0 +1,272 @@
+import { numberAt, type ReadNumber } from './numbers.js'
+import { CURRENCY_SIGNS, INTERVALS, type Unit, unitOf } from './units.js'
+
+export type Bound = 'exact' | 'about' | 'at most' | 'at least' | 'over' | 'range'
+
+/** A number as a statement means it. */
+export interface Quantity {
+  /** what is measured: `time`, `length`, `clock` (minutes of the day), `interval` (seconds), `count` */
+  measure: string
+  /** in base units of the measure; the same number twice unless it is a range */
+  low: number
+  high: number
+  bound: Bound
+  /** what is counted, as a concept; empty where the statement does not say */
+  counted: string
+  /** `a day`, `per request`: what the number is for each of */
+  per: string
+  /** as the text writes it */
+  shown: string
+  precision: Pick<ReadNumber, 'digits' | 'hasFraction'>
+  /** the unit as it is written: other units are converted, which rounds */
+  unit: string
+}
+
+/** Tokens of a clause in lower case, and which of them a number or date has taken. */
+export interface Reading {
+  tokens: readonly string[]
+  taken: boolean[]
+  isGerman: boolean
+  /** a content word's concept; undefined for others */
+  conceptOf: (word: string) => string | undefined
+}
+
+const AT_MOST =
+  /\b(?:up to|at most|maximum(?: of)?|max|no more than|not more than|limited to|within|under|below|(?:less|fewer) than|no later than|bis zu|höchstens|maximal|innerhalb von|unter)(?: (?:the|a|of|about|total))*$/u
+const AT_LEAST =
+  /\b(?:at least|minimum(?: of)?|min|no (?:less|fewer) than|not (?:less|fewer) than|mindestens|minimal)(?: (?:the|a|of|about))*$/u
+const OVER = /\b(?:more than|over|above|exceeds?|exceeding|beyond|über|mehr als)(?: (?:the|a))*$/u
+const ABOUT =
+  /\b(?:about|around|approximately|roughly|nearly|almost|some|circa|ca|close to|an estimated|etwa|rund|ungefähr|fast|knapp)(?: (?:the|a))*$/u
+const TO = new Set(['to', '-', '–', '—', 'bis'])
+const EACH = new Set(['per', 'a', 'an', 'each', 'every', 'pro', 'je'])
+const TIMES = new Map([
+  ['once', 1],
+  ['twice', 2],
+  ['thrice', 3],
+  ['einmal', 1],
+  ['zweimal', 2],
+  ['dreimal', 3],
+])
+const CLOCK = /^(\d{1,2}):(\d{2})$/
+const LOOKED_BACK = 4
+/** Words between a number and its unit: `28 vacation days`, `three working days`. */
+const UNIT_WITHIN = 3
+const NOON = 12 * 60
+
+export function readQuantities(reading: Reading): Quantity[] {
+  const found: Quantity[] = []
+  for (let at = 0; at < reading.tokens.length; at++) {
+    if (reading.taken[at] === true) continue
+    const next = intervalAt(reading, at) ?? clockAt(reading, at) ?? amountAt(reading, at)
+    if (next === undefined) continue
+    for (let place = at; place < at + next.length; place++) reading.taken[place] = true
+    found.push(next.quantity)
+    at += next.length - 1
+  }
+  return found
+}
+
+interface Found {
+  quantity: Quantity
+  /** tokens from the first on */
+  length: number
+}
+
+const EXACT: Pick<Quantity, 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
+  ...{ bound: 'exact', counted: '', per: '', unit: '', precision: { digits: 2, hasFraction: false } },
+}
+
+/** `every 6 months`, `twice a day`, `three times a week`, `daily`. */
+function intervalAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
+  const found = (seconds: number, length: number): Found => {
+    const shown = tokens.slice(at, at + length).join(' ')
+    return { quantity: { ...EXACT, measure: 'interval', low: seconds, high: seconds, shown }, length }
+  }
+  const word = tokens[at] ?? ''
+  if (word === 'every' || word === 'alle') {
+    const number = numberAt(tokens, at + 1, isGerman)
+    const unit = unitOf(tokens[at + 1 + (number?.taken ?? 0)] ?? '')
+    if (unit?.measure === 'time') return found((number?.value ?? 1) * unit.factor, 2 + (number?.taken ?? 0))
+  }
+  const number = TIMES.has(word) ? undefined : numberAt(tokens, at, isGerman)
+  const isTimes = number !== undefined && /^(?:times|mal)$/.test(tokens[at + number.taken] ?? '')
+  const times = TIMES.get(word) ?? (isTimes ? number.value : undefined)
+  if (times !== undefined) {
+    const next = at + (isTimes ? number.taken + 1 : 1)
+    const often = INTERVALS.get(tokens[next] ?? '')
+    if (often !== undefined) return found(often / times, next + 1 - at)
+    const unit = EACH.has(tokens[next] ?? '') ? unitOf(tokens[next + 1] ?? '') : undefined
+    if (unit?.measure === 'time') return found(unit.factor / times, next + 2 - at)
+  }
+  const often = INTERVALS.get(word)
+  // before a noun it says which one: `the daily report`
+  const isAdverb = at > 1 && (at === tokens.length - 1 || !/^\p{L}/u.test(tokens[at + 1] ?? '') || at > 2)
+  return often !== undefined && isAdverb && !isNounNext(tokens, at) ? found(often, 1) : undefined
+}
+
+const FOLLOWS_ADVERB = /^(?:at|by|in|on|to|from|and|or|for|with|before|after|um|von|in|,|\.|;)$/u
+
+function isNounNext(tokens: readonly string[], at: number): boolean {
+  const next = tokens[at + 1]
+  return next !== undefined && !FOLLOWS_ADVERB.test(next)
+}
+
+/** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`. */
+function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
+  const word = tokens[at] ?? ''
+  const written = CLOCK.exec(word)
+  const number = written === null ? numberAt(tokens, at, isGerman) : undefined
+  const after = at + (number?.taken ?? 1)
+  const half = /^(am|pm)$/.exec(tokens[after] ?? '')?.[1] ?? /^([ap])$/.exec(tokens[after] ?? '')?.[1]?.concat('m')
+  const isClock = half !== undefined || /^(?:uhr|o'clock|o’clock)$/.test(tokens[after] ?? '')
+  const named = word === 'noon' ? NOON : word === 'midnight' ? 2 * NOON : undefined
+  if (named === undefined && written === null && (number === undefined || !isClock)) return undefined
+  const hour = number?.value ?? Number(written?.[1] ?? 0)
+  const minutes =
+    named ?? 60 * (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) + Number(written?.[2] ?? 0)
+  const length = named === undefined && isClock ? after + 1 - at : after - at
+  const shown = tokens.slice(at, at + length).join(' ')
+  return { quantity: { ...EXACT, measure: 'clock', low: minutes, high: minutes, shown }, length }
+}
+
+function amountAt(reading: Reading, at: number): Found | undefined {
+  const { tokens, isGerman } = reading
+  const sign = CURRENCY_SIGNS.has(tokens[at] ?? '') ? (tokens[at] ?? '') : ''
+  const from = sign === '' ? at : at + 1
+  const isMinus = tokens[from] === '-' && tokens[from - 1] !== undefined && !/^\d/.test(tokens[from - 1] ?? '')
+  const start = isMinus ? from + 1 : from
+  const first = numberAt(tokens, start, isGerman)
+  if (first === undefined) return undefined
+  let end = start + first.taken
+  const inner = unitOf(tokens[end] ?? '')
+  const mayRange = TO.has(tokens[end] ?? '') || (tokens[end] === 'and' && tokens[at - 1] === 'between')
+  const second = mayRange ? numberAt(tokens, end + 1, isGerman) : undefined
+  const laterSecond =
+    second === undefined && inner !== undefined && TO.has(tokens[end + 1] ?? '')
+      ? numberAt(tokens, end + 2, isGerman)
+      : undefined
+  if (second !== undefined) end += 1 + second.taken
+  if (laterSecond !== undefined) end += 2 + laterSecond.taken
+  const unit = sign === '' ? unitAfter(reading, end) : { unit: unitOf(sign), end }
+  const counted = unit.unit === undefined ? countedAfter(reading, end) : undefined
+  const per = perAfter(reading, counted?.end ?? unit.end)
+  const signed = isMinus ? -1 : 1
+  const low = inBase(signed * first.value, unit.unit)
+  const last = second ?? laterSecond
+  const high = last === undefined ? low : inBase(last.value, unit.unit)
+  const bound = last === undefined ? boundOf(tokens, at) : 'range'
+  const length = Math.max(end, unit.end, per.end) - at
+  return {
+    quantity: {
+      measure: unit.unit?.measure ?? 'count',
+      ...{ low: Math.min(low, high), high: Math.max(low, high), bound, per: per.per, counted: counted?.concept ?? '' },
+      shown: shownAs(tokens.slice(at, Math.max(at + length, counted?.end ?? 0))),
+      ...{ precision: first, unit: sign === '' ? (tokens[unit.end - 1] ?? '') : sign },
+    },
+    length,
+  }
+}
+
+function shownAs(tokens: readonly string[]): string {
+  return tokens
+    .join(' ')
+    .replace(/([€$£¥]) /gu, '$1')
+    .replace(/^- (?=\d)/, '-')
+}
+
+function inBase(value: number, unit: Unit | undefined): number {
+  return unit === undefined ? value : value * unit.factor + (unit.offset ?? 0)
+}
+
+/** The unit of a number; a word or two may stand before it. `end` is behind it. */
+function unitAfter({ tokens, taken, conceptOf }: Reading, at: number): { unit: Unit | undefined; end: number } {
+  let place = at
+  if (tokens[place] === '-') place++
+  for (let skipped = 0; skipped < UNIT_WITHIN; skipped++) {
+    const word = tokens[place + skipped] ?? ''
+    const unit = unitOf(word)
+    if (unit !== undefined && !(skipped > 0 && word.length < 3)) {
+      for (let within = place; within < place + skipped; within++) taken[within] = false
+      return skipped === 0 ? { unit, end: place + 1 } : { unit, end: at }
+    }
+    if (conceptOf(word) === undefined) break
+  }
+  return { unit: undefined, end: at }
+}
+
+/** What is counted: the first content word after the number, which stays one of the statement's words. */
+function countedAfter({ tokens, conceptOf }: Reading, at: number): { concept: string; end: number } | undefined {
+  const place = tokens[at] === '-' || tokens[at] === 'of' ? at + 1 : at
+  const concept = conceptOf(tokens[place] ?? '')
+  return concept === undefined ? undefined : { concept, end: place + 1 }
+}
+
+function perAfter({ tokens, conceptOf }: Reading, at: number): { per: string; end: number } {
+  const next = tokens[at + 1] ?? ''
+  if (!EACH.has(tokens[at] ?? '')) return { per: '', end: at }
+  const unit = unitOf(next)
+  if (unit !== undefined) return { per: `${unit.measure} ${unit.factor}`, end: at + 2 }
+  const concept = conceptOf(next)
+  return tokens[at] === 'per' && concept !== undefined ? { per: concept, end: at } : { per: '', end: at }
+}
+
+function boundOf(tokens: readonly string[], at: number): Bound {
+  const before = tokens.slice(Math.max(0, at - LOOKED_BACK), at).join(' ')
+  if (AT_MOST.test(before)) return 'at most'
+  if (AT_LEAST.test(before)) return 'at least'
+  if (OVER.test(before)) return 'over'
+  if (ABOUT.test(before)) return 'about'
+  const said = tokens.join(' ')
+  if (/\b(?:minimum|mindest\p{L}*)\b/u.test(said)) return 'at least'
+  if (/\b(?:maximum|limit|limits|limited|höchst\p{L}*|maximal)\b/u.test(said)) return 'at most'
+  return 'exact'
+}
+
+/** Rounded numbers and converted units agree when they are this near. */
+const ROUNDED = 0.05
+const CONVERTED = 0.05
+const ABOUT_SHARE = 0.1
+/** Whole numbers below are counts and limits, which nobody rounds. */
+const ROUNDED_FROM = 1000
+/** Ranges that share no more of the narrower one than this say different things. */
+const RANGE_OVERLAP = 0.25
+
+/** Whether two quantities of one fact exclude each other; undefined where they do not measure the same. */
+export function exclude(one: Quantity, two: Quantity): boolean | undefined {
+  if (one.measure !== two.measure) return undefined
+  if (one.per !== '' && two.per !== '' && one.per !== two.per) return undefined
+  if (one.bound === 'over' && two.bound === 'over') return false
+  if (isSide(one) && one.bound === two.bound) return !near(one, two, one.low, two.low)
+  const [low, high] = [Math.max(lowest(one), lowest(two)), Math.min(highest(one), highest(two))]
+  if (one.bound === 'range' && two.bound === 'range') {
+    const narrower = Math.min(one.high - one.low, two.high - two.low)
+    return high - low <= RANGE_OVERLAP * narrower
+  }
+  return low > high && !near(one, two, low, high)
+}
+
+function isSide({ bound }: Quantity): boolean {
+  return bound === 'at most' || bound === 'at least'
+}
+
+function lowest({ bound, low }: Quantity): number {
+  return bound === 'at most' ? Math.min(0, low) : low
+}
+
+function highest({ bound, high }: Quantity): number {
+  return bound === 'at least' || bound === 'over' ? Number.POSITIVE_INFINITY : high
+}
+
+function near(one: Quantity, two: Quantity, a: number, b: number): boolean {
+  if (a === b) return true
+  const apart = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b))
+  if (one.bound === 'about' || two.bound === 'about') return apart <= ABOUT_SHARE
+  if (one.unit !== two.unit && one.measure !== 'count' && one.measure !== 'clock' && apart <= CONVERTED) return true
+  const isRounded = one.precision.hasFraction || two.precision.hasFraction || Math.max(a, b) >= ROUNDED_FROM
+  if (!isRounded || apart > ROUNDED) return false
+  const digits = Math.min(one.precision.digits, two.precision.digits)
+  return (
+    one.precision.digits !== two.precision.digits && Number(a.toPrecision(digits)) === Number(b.toPrecision(digits))
+  )
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+const QUESTION = 'How long are the harbour recordings kept?'
+
+let fake: FakeOpenAi
+let test: TestEngine
+let spaceId: string
+let verdict = ''
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi({
+    answer: (asked) => (JSON.stringify(asked).includes('both can be true') ? verdict : 'Both [1] [2].'),
+  })
+  test = await startEngine({
+    providers: [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: fake.url, timeoutMs: 5000 }],
+  })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
+  await ingest(test.engine, ADA, spaceId, {
+    'policy.md': '# Policy\n\nThe harbour recordings are kept for 30 days.\n',
+    'handbook.md': '# Handbook\n\nThe harbour recordings are kept for 90 days.\n',
+  })
+})
+afterAll(async () => {
+  await test.end()
+  await fake.close()
+})
+beforeEach(() => fake.clear())
+
+async function asked(model: object) {
+  await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
+    ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 0, rerank: { enabled: true }, ...model },
+  })
+  const { answer, done } = await ask(test.engine, ADA, spaceId, QUESTION)
+  const { evidenceBundle: bundle } = done.metadata as { evidenceBundle: EvidenceBundle }
+  return { answer, bundle }
+}
+
+describe('an answer from documents that contradict each other', () => {
+  it('tells what each of them says, with its name and date', async () => {
+    const { answer, bundle } = await asked({})
+    expect(bundle.state).toBe('conflict')
+    expect(answer).toMatch(/^The documents contradict each other\.\n/)
+    expect(answer).toMatch(/- policy\.md \(\d{4}-\d\d-\d\d\): The harbour recordings are kept for 30 days\. \[\d\]/)
+    expect(answer).toMatch(/- handbook\.md \(\d{4}-\d\d-\d\d\): The harbour recordings are kept for 90 days\. \[\d\]/)
+  })
+
+  it('is given to a model with what contradicts what, and the model may find that nothing does', async () => {
+    verdict = 'no idea'
+    const unclear = await asked({ reasoningModel: MODEL })
+    expect(unclear.bundle.state).toBe('conflict')
+    expect(JSON.stringify(fake.requests.at(-1)?.body.messages)).toContain('contradictions')
+
+    verdict = '["compatible"]'
+    const settled = await asked({ reasoningModel: MODEL })
+    expect(settled.bundle.state).toBe('answerable')
+    expect(settled.bundle.items.flatMap(({ conflicts }) => conflicts)).toEqual([])
+
+    const before = fake.requests.length
+    verdict = 'not asked again'
+    expect((await asked({ reasoningModel: MODEL })).bundle.state).toBe('answerable')
+    expect(fake.requests.length - before).toBe(1)
+  })
+})
