@@ -112,11 +112,16 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
   const covered = await countRead(db, space, from)
   let before: number | undefined = Number.MAX_SAFE_INTEGER
   for (; before !== undefined && before > from; await turn()) {
-    for (const { subject_key, object_key, type, confidence, support } of openRelations(db, space.key, before, SLICE))
+    for (const { subject_key, object_key, type, predicate, confidence, support } of openRelations(
+      db,
+      space.key,
+      before,
+      SLICE,
+    ))
       if (support > 0 && subject_key !== object_key)
         links.push({
           ...{ from: subject_key, to: object_key },
-          weight: confidence * (type === 'mentions' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
+          weight: confidence * (type === 'mentions' && predicate === '' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
         })
     before = lowestRelation(db, space.key, before, SLICE)
   }

@@ -173,6 +173,7 @@ export interface OpenRelation {
   subject_key: number
   object_key: number
   type: string
+  predicate: string
   confidence: number
   /** open passages that state it */
   support: number
@@ -181,7 +182,7 @@ export interface OpenRelation {
 /** Relations that open, published passages state, newest first, between names (no dates and figures). */
 export function openRelations(db: Database, spaceKey: number, before: number, limit: number): OpenRelation[] {
   return db.all<OpenRelation>(
-    `SELECT r.key, r.subject_key, r.object_key, r.type, r.confidence, (
+    `SELECT r.key, r.subject_key, r.object_key, r.type, r.predicate, r.confidence, (
        SELECT count(*) FROM (SELECT 1 FROM graph_relation_nodes m CROSS JOIN versions v ON v.key = m.version_key
          CROSS JOIN documents d ON d.key = v.doc_key WHERE m.relation_key = r.key AND ${LIVE} AND ${OPEN} LIMIT 20)) support
      FROM (SELECT * FROM graph_relations WHERE space_key = ? AND key < ? ORDER BY key DESC LIMIT +?) r
