@@ -39,7 +39,7 @@ const DATES: readonly (readonly [RegExp, (found: RegExpMatchArray) => string])[]
 ]
 /** What every date and metric holds: texts without it are most, and cost one look. */
 const YEAR = /\d{4}/
-const MEASURE = /margin|ratio|revenue|income|earnings|cash flow|expense|turnover|throughput|latency/i
+const MEASURE = /margin|\bratio|revenue|income|earnings|cash flow|expense|turnover|throughput|latency/i
 const METRIC =
   /\b((?!(?:the|our|its|their|this|that|and|for|with|of|in|a|an|other|such|any|all|total)\b)[a-z]+(?: (?:tax|cash|sales|income|operating))? (?:margin|ratio|revenues?|income|earnings|cash flow|expenses?|turnover|throughput|latency))\b/giu
 const ORGANIZATION =

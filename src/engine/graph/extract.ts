@@ -79,7 +79,8 @@ export class GraphReader {
       const within = known.filter(({ at }) => at >= start && at < end)
       for (const [index, right] of within.entries()) {
         const left = within[index - 1]
-        if (left === undefined || joined.has(pairOf(left.canonicalKey, right.canonicalKey))) continue
+        if (left === undefined) continue
+        if (joined.size > 0 && joined.has(pairOf(left.canonicalKey, right.canonicalKey))) continue
         this.#relate(left.canonicalKey, right.canonicalKey, 'mentions', CO_OCCURRENCE, node.key)
       }
     }
@@ -148,12 +149,12 @@ export class GraphReader {
   /** What a text says of other parts and of words: definitions, references, links. */
   #stated(node: ReadableNode, heading: string | undefined): void {
     if (heading === undefined) return
-    for (const [pattern, type] of [
-      [DEFINED, 'defines'],
-      [SEE, 'references'],
-      [LINK, 'references'],
+    for (const [holds, pattern, type] of [
+      [/means|is defined as|refers to|is the term/, DEFINED, 'defines'],
+      [/section|chapter|appendix|part/i, SEE, 'references'],
+      [/\]\(/, LINK, 'references'],
     ] as const)
-      for (const match of node.text.matchAll(pattern)) {
+      for (const match of holds.test(node.text) ? node.text.matchAll(pattern) : []) {
         const object = this.#term((match[1] ?? '').trim(), node.key, 0.75)
         if (object !== undefined) this.#relate(heading, object, type, 0.75, node.key)
       }

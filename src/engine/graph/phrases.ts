@@ -224,7 +224,7 @@ function mayBeName({ text, tokens }: Sentence, place: number): boolean {
   const word = tokens[place]?.text ?? ''
   if (word.length < 3 || PEOPLE.test(word) || isFunctionWord(word.toLowerCase()) || VERBS.has(word.toLowerCase()))
     return false
-  return !new RegExp(`[ (]${word.toLowerCase().replace(/[^\p{L}\p{N}-]/gu, '.')}(?![\\p{L}\\p{N}])`, 'u').test(text)
+  return !text.includes(` ${word.toLowerCase()} `)
 }
 
 function common({ tokens, text }: Sentence, first: number, last: number): Phrase | undefined {
