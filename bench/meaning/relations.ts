@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { canonicalKey } from '../../src/engine/graph/entities.js'
 import { GraphReader } from '../../src/engine/graph/extract.js'
 import { ROOT } from '../lib/daemon.js'
 import { dataFolder, loadDataset, type RetrievalSet } from '../lib/datasets.js'
@@ -14,6 +15,16 @@ export interface Sentence {
   text: string
   /** subject, predicate, object, by canonical key */
   says: [string, string, string][]
+}
+
+/** A relation that the rules stated of a real text, and whether a reader of the sentence called it right. */
+interface Judged {
+  set: string
+  document: string
+  subject: string
+  predicate: string
+  object: string
+  right: boolean
 }
 
 const DATA = join(ROOT, 'bench', 'meaning', 'data')
@@ -88,6 +99,20 @@ function costOf(folder: string): Figure[] {
   })
 }
 
+/** Share right of the judged relations that the rules of now still state. */
+function stillStated(folder: string, judged: readonly Judged[]): Figure {
+  const texts = new Map(
+    REAL.flatMap((name) => loadDataset(folder, name).documents.map(({ id, text }) => [`${name}/${id}`, text] as const)),
+  )
+  const stated = judged.filter(({ set, document, subject, predicate, object }) =>
+    statedIn(texts.get(`${set}/${document}`) ?? '').some(
+      ([s = '', p, o = '']) => p === predicate && isSame(s, canonicalKey(subject)) && isSame(o, canonicalKey(object)),
+    ),
+  )
+  const value = stated.filter(({ right }) => right).length / Math.max(1, stated.length)
+  return { name: 'precision of those still stated', value, unit: '', note: `${stated.length} of ${judged.length}` }
+}
+
 export function run(): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const half of ['tune', 'report'] as const) {
@@ -104,7 +129,12 @@ export function run(): Promise<Figure[]> {
       ...(half === 'report' ? { bar: { atLeast: 0.6 } } : {}),
     })
   }
+  const judged = readJsonLines<Judged>('relations-judged.jsonl')
+  figures.push({
+    ...{ name: 'precision of real text, judged', value: judged.filter(({ right }) => right).length / judged.length },
+    ...{ unit: '', bar: { atLeast: 0.8 }, note: `${judged.length} sampled (seed 31337), read one by one` },
+  })
   const folder = dataFolder()
-  if (folder !== undefined) figures.push(...costOf(folder))
+  if (folder !== undefined) figures.push(stillStated(folder, judged), ...costOf(folder))
   return Promise.resolve(figures)
 }

@@ -57,7 +57,12 @@ export function isUnsaid({ text, tokens }: Sentence, verb: number): boolean {
 }
 
 /** The subject that ends before a place: across auxiliaries, a relative pronoun, an apposition or brackets. */
-export function subjectBefore(sentence: Sentence, before: number, kind: EndKind): Subject | undefined {
+export function subjectBefore(
+  sentence: Sentence,
+  before: number,
+  kind: EndKind,
+  isParticiple = false,
+): Subject | undefined {
   const { tokens } = sentence
   const between: string[] = []
   let place = before - 1
@@ -78,6 +83,9 @@ export function subjectBefore(sentence: Sentence, before: number, kind: EndKind)
       : [nearest]
     : listBefore(sentence, end, kind)
   const [first] = phrases
+  // `detection of tumours caused by a virus`: what was caused?
+  const isOpen = isParticiple && between.length === 0 && !isRelative && first !== undefined
+  if (isOpen && (first.name.includes(' of ') || boundBefore(sentence, first) === 'of')) return undefined
   return first === undefined ? undefined : { phrases, between, first: Math.min(...phrases.map((one) => one.first)) }
 }
 
@@ -130,7 +138,7 @@ function listBefore(sentence: Sentence, end: number, kind: EndKind): Phrase[] {
       bound = boundBefore(sentence, whole)
     }
     if (bound === 'no' || isPreposition(bound)) return []
-    if (isOwner(bound) && !phrase.isName) return []
+    if ((isOwner(bound) || /ing$/.test(bound)) && !phrase.isName) return []
     if (kind === 'name' && !phrase.isName) return found.length > 0 && !/^(?:,|and|or)$/.test(bound) ? found : []
     found.unshift(phrase)
     const joint = tokens[phrase.first - 1]?.lower
@@ -138,6 +146,9 @@ function listBefore(sentence: Sentence, end: number, kind: EndKind): Phrase[] {
     if (!isList || !(phrase.isName || kind === 'any')) break
     const before = joint !== ',' && tokens[phrase.first - 2]?.lower === ',' ? phrase.first - 3 : phrase.first - 2
     const other = phraseBefore(sentence, before)
+    const isModifier =
+      other?.isName === false && other.first === other.last && phrase.last > phrase.first && !other.name.endsWith('s')
+    if (isModifier) break
     if (other === undefined || other.isName !== phrase.isName) {
       if (joint === 'and' && other === undefined && verbal(sentence, before)) return kind === 'any' ? [] : found
       break

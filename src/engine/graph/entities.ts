@@ -61,7 +61,7 @@ const MIXED = /^\p{Lu}\p{Ll}+\p{Lu}[\p{L}\p{N}]*$/u
 const QUOTED_WORDS = 5
 /** Words that begin a sentence or a reference and are no part of a name. */
 const LEADING =
-  /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof)[ \u00a0]+/iu
+  /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof|though|even|only|just|about|over|nearly|almost|some|one|two|three)[ \u00a0]+/iu
 
 const GERMAN_ARTICLE =
   /^(?:Der|Die|Das|Den|Dem|Des|Ein|Eine[mnrs]?|Im|Am|Zum|Zur|Und|Bei|Mit|Nach|Von|Auf|Für|In|An|Als|Wenn|Diese[mnrs]?)[ \u00a0]+/u

@@ -46,7 +46,7 @@ export const ADVERBS: ReadonlySet<string> = new Set(
      largely mostly mainly partly not only currently formerly today yesterday meanwhile afterwards subsequently
      heavily strongly directly solely entirely typically generally previously originally initially jointly rather
      too very much well long further normally officially fully primarily really simply commonly itself themselves
-     himself herself alone internally far away ultimately sometimes effectively immediately significantly`,
+     thereby almost nearly overseas quite perhaps himself herself alone internally far away ultimately sometimes effectively immediately significantly`,
   ),
 )
 
@@ -73,6 +73,12 @@ export const VERBS: ReadonlySet<string> = new Set(
      want wants wanted try tries tried leave leaves left join joins joined grow grows grew add adds added costs cost
      according due available able related supports supported support ensure ensures demonstrate demonstrates
      demonstrated reveal reveals revealed confirm confirms confirmed affect affects affected induce induces induced
+     inhibit inhibits inhibited activate activates activated regulate regulates regulated promote promotes promoted
+     enhance enhances enhanced encode encodes encoded mediate mediates mediated prevent prevents prevented block blocks
+     express expresses bind binds interact interacts associate associates improve improves impair impairs suppress
+     suppresses suppressed stimulate stimulates stimulated control controls modulate modulates predict predicts
+     predicted involve involves involved represent represents represented identify identifies identified exhibit
+     exhibits exhibited maintain maintains maintained evaluate evaluated assess assessed
      announce announces announced agree agrees agreed claim claims claimed argue argues argued publish published`,
   ),
 )

@@ -30,7 +30,7 @@ const VAGUE = new Set(
   `system systems approach method methods result results study studies data way ways part parts thing things case cases
    people number numbers use time times work works problem problems model models value values effect effects factor factors
    change changes process paper papers author authors area end order set form type kind level group groups company firm
-   application use idea fact place point others year years month months day days day week weeks today world example
+   application use idea fact place point others phase phases portion portions east west north south year years month months day days day week weeks today world example
    examples team project analysis solution solutions technique techniques theory equation equations figure table section
    chapter article report line lines side sides member members procedure version service product products condition
    conditions situation reason lot one ones amount amounts function term terms state states event events country
@@ -86,10 +86,20 @@ const NO_ADJECTIVES = new Set(
 const ADJECTIVES = new Set(
   `significant adequate alternate high low new large small great important symmetric unmet different further early late
    single strong weak slight upstream downstream adjacent due similar common old young good bad long short wide many
-   distinct recent present normal major minor main basic early severe acute chronic special whole entire true clear`.split(
+   distinct recent present normal major minor main basic early severe acute chronic special whole entire true clear complex simple second third first little general particular specific minimum maximum`.split(
     /\s+/,
   ),
 )
+const NOUNS_IN_LY = new Set([
+  'family',
+  'assembly',
+  'supply',
+  'anomaly',
+  'reply',
+  'monopoly',
+  'butterfly',
+  'disassembly',
+])
 /** `the city of Lyon` is Lyon. */
 const NAMING_HEADS = new Set([
   'city',
@@ -145,7 +155,7 @@ export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): P
   let last = first - 1
   for (let at = first; ; at++) {
     const token = tokens[at]
-    const follows = at > first && token !== undefined && ALSO_NOUNS.has(token.lower) && isAdjective(tokens[at - 1])
+    const follows = at > first && token !== undefined && ALSO_NOUNS.has(token.lower) && describes(tokens[at - 1])
     if (token === undefined || !(isPart(token) || follows)) break
     if (at > first && token.mention === undefined && (isVerbal(tokens, at) || TIMES.has(token.lower))) break
     last = at
@@ -155,11 +165,23 @@ export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): P
   const next = tokens[last + 1]
   if (next?.lower !== 'of' || found?.mention !== undefined) return found
   const rest = phraseAfter(sentence, last + 2, kind)
-  if (rest === undefined) return kind === 'name' ? undefined : found
+  if (rest === undefined) return undefined
   const head = tokens[last]?.lower ?? ''
   if (NAMING_HEADS.has(head) || (QUANTITIES.has(head) && kind === 'any')) return rest
   if (kind === 'name') return undefined
-  return common(sentence, first, rest.last)
+  return common(sentence, first, rest.last, MOST_WORDS + 3)
+}
+
+/** Whether one word is no whole phrase: `innate and adaptive immunity`, `depletion in mice of cells`, `small-scale (…) trials`. */
+function isCutOff(tokens: readonly Token[], place: number): boolean {
+  const word = tokens[place]?.lower ?? ''
+  const next = tokens[place + 1]?.lower ?? ''
+  if (/(?:al|ic|ate|ary)$/.test(word) && /^(?:and|or|,)$/.test(next)) return true
+  if (/^(?:reduction|depletion|induction|elevation|alteration|limitation|improvement)s?$/.test(word) && next === 'in')
+    return true
+  if (/[^e]ed$/.test(word) && word.length > 4) return true
+  if (word.endsWith('ing') && DETERMINERS.has(next)) return true
+  return word.includes('-') && next === '('
 }
 
 function isAdjective(token: Token | undefined): boolean {
@@ -167,11 +189,20 @@ function isAdjective(token: Token | undefined): boolean {
   return ADJECTIVES.has(token.lower) || (ADJECTIVE.test(token.lower) && !NO_ADJECTIVES.has(token.lower))
 }
 
+function describes(token: Token | undefined): boolean {
+  return isAdjective(token) || /(?:al|ic|ed|ary|er|ing)$/.test(token?.lower ?? '')
+}
+
 /** Whether a word can be part of a noun phrase. */
 function isPart(token: Token): boolean {
   if (token.mention !== undefined) return true
   if (!token.isWord || isFunctionWord(token.lower) || VERBS.has(token.lower)) return false
-  return !(token.lower.endsWith('ly') && token.lower.length > 4 && !isCapitalised(token.text))
+  return !(
+    token.lower.endsWith('ly') &&
+    token.lower.length > 4 &&
+    !isCapitalised(token.text) &&
+    !NOUNS_IN_LY.has(token.lower)
+  )
 }
 
 /** A participle behind a noun: `systems based on`, `servers running in`; not `manufactured items`, `training of staff`. */
@@ -180,6 +211,7 @@ function isVerbal(tokens: readonly Token[], at: number): boolean {
   const next = tokens[at + 1]
   if (token === undefined || isCapitalised(token.text) || token.lower.includes('-')) return false
   const isBehind = next === undefined || !next.isWord || (isFunctionWord(next.lower) && next.lower !== 'of')
+  if (describes(tokens[at - 1]) && next?.lower !== 'the') return false
   if (/[^e]ed$/.test(token.lower) && token.lower.length > 4) return isBehind || next?.lower === 'of'
   return /ing$/.test(token.lower) && next?.isWord === true && (isBehind || isCapitalised(next.text))
 }
@@ -227,12 +259,17 @@ function mayBeName({ text, tokens }: Sentence, place: number): boolean {
   return !text.includes(` ${word.toLowerCase()} `)
 }
 
-function common({ tokens, text }: Sentence, first: number, last: number): Phrase | undefined {
+function common({ tokens, text }: Sentence, from: number, last: number, most = MOST_WORDS): Phrase | undefined {
+  // a heading before a sentence without a mark between: `METHODS Water samples were …`
+  const isHeading =
+    /^\p{Lu}{5,}$/u.test(tokens[from]?.text ?? '') && isCapitalised(tokens[from + 1]?.text ?? '') && from < last
+  const first = isHeading ? from + 1 : from
   const start = tokens[first]
   const end = tokens[last]
-  if (start === undefined || end === undefined || last - first >= MOST_WORDS + 1) return undefined
+  if (start === undefined || end === undefined || last - first > most) return undefined
   if (isAdjective(end)) return undefined
-  if (first === last && (VAGUE.has(end.lower) || end.lower.length < 3)) return undefined
+  if (VAGUE.has(end.lower) && tokens.slice(first, last).every((token) => isAdjective(token))) return undefined
+  if (first === last && (end.lower.length < 3 || isCutOff(tokens, last))) return undefined
   if (!/\p{L}{2}/u.test(end.text)) return undefined
   return { name: text.slice(start.start, end.end).replace(/\s+/g, ' '), isName: false, at: start.start, first, last }
 }
@@ -242,7 +279,7 @@ export function boundBefore({ tokens }: Sentence, phrase: Phrase): string {
   for (let place = phrase.first - 1; place >= 0; place--) {
     const { lower = '', text = '' } = tokens[place] ?? {}
     if (lower === 'no' || OWNERS.has(lower)) return lower
-    const isArticle = DETERMINERS.has(lower) || /^["“‘`]$/.test(text)
+    const isArticle = DETERMINERS.has(lower) || /^["“‘`]$/.test(text) || (!phrase.isName && /^\d/.test(text))
     // `a given size`
     const isParticiple = /(?:[^e]ed|en|ing)$/.test(lower) && DETERMINERS.has(tokens[place - 1]?.lower ?? '')
     if (!isArticle && !isParticiple) return lower

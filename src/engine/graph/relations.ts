@@ -120,7 +120,7 @@ function readVerb(
   const objects = objectsAfter(sentence, place + 1 + particle + (isPassive ? 1 : 0), right)
   // who replaced it is not the one that it was replaced with
   if (!isPassive && trigger.predicate === 'replaced' && readReplacedWith(sentence, objects, relate)) return
-  const subject = subjectBefore(sentence, reduced, left)
+  const subject = subjectBefore(sentence, reduced, left, isPassive && reduced === place)
   const subjects = subject?.phrases ?? subjectsOfFirstVerb(sentence, place, said)
   if (!isPassive && !agrees(sentence, place, subjects, subject?.between ?? [])) return
   if (trigger.predicate === 'caused' && !isEffect(sentence, subjects, objects)) return

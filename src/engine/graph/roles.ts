@@ -8,6 +8,12 @@ const BE = /^(?:is|are|was|were|became|becomes|remains|remained|been)$/
 /** Words before a role that make another of it, or none. */
 const UNDONE =
   /^(?:vice|deputy|assistant|acting|former|ex|proposed|planned|possible|potential|failed|attempted|honorary|would-be|likely|intended|pending)$/
+/** Who is a minister or an officer leads a part; the first of them leads the whole. */
+const NEEDED: Readonly<Record<string, RegExp>> = {
+  minister: /^(?:prime|first)$/,
+  executive: /^chief$/,
+  officer: /^(?:executive|operating|commanding)$/,
+}
 const MODIFIERS = 4
 
 /** Where the words of a role begin, and what stands before them. */
@@ -23,7 +29,8 @@ interface RoleStart {
 export function relateRole(sentence: Sentence, place: number, trigger: RoleTrigger, relate: Relate): void {
   const { tokens } = sentence
   const start = roleStart(sentence, place)
-  if (start.undone) return
+  const needed = NEEDED[tokens[place]?.lower ?? '']
+  if (start.undone || (needed !== undefined && !needed.test(tokens[place - 1]?.lower ?? ''))) return
   const say = (holder: Phrase, of: Phrase): void =>
     trigger.swap === true ? relate(of, trigger.predicate, holder) : relate(holder, trigger.predicate, of)
   if (start.possessor !== undefined) {
