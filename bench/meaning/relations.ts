@@ -101,7 +101,7 @@ function costOf(folder: string): Figure[] {
 
 /** Share right of the judged relations that the rules of now still state. */
 function stillStated(folder: string, judged: readonly Judged[]): Figure {
-  const texts = new Map(
+  const texts = new Map<string, string>(
     REAL.flatMap((name) => loadDataset(folder, name).documents.map(({ id, text }) => [`${name}/${id}`, text] as const)),
   )
   const stated = judged.filter(({ set, document, subject, predicate, object }) =>

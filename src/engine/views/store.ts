@@ -265,15 +265,26 @@ export function openDocumentsAfter(
   )
 }
 
-/** Beginnings of documents' texts, for their words. */
-export function beginnings(db: Database, docs: readonly number[], nodes: number): string[] {
-  return db
-    .all<{ text: string }>(
-      `SELECT n.title || char(10) || n.text text FROM json_each(?) wanted CROSS JOIN versions v ON v.doc_key = wanted.value
-       CROSS JOIN nodes n ON n.version_key = v.key WHERE ${LIVE} AND n.ordinal < ?`,
-      ...[JSON.stringify(docs), nodes],
-    )
-    .map(({ text }) => text)
+/** Titles, first headings and beginnings of documents' texts, for their words. */
+export function beginnings(
+  db: Database,
+  docs: readonly number[],
+  nodes: number,
+): { title: string; headings: string[]; texts: string[] }[] {
+  const rows = db.all<{ doc: number; title: string; heading: string; text: string }>(
+    `SELECT v.doc_key doc, v.title, n.title heading, n.text FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.doc_key = wanted.value
+     CROSS JOIN nodes n ON n.version_key = v.key WHERE ${LIVE} AND n.ordinal < ? ORDER BY wanted.key, n.ordinal`,
+    ...[JSON.stringify(docs), nodes],
+  )
+  const found = new Map<number, { title: string; headings: string[]; texts: string[] }>()
+  for (const { doc, title, heading, text } of rows) {
+    const entry = found.get(doc) ?? { title, headings: [], texts: [] }
+    entry.headings.push(heading)
+    entry.texts.push(text)
+    found.set(doc, entry)
+  }
+  return [...found.values()]
 }
 
 /** Names of entities, as open, published documents write them. */
