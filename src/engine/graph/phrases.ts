@@ -179,7 +179,8 @@ function isCutOff(tokens: readonly Token[], place: number): boolean {
   if (/(?:al|ic|ate|ary)$/.test(word) && /^(?:and|or|,)$/.test(next)) return true
   if (/^(?:reduction|depletion|induction|elevation|alteration|limitation|improvement)s?$/.test(word) && next === 'in')
     return true
-  if (/[^e]ed$/.test(word) && word.length > 4) return true
+  // a participle before what it describes; `memcached with …` is a name
+  if (/[^e]ed$/.test(word) && word.length > 4) return next !== '' && next !== '.' && !PREPOSITIONS.has(next)
   if (word.endsWith('ing') && DETERMINERS.has(next)) return true
   return word.includes('-') && next === '('
 }
