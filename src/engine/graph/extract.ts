@@ -1,35 +1,10 @@
 import { type Span, splitSentences } from '../../lib/text/sentences.js'
 import { aliasesIn } from './aliases.js'
 import { canonicalKey, type FoundEntity, findEntities } from './entities.js'
+import { type Extraction, type RelationType, relationId } from './extraction.js'
 import { mergeNames } from './merge.js'
 import { type Predicate, TYPE_OF } from './predicates.js'
 import { type End, findStatements } from './relations.js'
-
-export type RelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions' | 'references' | 'supersedes'
-
-export interface ExtractedEntity {
-  found: FoundEntity
-  /** spellings, in the order in which they were found */
-  names: Set<string>
-  nodes: Set<number>
-}
-
-/** Its ends are named by canonical key. */
-export interface ExtractedRelation {
-  subject: string
-  object: string
-  type: RelationType
-  /** what is stated more exactly than the type says; empty for the type alone */
-  predicate: Predicate | ''
-  confidence: number
-  nodes: Set<number>
-}
-
-/** What a document says, entities by canonical key. */
-export interface Extraction {
-  entities: Map<string, ExtractedEntity>
-  relations: Map<string, ExtractedRelation>
-}
 
 /** A text names more than it is about: the rest of a node's names is left out. */
 const NODE_ENTITIES = 24
@@ -177,16 +152,6 @@ export class GraphReader {
     known.nodes.add(node)
     this.#graph.relations.set(id, known)
   }
-}
-
-/** What tells relations of a document apart. */
-export function relationId({
-  subject,
-  object,
-  type,
-  predicate,
-}: Pick<ExtractedRelation, 'subject' | 'object' | 'type' | 'predicate'>): string {
-  return `${type}/${predicate}\n${subject}\n${object}`
 }
 
 function pairOf(one: string, other: string): string {

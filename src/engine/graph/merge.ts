@@ -1,6 +1,6 @@
 import { variantsOf } from './aliases.js'
-import type { ExtractedEntity, Extraction } from './extract.js'
-import { relationId } from './extract.js'
+import type { ExtractedEntity, Extraction } from './extraction.js'
+import { relationId } from './extraction.js'
 
 /** What a document says, with the names merged that stand for one thing: short forms, plurals, other gaps. */
 export function mergeNames(graph: Extraction, aliases: ReadonlyMap<string, string>): Extraction {

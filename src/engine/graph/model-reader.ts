@@ -7,7 +7,7 @@ import type { Generator } from '../models/types.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { canonicalKey, ENTITY_TYPES } from './entities.js'
-import { type Extraction, type RelationType, relationId } from './extract.js'
+import { type Extraction, type RelationType, relationId } from './extraction.js'
 
 interface ReadableNode {
   key: number

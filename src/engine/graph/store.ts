@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
 import { canonicalKey, type EntityType, type FoundEntity } from './entities.js'
-import type { ExtractedEntity, ExtractedRelation, Extraction } from './extract.js'
+import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
 
 /** Raised when the rules change: documents read by others are read again. */
 export const EXTRACTION_VERSION = 5
