@@ -206,7 +206,8 @@ function listFrom(sentence: Sentence, first: Phrase, kind: EndKind): Phrase[] {
     const isLast = joint === 'and' || (joint === ',' && tokens[last + 2]?.lower === 'and')
     if (!isLast && joint !== ',') return list
     const other = phraseAfter(sentence, last + (joint === ',' && isLast ? 3 : 2), kind)
-    if (other === undefined || other.isName !== first.isName) return list
+    // `nginx and PostgreSQL`: one of them may be marked by a capital
+    if (other === undefined || (kind === 'name' && !other.isName)) return list
     if (isLast) return isVerbAfter(tokens[other.last + 1]?.lower) ? list : [...list, ...pending, other]
     pending = [...pending, other]
     last = closedAfter(tokens, other.last)

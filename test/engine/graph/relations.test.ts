@@ -50,6 +50,10 @@ describe('stated relations', () => {
       'label printer depends_on cups',
       'label printer depends_on network share',
     ])
+    expect(stated('The label printer uses cups and PostgreSQL.')).toEqual([
+      'label printer uses cups',
+      'label printer uses postgresql',
+    ])
     expect(stated('Last month we replaced memcached with valkey.')).toEqual(['valkey replaced memcached'])
   })
 
