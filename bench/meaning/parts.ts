@@ -2,6 +2,8 @@ import type { Figure } from '../lib/report.js'
 import { run as gate } from './gate.js'
 import * as answers from './answers.js'
 import { run as contradictions } from './contradictions.js'
+import { run as relations } from './relations.js'
+import { run as topics } from './topics.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
@@ -20,4 +22,6 @@ export const PARTS: readonly Part[] = [
     measures: 'pairs of statements that contradict each other, and near misses',
     run: contradictions,
   },
+  { name: 'relations', measures: 'what the rules of the graph state of sentences and of real text', run: relations },
+  { name: 'topics', measures: 'what topics are called, and how pure they are', run: topics },
 ]

@@ -20,6 +20,7 @@ export const ENTITY_FIELDS = [
 export const RELATION_COLUMNS: Column[] = [
   { field: 'metadata.subject', title: 'SUBJECT' },
   { field: 'type' },
+  { field: 'metadata.predicate', title: 'PREDICATE' },
   { field: 'metadata.object', title: 'OBJECT' },
   { field: 'confidence' },
 ]
@@ -70,10 +71,16 @@ export async function resolveEntity(client: Client, spaceId: string, text: strin
 export function dotOf({ entities, relations }: GraphTraversal): string {
   const lines = entities.map(({ id, name, type }) => `  ${quoted(id)} [label=${quoted(name)}, tooltip=${quoted(type)}]`)
   const edges = relations.map(
-    ({ subjectEntityId, objectEntityId, type }) =>
-      `  ${quoted(subjectEntityId)} -> ${quoted(objectEntityId)} [label=${quoted(type)}]`,
+    (relation) =>
+      `  ${quoted(relation.subjectEntityId)} -> ${quoted(relation.objectEntityId)} [label=${quoted(saidBy(relation))}]`,
   )
   return ['digraph knowledge {', '  rankdir=LR', ...lines, ...edges, '}', ''].join('\n')
+}
+
+/** What a relation says: its predicate, or its type where nothing more exact is known. */
+function saidBy({ type, metadata }: GraphTraversal['relations'][number]): string {
+  const { predicate } = metadata
+  return typeof predicate === 'string' ? predicate : type
 }
 
 function quoted(text: string): string {
@@ -96,13 +103,14 @@ export function treeOf({ entities, relations }: GraphTraversal): Reached | undef
   const placed = new Set<string>()
   const [root] = nodes.values()
   if (root !== undefined) placed.add(root.entity.id)
-  for (const { subjectEntityId, objectEntityId, type } of relations) {
+  for (const relation of relations) {
+    const { subjectEntityId, objectEntityId } = relation
     const out = placed.has(subjectEntityId)
     const above = nodes.get(out ? subjectEntityId : objectEntityId)
     const below = nodes.get(out ? objectEntityId : subjectEntityId)
     if (above === undefined || below === undefined || placed.has(below.entity.id)) continue
     placed.add(below.entity.id)
-    below.by = out ? type : `${type} (from it)`
+    below.by = out ? saidBy(relation) : `${saidBy(relation)} (from it)`
     above.children.push(below)
   }
   return root

@@ -1,3 +1,7 @@
+import { type Capitals, capitalsOf, isWithin } from './capitals.js'
+import { isFunctionWord } from './function-words.js'
+import { findUnmarkedNames } from './unmarked-names.js'
+
 export const ENTITY_TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
 export type EntityType = (typeof ENTITY_TYPES)[number]
 
@@ -33,6 +37,9 @@ const DATES: readonly (readonly [RegExp, (found: RegExpMatchArray) => string])[]
   [/\b(?:FY|fiscal(?: year)?) ?((?:19|20)\d\d)\b/giu, ([, year]) => `fy ${year}`],
   [/\bQ([1-4]) (?:FY ?)?((?:19|20)\d\d)\b/giu, ([, quarter, year]) => `${year} q${quarter}`],
 ]
+/** What every date and metric holds: texts without it are most, and cost one look. */
+const YEAR = /\d{4}/
+const MEASURE = /margin|\bratio|revenue|income|earnings|cash flow|expense|turnover|throughput|latency/i
 const METRIC =
   /\b((?!(?:the|our|its|their|this|that|and|for|with|of|in|a|an|other|such|any|all|total)\b)[a-z]+(?: (?:tax|cash|sales|income|operating))? (?:margin|ratio|revenues?|income|earnings|cash flow|expenses?|turnover|throughput|latency))\b/giu
 const ORGANIZATION =
@@ -48,11 +55,19 @@ const PERSON_NAME = /^\p{Lu}[\p{Ll}'’-]+(?: (?:(?:von|van|de|der) )?\p{Lu}[\p{
 /** One capitalised word is a name where it follows another word of its sentence. */
 const SINGLE = /^\p{Lu}[\p{Ll}\p{M}’'-]{3,}$/u
 const WITHIN = /[\p{Ll}\p{N},;][ \u00a0]$/u
-const WORD_WITHIN = /(?<=[\p{Ll},] )\p{L}+/gu
-const MOST_CAPITALS = 0.28
+/** A capital inside of a word makes a name of it wherever it stands: `GitHub`, `McDonald`, `PostgreSQL`. */
+const MIXED = /^\p{Lu}\p{Ll}+\p{Lu}[\p{L}\p{N}]*$/u
+/** Longer quotes are sentences. */
+const QUOTED_WORDS = 5
 /** Words that begin a sentence or a reference and are no part of a name. */
 const LEADING =
-  /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof)[ \u00a0]+/iu
+  /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof|though|even|only|just|about|over|nearly|almost|some|one|two|three)[ \u00a0]+/iu
+
+const GERMAN_ARTICLE =
+  /^(?:Der|Die|Das|Den|Dem|Des|Ein|Eine[mnrs]?|Im|Am|Zum|Zur|Und|Bei|Mit|Nach|Von|Auf|Für|In|An|Als|Wenn|Diese[mnrs]?)[ \u00a0]+/u
+/** A heading before a sentence without a mark between: `METHODS We measured`. */
+const SENTENCE_BEGINS =
+  /[ \u00a0]+(?:We|It|They|This|These|Our|In|The|There|He|She|However|To|When|If|As)(?:[ \u00a0].*)?$/u
 
 /** Mentions of entities in a text, by rules, in the order of their places; all mentions of one name have one type. */
 export function findEntities(text: string): FoundEntity[] {
@@ -65,20 +80,18 @@ export function findEntities(text: string): FoundEntity[] {
     if (known === undefined || (known.type === 'term' && type !== 'term'))
       found.set(key, { name, type, canonicalKey: key, confidence, at })
   }
-  for (const [pattern, keyOf] of DATES)
-    for (const match of text.matchAll(pattern)) keep(match[0], 'date', match.index, 0.95, keyOf(match))
-  for (const match of text.matchAll(METRIC)) keep(match[1] ?? '', 'metric', match.index, 0.7)
-  for (const match of text.matchAll(QUOTED)) keep((match[1] ?? '').replace(/[,.]$/, ''), 'term', match.index, 0.6)
-  const singles = namesByCapitals(text)
-  for (const match of text.matchAll(NAME)) {
-    const name = nameOf(match[0])
-    if (name === undefined) continue
-    const at = match.index + match[0].indexOf(name)
-    const before = text.slice(Math.max(0, at - 30), at)
-    if (!/[ \u00a0]/u.test(name) && !isAcronym(name) && !(singles && WITHIN.test(before))) continue
-    const { type, confidence } = typeOf(name, before, text.slice(at + name.length).slice(0, 30))
-    keep(name, type, at, confidence)
+  if (YEAR.test(text))
+    for (const [pattern, keyOf] of DATES)
+      for (const match of text.matchAll(pattern)) keep(match[0], 'date', match.index, 0.95, keyOf(match))
+  if (MEASURE.test(text)) for (const match of text.matchAll(METRIC)) keep(match[1] ?? '', 'metric', match.index, 0.7)
+  for (const match of text.matchAll(QUOTED)) {
+    const name = (match[1] ?? '').replace(/[,.]$/, '')
+    if (name.split(' ').length <= QUOTED_WORDS) keep(name, 'term', match.index + 1, 0.6)
   }
+  for (const { name, at, type, confidence } of findUnmarkedNames(text)) keep(name, type, at, confidence)
+  const capitals = capitalsOf(text)
+  for (const match of text.matchAll(NAME))
+    for (const part of partsOf(match[0], match.index, capitals)) keepName(text, part, capitals, keep)
   const typed = [...places.values()].map((mention): FoundEntity => {
     const { type, confidence } = found.get(mention.canonicalKey) ?? mention
     return { ...mention, type, confidence }
@@ -86,7 +99,56 @@ export function findEntities(text: string): FoundEntity[] {
   return typed.sort((a, b) => a.at - b.at)
 }
 
-/** What spellings of one name share: lower case without accents, articles, marks and legal forms. */
+type Keep = (name: string, type: EntityType, at: number, confidence: number) => void
+
+/** Words with capitals beside each other, and their UTF-16 place. */
+interface Run {
+  run: string
+  index: number
+}
+
+/** Of `Acme's Blue Harbour` the owner and what is owned; `King's College` stays one. */
+function partsOf(run: string, index: number, capitals: Capitals): Run[] {
+  if (isWithin(capitals.shouted, index)) return partsOfHeading(run, index)
+  const article = capitals.names ? undefined : GERMAN_ARTICLE.exec(run)?.[0]
+  if (article !== undefined) return partsOf(run.slice(article.length), index + article.length, capitals)
+  const owner = /^(.*?['’]s)[ \u00a0]+(?=\p{Lu})/u.exec(run)
+  if (owner === null) return [{ run, index }]
+  const rest = run.slice(owner[0].length)
+  if (!/[ \u00a0]/u.test(rest) && ORGANIZATION.test(rest)) return [{ run, index }]
+  return [{ run: owner[1] ?? '', index }, ...partsOf(rest, index + owner[0].length, capitals)]
+}
+
+/** Of a line in which every word has a capital the runs between its small words. */
+function partsOfHeading(run: string, index: number): Run[] {
+  const parts: Run[] = []
+  for (const match of run.matchAll(/[^ \u00a0]+(?:[ \u00a0]+of[ \u00a0]+[^ \u00a0]+)?/gu)) {
+    const last = parts.at(-1)
+    if (isFunctionWord(match[0].toLowerCase())) parts.push({ run: '', index: 0 })
+    else if (last === undefined || last.run === '') parts.push({ run: match[0], index: index + match.index })
+    else last.run = run.slice(last.index - index, match.index + match[0].length)
+  }
+  return parts.filter((part) => part.run !== '')
+}
+
+/** Takes a run of words with capitals for a name, where capitals say that. */
+function keepName(text: string, { run, index }: Run, capitals: Capitals, keep: Keep): void {
+  const name = nameOf(run)
+  if (name === undefined) return
+  const at = index + run.indexOf(name)
+  const before = text.slice(Math.max(0, at - 30), at)
+  const { type, confidence } = typeOf(name, before, text.slice(at + name.length).slice(0, 30))
+  // where every word has a capital only what its form tells is a name
+  if (isWithin(capitals.shouted, at)) {
+    if (type !== 'term' && /\p{Ll}/u.test(name)) keep(name, type, at, confidence)
+    return
+  }
+  const single = !/[ \u00a0]/u.test(name) && !isAcronym(name) && !MIXED.test(name)
+  if (single && !(capitals.names && WITHIN.test(before))) return
+  keep(name, type, at, confidence)
+}
+
+/** What spellings of one name share: lower case without accents, articles, possessives, marks and legal forms. */
 export function canonicalKey(name: string): string {
   return name
     .normalize('NFKD')
@@ -97,34 +159,30 @@ export function canonicalKey(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .replace(/^(?:the|an?) /, '')
-    .replace(/ (?:inc|corp|corporation|ltd|limited|llc|plc|gmbh|ag|se)$/, '')
+    .replace(
+      / (?:inc|incorporated|corp|corporation|co|ltd|limited|llc|llp|plc|gmbh|ag|kgaa|kg|se|ab|oy|oyj|asa|bv|nv|sa|spa|srl|ltda)$/,
+      '',
+    )
 }
 
 function isAcronym(name: string): boolean {
   return name.length <= 8 && /^\p{Lu}{2}[\p{Lu}\p{N}-]*$/u.test(name)
 }
 
-/** Whether a capital within a sentence makes a name here: not in German, where every noun has one. */
-function namesByCapitals(text: string): boolean {
-  let words = 0
-  let capitals = 0
-  for (const [word] of text.matchAll(WORD_WITHIN)) {
-    words++
-    if (/^\p{Lu}/u.test(word)) capitals++
-  }
-  return capitals <= words * MOST_CAPITALS
-}
-
 /** The name in a run of capitalised words, or nothing where there is none. */
 function nameOf(run: string): string | undefined {
-  let name = run.replace(/['’]s$/u, '')
+  let name = run.replace(/['’]s?$/u, '')
   for (let stripped = name.replace(LEADING, ''); stripped !== name; stripped = name.replace(LEADING, ''))
     name = stripped
+  // `In 2019 Acme bought`
+  name = name.replace(/^\d+[ \u00a0]+/u, '').replace(SENTENCE_BEGINS, '')
   name = name.replace(/[ \u00a0]+\d+$/u, (number) => (/^[ \u00a0]\d{1,3}$/u.test(number) ? number : ''))
   const words = name.split(/[ \u00a0]+/u)
   if (words.length > MAX_WORDS || name.length > MAX_NAME) return undefined
-  if (words.length === 1) return isAcronym(name) || SINGLE.test(name) ? name : undefined
-  return ALL_MONTHS.includes((words[0] ?? '').toLowerCase()) ? undefined : name
+  if (words.length === 1) return isAcronym(name) || SINGLE.test(name) || MIXED.test(name) ? name : undefined
+  if (!ALL_MONTHS.includes((words[0] ?? '').toLowerCase())) return name
+  // `In May Linden Paper was sold`; `March Street` alone may be anything
+  return run.startsWith(name) || words.length < 3 ? undefined : words.slice(1).join(' ')
 }
 
 function typeOf(name: string, before: string, after: string): { type: EntityType; confidence: number } {

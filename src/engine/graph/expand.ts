@@ -71,9 +71,9 @@ export function expandFromGraph(request: ExpansionRequest): Expansion {
   let relations = 0
   for (const seed of seeds) {
     if (late()) break
-    for (const { other, type } of relationsOf(db, seed.key)) {
+    for (const { other, isStated } of relationsOf(db, seed.key)) {
       relations++
-      raise(other, seed.weight * (type === 'mentions' ? STEP.mentions : STEP.stated))
+      raise(other, seed.weight * (isStated ? STEP.stated : STEP.mentions))
     }
   }
   const nodes = new Map<number, number>()
@@ -132,13 +132,18 @@ function askedEntities(db: Database, spaceKey: number, query: string): number[] 
   for (let from = 0; from < words.length; from++)
     for (let size = 1; size <= LONGEST_NAME && from + size <= words.length; size++)
       names.add(words.slice(from, from + size).join(' '))
-  return db
-    .all<{ key: number }>(
-      `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e
-       ON e.space_key = ? AND e.canonical_key = wanted.value LIMIT +?`,
-      ...[JSON.stringify([...names]), spaceKey, MAX_SEEDS],
-    )
-    .map(({ key }) => key)
+  const wanted = JSON.stringify([...names])
+  const named = db.all<{ key: number }>(
+    `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e
+     ON e.space_key = ? AND e.canonical_key = wanted.value LIMIT +?`,
+    ...[wanted, spaceKey, MAX_SEEDS],
+  )
+  const aliased = db.all<{ key: number }>(
+    `SELECT DISTINCT e.key FROM json_each(?) wanted CROSS JOIN graph_names n INDEXED BY graph_names_alias
+     ON n.alias_key = wanted.value CROSS JOIN graph_entities e ON e.key = n.entity_key AND e.space_key = ? LIMIT +?`,
+    ...[wanted, spaceKey, MAX_SEEDS],
+  )
+  return [...new Set([...named, ...aliased].map(({ key }) => key))]
 }
 
 function mentionedBy(db: Database, node: number): number[] {
@@ -147,14 +152,15 @@ function mentionedBy(db: Database, node: number): number[] {
     .map(({ key }) => key)
 }
 
-function relationsOf(db: Database, entity: number): { other: number; type: string }[] {
-  return db.all<{ other: number; type: string }>(
-    `SELECT other, type FROM (
-       SELECT object_key other, type, confidence, key FROM graph_relations WHERE subject_key = ?
-       UNION ALL SELECT subject_key, type, confidence, key FROM graph_relations WHERE object_key = ?)
+function relationsOf(db: Database, entity: number): { other: number; isStated: boolean }[] {
+  const rows = db.all<{ other: number; type: string; predicate: string }>(
+    `SELECT other, type, predicate FROM (
+       SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ?
+       UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ?)
      ORDER BY confidence DESC, key LIMIT +?`,
     ...[entity, entity, FANOUT],
   )
+  return rows.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' }))
 }
 
 function nodesOf(db: Database, entity: number, limit = NODES_PER_ENTITY + 1): number[] {

@@ -1,29 +1,10 @@
-import { splitSentences } from '../../lib/text/sentences.js'
+import { type Span, splitSentences } from '../../lib/text/sentences.js'
+import { aliasesIn } from './aliases.js'
 import { canonicalKey, type FoundEntity, findEntities } from './entities.js'
-
-export type RelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions' | 'references' | 'supersedes'
-
-export interface ExtractedEntity {
-  found: FoundEntity
-  /** spellings, in the order in which they were found */
-  names: Set<string>
-  nodes: Set<number>
-}
-
-/** Its ends are named by canonical key. */
-export interface ExtractedRelation {
-  subject: string
-  object: string
-  type: RelationType
-  confidence: number
-  nodes: Set<number>
-}
-
-/** What a document says, entities by canonical key. */
-export interface Extraction {
-  entities: Map<string, ExtractedEntity>
-  relations: Map<string, ExtractedRelation>
-}
+import { type Extraction, type RelationType, relationId } from './extraction.js'
+import { mergeNames } from './merge.js'
+import { type Predicate, TYPE_OF } from './predicates.js'
+import { type End, findStatements } from './relations.js'
 
 /** A text names more than it is about: the rest of a node's names is left out. */
 const NODE_ENTITIES = 24
@@ -33,19 +14,13 @@ const NAMES = 4
 /** Longer headings are sentences. */
 const HEADING_CHARACTERS = 80
 
-/** `X verb Y` between two neighbouring entities of a sentence. */
-const BETWEEN: readonly (readonly [RelationType, RegExp])[] = [
-  ['depends_on', /\b(?:depends? (?:up)?on|dependent (?:up)?on|requires?|relies on|needs|is based on|runs on)\b/iu],
-  ['supersedes', /\b(?:supersedes?|replaces?|replaced|succeeds|obsoletes)\b/iu],
-  ['contradicts', /\b(?:contradicts?|contrary to|conflicts? with|is inconsistent with)\b/iu],
-  ['references', /\b(?:refers? to|cites?|see|according to|as described in|pursuant to)\b/iu],
-  ['defines', /\b(?:defines?|means|is defined as|stands for|is called)\b/iu],
-]
-const BETWEEN_CHARACTERS = 60
+/** How sure a stated relation is, by what its ends are: two names, or a noun phrase that any rule takes for one. */
+const STATED = { names: 0.8, phrases: 0.7 }
+const CO_OCCURRENCE = 0.5
 const DEFINED =
-  /(?:^|[.\n] *)(?:(?:an?|the) )?[“"*_]{0,3}([\p{L}][\p{L}\p{N} -]{2,40}?)[”"*_]{0,3} (?:means|is defined as|refers to|is the term for)\b/giu
+  /(?:^|[.\n] *)(?:(?:an?|the) )?(?!(?:this|that|these|it|which|what|he|she|they|we|there|as|in|and|but|so|who|by)\b)[“"*_]{0,3}([\p{L}][\p{L}\p{N}-]*(?: [\p{L}\p{N}-]+){0,3}?)[”"*_]{0,3} (?:means(?! (?:of|that|to|for|by)\b)|is defined as|refers to|is the term for)\b/giu
 const SEE =
-  /\b(?:see|refer to|described in|according to) (?:also )?(?:the )?(?:section|chapter|appendix|part)s? ?[“"]?([\p{L}\p{N}][\p{L}\p{N} .-]{0,40})/giu
+  /\b(?:see|refer to|described in|according to) (?:also )?(?:the )?(?:section|chapter|appendix|part)s? ?[“"]?((?!(?:of|in|on|and|the|for|above|below|to|with|a|an)\b)\p{L}[\p{L}\p{N} -]{2,40})/giu
 const LINK = /\[([^\]\n]{2,80})\]\([^)\s]+\)/gu
 
 interface ReadableNode {
@@ -58,6 +33,8 @@ interface ReadableNode {
 export class GraphReader {
   readonly #title: string
   readonly #graph: Extraction = { entities: new Map(), relations: new Map() }
+  /** short and other forms by key, with the key that they stand for */
+  readonly #aliases = new Map<string, string>()
 
   constructor(documentTitle: string) {
     this.#title = documentTitle
@@ -65,22 +42,59 @@ export class GraphReader {
 
   add(node: ReadableNode): void {
     const heading = this.#heading(node)
-    const known = ofFirstNames(findEntities(node.text)).filter((found) => this.#see(found, node.key))
+    const mentions = findEntities(node.text)
+    const known = ofFirstNames(mentions).filter((found) => this.#see(found, node.key))
+    this.#nameAliases(node, mentions)
     this.#stated(node, heading)
     if (heading !== undefined)
-      for (const { canonicalKey: key } of known) this.#relate(heading, key, 'mentions', 0.5, node.key)
+      for (const { canonicalKey: key } of known) this.#relate(heading, key, 'mentions', CO_OCCURRENCE, node.key)
     const sentences = splitSentences(node.text)
+    const joined = this.#statements(node, sentences, mentions)
     for (const { start, end } of sentences) {
       const within = known.filter(({ at }) => at >= start && at < end)
       for (const [index, right] of within.entries()) {
         const left = within[index - 1]
-        if (left !== undefined) this.#neighbours(node, left, right)
+        if (left === undefined) continue
+        if (joined.size > 0 && joined.has(pairOf(left.canonicalKey, right.canonicalKey))) continue
+        this.#relate(left.canonicalKey, right.canonicalKey, 'mentions', CO_OCCURRENCE, node.key)
       }
     }
   }
 
+  /** With spellings of one name merged. */
   finish(): Extraction {
-    return this.#graph
+    return mergeNames(this.#graph, this.#aliases)
+  }
+
+  /** Relations that sentences state. @returns the pairs that are joined by one */
+  #statements(node: ReadableNode, sentences: readonly Span[], mentions: readonly FoundEntity[]): Set<string> {
+    const joined = new Set<string>()
+    for (const { subject, predicate, object } of findStatements(node.text, sentences, mentions)) {
+      const ends = [this.#end(subject, node.key), this.#end(object, node.key)]
+      if (ends[0] === undefined || ends[1] === undefined) continue
+      joined.add(pairOf(ends[0], ends[1]))
+      const type = TYPE_OF[predicate]
+      const named = subject.mention !== undefined && object.mention !== undefined
+      this.#relate(ends[0], ends[1], type, named ? STATED.names : STATED.phrases, node.key, predicate)
+    }
+    return joined
+  }
+
+  /** The entity that an end of a relation is. */
+  #end({ name, at, mention, key }: End, node: number): string | undefined {
+    if (key !== undefined) {
+      const amount: FoundEntity = { name, type: 'metric', canonicalKey: key, confidence: 0.7, at }
+      return this.#see(amount, node) ? key : undefined
+    }
+    if (mention === undefined) return this.#term(name, node, 0.55)
+    return this.#see(mention, node) ? mention.canonicalKey : undefined
+  }
+
+  #nameAliases({ key: node, text }: ReadableNode, mentions: readonly FoundEntity[]): void {
+    for (const { alias, of } of aliasesIn(text, mentions)) {
+      const key = alias.canonicalKey === '' ? this.#term(alias.name, node, 0.6) : alias.canonicalKey
+      if (key !== undefined && key !== of.canonicalKey) this.#aliases.set(key, of.canonicalKey)
+    }
   }
 
   /** The section that a node stands in, or its document, as a term. */
@@ -110,31 +124,38 @@ export class GraphReader {
   /** What a text says of other parts and of words: definitions, references, links. */
   #stated(node: ReadableNode, heading: string | undefined): void {
     if (heading === undefined) return
-    for (const [pattern, type] of [
-      [DEFINED, 'defines'],
-      [SEE, 'references'],
-      [LINK, 'references'],
+    for (const [holds, pattern, type] of [
+      [/means|is defined as|refers to|is the term/, DEFINED, 'defines'],
+      [/section|chapter|appendix|part/i, SEE, 'references'],
+      [/\]\(/, LINK, 'references'],
     ] as const)
-      for (const match of node.text.matchAll(pattern)) {
+      for (const match of holds.test(node.text) ? node.text.matchAll(pattern) : []) {
         const object = this.#term((match[1] ?? '').trim(), node.key, 0.75)
         if (object !== undefined) this.#relate(heading, object, type, 0.75, node.key)
       }
   }
 
-  #neighbours(node: ReadableNode, left: FoundEntity, right: FoundEntity): void {
-    const between = node.text.slice(left.at + left.name.length, right.at)
-    const said =
-      between.length <= BETWEEN_CHARACTERS ? BETWEEN.find(([, pattern]) => pattern.test(between))?.[0] : undefined
-    this.#relate(left.canonicalKey, right.canonicalKey, said ?? 'mentions', said === undefined ? 0.5 : 0.7, node.key)
-  }
-
-  #relate(subject: string, object: string, type: RelationType, confidence: number, node: number): void {
+  #relate(
+    subject: string,
+    object: string,
+    type: RelationType,
+    confidence: number,
+    node: number,
+    predicate: Predicate | '' = '',
+  ): void {
     if (subject === object) return
-    const id = `${type}\n${subject}\n${object}`
-    const known = this.#graph.relations.get(id) ?? { subject, object, type, confidence, nodes: new Set<number>() }
+    const id = relationId({ subject, object, type, predicate })
+    const known = this.#graph.relations.get(id) ?? {
+      ...{ subject, object, type, predicate, confidence },
+      nodes: new Set<number>(),
+    }
     known.nodes.add(node)
     this.#graph.relations.set(id, known)
   }
+}
+
+function pairOf(one: string, other: string): string {
+  return one < other ? `${one}\n${other}` : `${other}\n${one}`
 }
 
 /** Mentions of the first few names of a text. */

@@ -15,6 +15,7 @@ import {
   entityByKey,
   entityRowsAfter,
   type GraphView,
+  isCalled,
   isShown,
   type RelationRow,
   toEntity,
@@ -38,7 +39,10 @@ export async function listEntities(view: GraphView, query: GraphEntitiesQuery): 
       if (items.length === query.limit || clock.over)
         return { items, nextCursor: encodeCursor({ after: [after] }, filter) }
       await clock.turn()
-      if ((part === undefined || row.canonical_key.includes(part)) && isShown(view, 'entity', row.key))
+      if (
+        (part === undefined || row.canonical_key.includes(part) || isCalled(view, row.key, part)) &&
+        isShown(view, 'entity', row.key)
+      )
         items.push(...readable([row], (one) => toEntity(view, one)))
       after = row.canonical_key
     }

@@ -7,7 +7,7 @@ import type { Generator } from '../models/types.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { canonicalKey, ENTITY_TYPES } from './entities.js'
-import type { Extraction, RelationType } from './extract.js'
+import { type Extraction, type RelationType, relationId } from './extraction.js'
 
 interface ReadableNode {
   key: number
@@ -113,8 +113,9 @@ function addReply(extraction: Extraction, node: ReadableNode, reply: unknown): b
     const subject = canonicalKey(textIn(relation, 'subject') ?? '')
     const object = canonicalKey(textIn(relation, 'object') ?? '')
     if (type === undefined || subject === object || !keys.has(subject) || !keys.has(object)) continue
-    const id = `${type}\n${subject}\n${object}`
-    const known = extraction.relations.get(id) ?? { subject, object, type, confidence: CONFIDENCE, nodes: new Set() }
+    const said = { subject, object, type, predicate: '' } as const
+    const id = relationId(said)
+    const known = extraction.relations.get(id) ?? { ...said, confidence: CONFIDENCE, nodes: new Set() }
     known.nodes.add(node.key)
     extraction.relations.set(id, known)
   }

@@ -31,6 +31,8 @@ export interface RelationRow {
   subject_key: number
   object_key: number
   type: RelationType
+  /** what is stated more exactly; empty for the type alone */
+  predicate: string
   confidence: number
   extraction_version: number
   metadata: string
@@ -161,8 +163,23 @@ export function toRelation(
     objectEntityId: ends.object.id,
     type: row.type,
     ...rest,
-    metadata: { ...metadata, subject: nameOf(ends.subject), object: nameOf(ends.object) },
+    metadata: {
+      ...metadata,
+      ...(row.predicate === '' ? {} : { predicate: row.predicate }),
+      subject: nameOf(ends.subject),
+      object: nameOf(ends.object),
+    },
   }
+}
+
+/** Whether a document that the reader sees calls an entity by another name that holds these words. */
+export function isCalled(view: GraphView, key: number, part: string): boolean {
+  const found = view.db.get<{ one: number }>(
+    `SELECT 1 one FROM graph_names m ${OF_VERSION}
+     WHERE m.entity_key = ? AND m.alias_key IS NOT NULL AND instr(m.alias_key, ?) > 0 AND ${SHOWN} LIMIT 1`,
+    ...[key, part, ...shownTo(view)],
+  )
+  return found !== undefined
 }
 
 /** Spellings that the reader sees, the most frequent first. */

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { newId } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
-import type { EntityType, FoundEntity } from './entities.js'
-import type { ExtractedEntity, ExtractedRelation, Extraction } from './extract.js'
+import { canonicalKey, type EntityType, type FoundEntity } from './entities.js'
+import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
 
 /** Raised when the rules change: documents read by others are read again. */
-export const EXTRACTION_VERSION = 4
+export const EXTRACTION_VERSION = 5
 
 interface KnownEntity {
   key: number
@@ -117,12 +117,14 @@ function writeEntity(db: Database, of: ReadPart, { found, names, nodes }: Extrac
     )
   writing.keys.set(found.canonicalKey, key)
   writing.indexed.entities.add(key)
-  for (const name of names)
+  for (const name of names) {
+    const plain = canonicalKey(name)
     db.run(
-      `INSERT INTO graph_names (entity_key, version_key, name, type, confidence) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence`,
-      ...[key, of.versionKey, name, found.type, found.confidence],
+      `INSERT INTO graph_names (entity_key, version_key, name, type, confidence, alias_key) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence, alias_key = excluded.alias_key`,
+      ...[key, of.versionKey, name, found.type, found.confidence, plain === found.canonicalKey ? null : plain],
     )
+  }
   for (const node of nodes) {
     writing.stated.add(`${key}:${node}`)
     const { changes } = db.run(
@@ -142,21 +144,21 @@ function insertEntity(db: Database, spaceKey: number, found: FoundEntity, now: n
 }
 
 function writeRelation(db: Database, of: ReadPart, relation: ExtractedRelation, writing: Writing): void {
-  const { subject, object, type, confidence, nodes } = relation
+  const { subject, object, type, predicate, confidence, nodes } = relation
   const ends = [writing.keys.get(subject), writing.keys.get(object)]
   if (ends[0] === undefined || ends[1] === undefined) return
   const known = db.get<{ key: number }>(
-    'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ?',
-    ...[ends[0], ends[1], type],
+    'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ? AND predicate = ?',
+    ...[ends[0], ends[1], type, predicate],
   )
   if (known === undefined && writing.room.relations-- <= 0) return
   const now = Date.now()
   const key =
     known?.key ??
     db.run(
-      `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, confidence, extraction_version, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[newId(), of.spaceKey, ends[0], ends[1], type, confidence, EXTRACTION_VERSION, now, now],
+      `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, predicate, confidence,
+         extraction_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[newId(), of.spaceKey, ends[0], ends[1], type, predicate, confidence, EXTRACTION_VERSION, now, now],
     ).key
   writing.indexed.relations.add(key)
   for (const node of nodes) {

@@ -152,6 +152,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       ...{ entity_key: 'key', version_key: 'key', name: 'text' },
       type: ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'],
       confidence: 'number',
+      alias_key: maybe('text'),
     },
     {
       owned: ownedThrough('graph_entities', 'key', 'entity_key'),
@@ -169,6 +170,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
     {
       ...{ key: 'key', id: 'uuid', space_key: 'key', subject_key: 'key', object_key: 'key' },
       type: ['contradicts', 'defines', 'depends_on', 'mentions', 'references', 'supersedes'],
+      predicate: 'text',
       ...{ confidence: 'number', extraction_version: 'integer', metadata: 'json-object' },
       ...{ created_at: 'time', updated_at: 'time' },
     },

@@ -13,6 +13,7 @@ import { JOB_LIST_SCHEMA } from './schema-job-list.js'
 import { KEPT_SECRETS_SCHEMA } from './schema-kept-secrets.js'
 import { LOCAL_FILES_SCHEMA } from './schema-local-files.js'
 import { NAMES_SCHEMA } from './schema-names.js'
+import { PREDICATES_SCHEMA } from './schema-predicates.js'
 import { QUALITY_SCHEMA } from './schema-quality.js'
 import { RESEARCH_SCHEMA } from './schema-research.js'
 import { RETENTION_SCHEMA } from './schema-retention.js'
@@ -76,4 +77,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   VIEW_COVERAGE_SCHEMA,
   STORE_SCHEMA,
   VERSION_PARTS_SCHEMA,
+  PREDICATES_SCHEMA,
 ]

@@ -41,21 +41,22 @@ export function entityText(graph: GraphView, row: EntityRow): string {
 }
 
 function relationLines(graph: GraphView, row: EntityRow, name: string): string[] {
-  const rows = graph.db.all<{ key: number; subject_key: number; object_key: number; type: string }>(
-    `SELECT key, subject_key, object_key, type FROM (
+  const rows = graph.db.all<{ key: number; subject_key: number; object_key: number; type: string; predicate: string }>(
+    `SELECT key, subject_key, object_key, type, predicate FROM (
        SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
        UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
-     ORDER BY type = 'mentions', confidence DESC, key`,
+     ORDER BY type = 'mentions' AND predicate = '', confidence DESC, key`,
     ...[row.key, LOOKED_AT, row.key, LOOKED_AT],
   )
   const lines: string[] = []
-  for (const { key, subject_key, object_key, type } of rows) {
+  for (const { key, subject_key, object_key, type, predicate } of rows) {
     if (lines.length === RELATIONS) break
     if (!isShown(graph, 'relation', key)) continue
     const other = entityByKey(graph, subject_key === row.key ? object_key : subject_key)
     if (other === undefined) continue
     const otherName = namesOf(graph, other)[0] ?? other.name
-    lines.push(subject_key === row.key ? `- ${name} ${type} ${otherName}` : `- ${otherName} ${type} ${name}`)
+    const said = predicate === '' ? type : predicate
+    lines.push(subject_key === row.key ? `- ${name} ${said} ${otherName}` : `- ${otherName} ${said} ${name}`)
   }
   return lines
 }

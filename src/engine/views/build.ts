@@ -20,14 +20,15 @@ import {
   type ViewKind,
   viewsOf,
 } from './store.js'
-import type { TopicDocument, TopicGroup } from './topics.kernel.js'
+import type { NamedGroup } from './topic-names.js'
+import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
 /** The newest documents and relations of a space take part: so much is grouped in seconds and some hundred megabytes. */
 const MOST_DOCUMENTS = 20_000
 const MOST_RELATIONS = 200_000
 const SLICE = 200
 /** Documents of a topic, and passages of each, whose words its name is made of. */
-const NAMING_DOCUMENTS = 4
+const NAMING_DOCUMENTS = 8
 const NAMING_PASSAGES = 4
 const NAME_WORDS = 3
 const COMMUNITY_DOCUMENTS = 100
@@ -70,8 +71,8 @@ export async function buildTopics(
   const labels = await labelsOf(db, groups, signal)
   const naming = new Naming(db, space.key, 'topic')
   const views = groups.map(({ members }, place): NewView => {
-    const words = labels[place] ?? []
-    const fresh = words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', '))
+    const { name: found, words } = labels[place] ?? { words: [] }
+    const fresh = found ?? (words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', ')))
     // of an earlier topic, too, only the listed ones are known
     const listed = members.slice(0, limit)
     const { name, slug } = naming.nameOf(fresh, listed)
@@ -94,11 +95,11 @@ function plainCount(value: number): number {
   return Math.max(1, value & 0x7fff)
 }
 
-async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: AbortSignal): Promise<string[][]> {
-  const inputs: { terms: number[]; texts: string[] }[] = []
+async function labelsOf(db: Database, groups: readonly TopicGroup[], signal: AbortSignal): Promise<TopicLabel[]> {
+  const inputs: NamedGroup[] = []
   for (const { members, terms } of groups) {
     const typical = members.slice(0, NAMING_DOCUMENTS).map(({ key }) => key)
-    inputs.push({ terms, texts: terms.length === 0 ? [] : beginnings(db, typical, NAMING_PASSAGES) })
+    inputs.push({ terms, documents: terms.length === 0 ? [] : beginnings(db, typical, NAMING_PASSAGES) })
     await turn()
   }
   return runViewJob('labels', inputs, signal)
@@ -112,11 +113,16 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
   const covered = await countRead(db, space, from)
   let before: number | undefined = Number.MAX_SAFE_INTEGER
   for (; before !== undefined && before > from; await turn()) {
-    for (const { subject_key, object_key, type, confidence, support } of openRelations(db, space.key, before, SLICE))
+    for (const { subject_key, object_key, type, predicate, confidence, support } of openRelations(
+      db,
+      space.key,
+      before,
+      SLICE,
+    ))
       if (support > 0 && subject_key !== object_key)
         links.push({
           ...{ from: subject_key, to: object_key },
-          weight: confidence * (type === 'mentions' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
+          weight: confidence * (type === 'mentions' && predicate === '' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
         })
     before = lowestRelation(db, space.key, before, SLICE)
   }

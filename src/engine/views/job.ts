@@ -2,12 +2,14 @@ import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 import type { Link } from './cluster.js'
 import type { CommunityGroup } from './communities.kernel.js'
-import type { TopicDocument, TopicGroup } from './topics.kernel.js'
+import type { NamedGroup } from './topic-names.js'
+import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
 /** What the thread of semantic views is asked, and what it answers. */
 export interface ViewJobs {
   topics: { input: TopicDocument[]; output: TopicGroup[] }
-  labels: { input: { terms: number[]; texts: string[] }[]; output: string[][] }
+  /** a name where the documents give one, and the telling words as they are written */
+  labels: { input: NamedGroup[]; output: TopicLabel[] }
   communities: { input: Link[]; output: CommunityGroup[] }
 }
 

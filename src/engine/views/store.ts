@@ -173,6 +173,7 @@ export interface OpenRelation {
   subject_key: number
   object_key: number
   type: string
+  predicate: string
   confidence: number
   /** open passages that state it */
   support: number
@@ -181,7 +182,7 @@ export interface OpenRelation {
 /** Relations that open, published passages state, newest first, between names (no dates and figures). */
 export function openRelations(db: Database, spaceKey: number, before: number, limit: number): OpenRelation[] {
   return db.all<OpenRelation>(
-    `SELECT r.key, r.subject_key, r.object_key, r.type, r.confidence, (
+    `SELECT r.key, r.subject_key, r.object_key, r.type, r.predicate, r.confidence, (
        SELECT count(*) FROM (SELECT 1 FROM graph_relation_nodes m CROSS JOIN versions v ON v.key = m.version_key
          CROSS JOIN documents d ON d.key = v.doc_key WHERE m.relation_key = r.key AND ${LIVE} AND ${OPEN} LIMIT 20)) support
      FROM (SELECT * FROM graph_relations WHERE space_key = ? AND key < ? ORDER BY key DESC LIMIT +?) r
@@ -264,15 +265,26 @@ export function openDocumentsAfter(
   )
 }
 
-/** Beginnings of documents' texts, for their words. */
-export function beginnings(db: Database, docs: readonly number[], nodes: number): string[] {
-  return db
-    .all<{ text: string }>(
-      `SELECT n.title || char(10) || n.text text FROM json_each(?) wanted CROSS JOIN versions v ON v.doc_key = wanted.value
-       CROSS JOIN nodes n ON n.version_key = v.key WHERE ${LIVE} AND n.ordinal < ?`,
-      ...[JSON.stringify(docs), nodes],
-    )
-    .map(({ text }) => text)
+/** Titles, first headings and beginnings of documents' texts, for their words. */
+export function beginnings(
+  db: Database,
+  docs: readonly number[],
+  nodes: number,
+): { title: string; headings: string[]; texts: string[] }[] {
+  const rows = db.all<{ doc: number; title: string; heading: string; text: string }>(
+    `SELECT v.doc_key doc, v.title, n.title heading, n.text FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.doc_key = wanted.value
+     CROSS JOIN nodes n ON n.version_key = v.key WHERE ${LIVE} AND n.ordinal < ? ORDER BY wanted.key, n.ordinal`,
+    ...[JSON.stringify(docs), nodes],
+  )
+  const found = new Map<number, { title: string; headings: string[]; texts: string[] }>()
+  for (const { doc, title, heading, text } of rows) {
+    const entry = found.get(doc) ?? { title, headings: [], texts: [] }
+    entry.headings.push(heading)
+    entry.texts.push(text)
+    found.set(doc, entry)
+  }
+  return [...found.values()]
 }
 
 /** Names of entities, as open, published documents write them. */

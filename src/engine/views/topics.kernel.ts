@@ -1,6 +1,7 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { termHash } from '../query/passage.js'
 import { groupsOf, type Link } from './cluster.js'
+import { type NamedGroup, topicName } from './topic-names.js'
 
 /** A document as clustering needs it: its terms by hash, and how often each occurs. */
 export interface TopicDocument {
@@ -110,6 +111,28 @@ function group(documents: readonly Weighed[], places: readonly number[]): TopicG
   members.sort((a, b) => b.score - a.score || a.key - b.key)
   const terms = [...centre].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, DISTINCTIVE)
   return { members, terms: terms.map(([term]) => term) }
+}
+
+/** What a topic is called. */
+export interface TopicLabel {
+  name?: string
+  /** telling words, as the documents write them */
+  words: string[]
+}
+
+/** A name for each topic, no two the same: one that is taken is told apart by its next telling word. */
+export function labelled(groups: readonly NamedGroup[]): TopicLabel[] {
+  const taken = new Set<string>()
+  return groups.map((group) => {
+    const texts = group.documents.flatMap(({ title, headings, texts }) => [title, ...headings, ...texts])
+    const words = writtenTerms(group.terms, texts)
+    const name = topicName(group)
+    if (name === undefined) return { words }
+    const part = words.find((word) => !name.toLowerCase().includes(word.toLowerCase()) && /^\p{L}{3,}/u.test(word))
+    const own = taken.has(name.toLowerCase()) && part !== undefined ? `${name} (${part})` : name
+    taken.add(own.toLowerCase())
+    return { name: own, words }
+  })
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { communitiesOf } from './communities.kernel.js'
 import type { ViewJob } from './job.js'
-import { topicsOf, writtenTerms } from './topics.kernel.js'
+import { labelled, topicsOf } from './topics.kernel.js'
 
 /** Entry of the thread that groups documents and entities. It ends with its one answer. */
 
@@ -12,7 +12,7 @@ function answer(job: Job): unknown {
     case 'topics':
       return topicsOf(job.input)
     case 'labels':
-      return job.input.map(({ terms, texts }) => writtenTerms(terms, texts))
+      return labelled(job.input)
     case 'communities':
       return communitiesOf(job.input)
     default:

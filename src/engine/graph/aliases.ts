@@ -1,0 +1,68 @@
+import type { FoundEntity } from './entities.js'
+
+/** Words of an expansion that give its short form no letter. */
+const SMALL = new Set(['of', 'the', 'and', 'for', 'de', 'der', 'für', 'von', 'du', 'la', 'on', 'in', 'to'])
+const SHORT =
+  /^(?:(?:the|or|hereinafter|also known as|abbreviated|short)[ :,]*)?["“'‘]?([\p{L}][\p{L}\p{N}&.-]{1,11})["”'’]?$/u
+
+/**
+ * The key that another stands for: of `Federal Reserve (Fed)` the long one's for the short one's, where the letters of
+ * the short one come from the long one; of two names beside each other also the other way round, `NHS (National Health
+ * Service)`.
+ */
+export function aliasesIn(text: string, mentions: readonly FoundEntity[]): { alias: FoundEntity; of: FoundEntity }[] {
+  const found: { alias: FoundEntity; of: FoundEntity }[] = []
+  for (const mention of mentions) {
+    const end = mention.at + mention.name.length
+    const open = text.slice(end, end + 2)
+    if (open !== ' (') continue
+    const close = text.indexOf(')', end)
+    if (close < 0 || close - end > 80) continue
+    const inside = text.slice(end + 2, close)
+    const short = SHORT.exec(inside)?.[1]
+    const within = mentions.find(({ at }) => at >= end && at < close)
+    if (short !== undefined && isShortFor(short, mention.name)) {
+      const at = text.indexOf(short, end)
+      found.push({ alias: within ?? { ...mention, name: short, canonicalKey: '', at }, of: mention })
+    } else if (within !== undefined && isShortFor(mention.name, within.name)) found.push({ alias: mention, of: within })
+  }
+  return found
+}
+
+/** Whether a short form has the first letters of a name's words, or is the beginning of one of them. */
+export function isShortFor(short: string, name: string): boolean {
+  const letters = short.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase()
+  const all = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  if (letters.length < 2 || all.join('').length <= letters.length) return false
+  const content = all.filter((word) => !SMALL.has(word))
+  if ([all, content].some((words) => words.map((word) => word[0]).join('') === letters)) return true
+  // `Fed` for the Federal Reserve, `Volvo` for the Volvo Group
+  if (letters.length >= 3 && /^\p{Lu}/u.test(short) && content.some((word) => word.startsWith(letters))) return true
+  return startsOfWords(letters, content)
+}
+
+/** Whether letters are made of the beginnings of words, each of them giving one at least: `DARPA`, `Benelux`. */
+function startsOfWords(letters: string, words: readonly string[]): boolean {
+  const [word, ...rest] = words
+  if (word === undefined) return letters === ''
+  for (let size = Math.min(word.length, letters.length); size > 0; size--)
+    if (letters.startsWith(word.slice(0, size)) && startsOfWords(letters.slice(size), rest)) return true
+  return false
+}
+
+const PLURAL_END: readonly (readonly [RegExp, string])[] = [
+  [/([^aeiou])ies$/u, '$1y'],
+  [/(ss|x|ch|sh)es$/u, '$1'],
+  [/([^suix])s$/u, '$1'],
+]
+
+/** Keys that may stand for the same: without the plural of the last word. */
+export function variantsOf(key: string): string[] {
+  const variants: string[] = []
+  for (const [end, one] of PLURAL_END)
+    if (end.test(key)) {
+      variants.push(key.replace(end, one))
+      break
+    }
+  return variants
+}

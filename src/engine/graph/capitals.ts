@@ -1,0 +1,118 @@
+/** Part of a text in UTF-16 places. */
+export interface Stretch {
+  start: number
+  end: number
+}
+
+/** What capitals say in a text. */
+export interface Capitals {
+  /** whether a capital within a sentence makes a name: not in German, where every noun has one */
+  names: boolean
+  /** lines in which every word has a capital, or only capitals: there they say nothing */
+  shouted: Stretch[]
+}
+
+/** Words that a text of the language cannot do without and that the other has not, or has for something else. */
+const GERMAN = new Set(
+  'der das und ist nicht ein eine einen einem einer mit von dem den des für auf sich auch wird wurde wurden sind im zum zur als bei durch nach oder werden'.split(
+    ' ',
+  ),
+)
+const ENGLISH = new Set(
+  'the of and to is are for with that this by from it its has have were which been their they be not or'.split(' '),
+)
+const SMALL_VERBS = new Set(['is', 'are', 'was', 'were', 'has', 'have', 'had', 'be', 'will', 'met', 'did', 'does'])
+/** A text of fewer such words than this does not say its language. */
+const LEAST_GERMAN = 2
+/** So much of a text says its language. */
+const LANGUAGE_CHARACTERS = 600
+/** A line of fewer words than this may be a name. */
+const LEAST_LINE_WORDS = 4
+/** Share of the longer words of a line that begin with a capital, from which on it is a heading. */
+const SHOUTED = 0.85
+/** Words shorter than this are often small in headings. */
+const LONG_WORD = 4
+/** A line of parts as short as this is a list or a table's row, and its capitals are those of names. */
+const LISTED_WORDS = 3
+
+/** Looks at the words of a text once. */
+export function capitalsOf(text: string): Capitals {
+  let german = 0
+  let english = 0
+  const shouted: Stretch[] = []
+  let start = 0
+  let line = emptyLine()
+  const endLine = (end: number): void => {
+    if (isShouted(line)) shouted.push({ start, end })
+    start = end + 1
+    line = emptyLine()
+  }
+  for (let index = 0; index < text.length; ) {
+    const code = text.charCodeAt(index)
+    if (!isLetter(text, index, code)) {
+      if (code === 10) endLine(index)
+      else if (code === 44 || code === 59 || code === 124 || code === 9) line.separators++
+      index++
+      continue
+    }
+    const from = index
+    while (index < text.length && isLetter(text, index, text.charCodeAt(index))) index++
+    const size = index - from
+    if (size < 2) continue
+    const capital = isCapital(text, from)
+    line.words++
+    if (capital && isCapital(text, index - 1)) line.capitals++
+    if (size >= LONG_WORD) {
+      line.long++
+      if (capital) line.longCapital++
+    }
+    if (size <= 4 && !capital && SMALL_VERBS.has(text.slice(from, index))) line.verbs++
+    if (index < LANGUAGE_CHARACTERS && size <= 6 && !capital) {
+      const word = text.slice(from, index)
+      if (GERMAN.has(word)) german++
+      if (ENGLISH.has(word)) english++
+    }
+  }
+  endLine(text.length)
+  return { names: german < LEAST_GERMAN || german <= english, shouted }
+}
+
+export function isWithin(stretches: readonly Stretch[], place: number): boolean {
+  return stretches.some(({ start, end }) => place >= start && place < end)
+}
+
+interface Line {
+  words: number
+  /** words of capitals only */
+  capitals: number
+  long: number
+  longCapital: number
+  separators: number
+  /** small auxiliaries: headings write them with a capital */
+  verbs: number
+}
+
+function emptyLine(): Line {
+  return { words: 0, capitals: 0, long: 0, longCapital: 0, separators: 0, verbs: 0 }
+}
+
+function isShouted({ words, capitals, long, longCapital, separators, verbs }: Line): boolean {
+  if (words >= 2 && capitals === words) return true
+  if (verbs > 0) return false
+  if (words < LEAST_LINE_WORDS || long === 0) return false
+  const isList = separators > 0 && words / (separators + 1) <= LISTED_WORDS
+  return !isList && long >= LEAST_LINE_WORDS && longCapital >= SHOUTED * long
+}
+
+function isLetter(text: string, index: number, code: number): boolean {
+  if (code < 128) return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+  const letter = text.charAt(index)
+  return letter.toLowerCase() !== letter.toUpperCase()
+}
+
+function isCapital(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
+  if (code < 128) return code >= 65 && code <= 90
+  const letter = text.charAt(index)
+  return letter !== letter.toLowerCase()
+}

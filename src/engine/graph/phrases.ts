@@ -1,0 +1,302 @@
+import type { FoundEntity } from './entities.js'
+import { DETERMINERS, isFunctionWord, PREPOSITIONS, VERBS } from './function-words.js'
+import type { EndKind } from './predicates.js'
+import { isCapitalised, type Token } from './tokens.js'
+
+/** A noun phrase that may be an end of a relation. */
+export interface Phrase {
+  name: string
+  /** the mention that it is, where a rule found it as a name */
+  mention?: FoundEntity
+  isName: boolean
+  /** UTF-16 place in the text */
+  at: number
+  /** places of its first and last word */
+  first: number
+  last: number
+}
+
+/** What phrases are read from. */
+export interface Sentence {
+  text: string
+  tokens: readonly Token[]
+  mentions: readonly FoundEntity[]
+}
+
+/** Words of a noun phrase that is no name. */
+const MOST_WORDS = 5
+/** Alone they say nothing of what is meant. */
+const VAGUE = new Set(
+  `system systems approach method methods result results study studies data way ways part parts thing things case cases
+   people number numbers use time times work works problem problems model models value values effect effects factor factors
+   change changes process paper papers author authors area end order set form type kind level group groups company firm
+   application use idea fact place point others phase phases portion portions east west north south year years month months day days day week weeks today world example
+   examples team project analysis solution solutions technique techniques theory equation equations figure table section
+   chapter article report line lines side sides member members procedure version service product products condition
+   conditions situation reason lot one ones amount amounts function term terms state states event events country
+   organization business agreement transaction period rate respect view course means basis feature features activity
+   latter former following above same assumption assumptions treatment treatments patient patients subject subjects
+   quantity quantities consideration difference differences increase decrease question answer response man woman person men women`.split(
+    /\s+/,
+  ),
+)
+/** What belongs to something that another sentence names. */
+const OWNERS = new Set(['its', 'their', 'his', 'her', 'whose'])
+/** People in general: a sentence that begins with one names nobody. */
+const PEOPLE = /(?:ers|ors|ists|ians|ees|ants|men|women|people|students|companies|firms|engineers)$/iu
+const SKIPPED_AFTER = new Set([
+  ...DETERMINERS,
+  '"',
+  '“',
+  '”',
+  "'",
+  '‘',
+  '’',
+  '`',
+  'both',
+  'either',
+  'mainly',
+  'partly',
+  'very',
+  'to',
+  'rise',
+])
+/** They stand between a phrase of time and a subject. */
+const TIMES = new Set(
+  `default week weeks month months year years day days night morning evening spring summer autumn winter century decade
+   today yesterday time times monday tuesday wednesday thursday friday saturday sunday`.split(/\s+/),
+)
+/** `a number of pumps` are pumps. */
+const QUANTITIES = new Set(
+  `number variety series range set couple majority lot mass pair array collection combination mixture handful dozens
+   hundreds thousands kind type form sort half most part`.split(/\s+/),
+)
+/** Verbs that are nouns behind an adjective: `significant increases`. */
+const ALSO_NOUNS = new Set(
+  `increase increases decrease decreases result results cause causes use uses need needs work works report reports
+   study studies change changes support supports lead leads cost costs play end ends claim claims find finds help
+   run runs set sets start stop hold holds win wins loss`.split(/\s+/),
+)
+const ADJECTIVE = /(?:ous|ible|less|ical|[a-z]{3}ful|[a-z]{2}ive|[a-z]{2}able|[a-z]{2}ional)$/
+const NO_ADJECTIVES = new Set(
+  `archive objective motive narrative perspective alternative executive detective initiative representative native
+   drive five hive olive cable table vegetable variable timetable handful spoonful octave derivative additive adhesive
+   explosive preservative relative locomotive directive incentive collective professional national`.split(/\s+/),
+)
+const ADJECTIVES = new Set(
+  `significant adequate alternate high low new large small great important symmetric unmet different further early late
+   single strong weak slight upstream downstream adjacent due similar common old young good bad long short wide many
+   distinct recent present normal major minor main basic early severe acute chronic special whole entire true clear complex simple second third first little general particular specific minimum maximum`.split(
+    /\s+/,
+  ),
+)
+const NOUNS_IN_LY = new Set([
+  'family',
+  'assembly',
+  'supply',
+  'anomaly',
+  'reply',
+  'monopoly',
+  'butterfly',
+  'disassembly',
+])
+/** `the city of Lyon` is Lyon. */
+const NAMING_HEADS = new Set([
+  'city',
+  'town',
+  'village',
+  'state',
+  'province',
+  'county',
+  'district',
+  'region',
+  'island',
+  'kingdom',
+  'republic',
+  'port',
+  'municipality',
+  'borough',
+  'most',
+  'all',
+  'part',
+  'half',
+])
+const LEGAL = new Set(['inc', 'ltd', 'corp', 'co', 'llc', 'plc', 'gmbh', 'ag', 'sa', 'jr', 'sr'])
+
+/** The noun phrase whose last word stands at a place; nothing where none ends there. */
+export function phraseBefore(sentence: Sentence, last: number): Phrase | undefined {
+  const { tokens } = sentence
+  let first = last + 1
+  for (let place = last; place >= 0; place--) {
+    const token = tokens[place]
+    if (token === undefined || !isPart(token)) break
+    // `In 2019 Acme bought`, `last week Acme bought`
+    if (place < last && token.mention === undefined && (TIMES.has(token.lower) || /^\d+$/.test(token.text))) break
+    if (place < last && token.possessive && token.mention === undefined) break
+    first = place
+    if (place < last && token.possessive) break
+  }
+  return first > last ? undefined : phraseOf(sentence, first, last)
+}
+
+/** The noun phrase that begins at a place, after its articles; nothing where none begins there. */
+export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): Phrase | undefined {
+  const { tokens } = sentence
+  let first = place
+  while (
+    tokens[first] !== undefined &&
+    SKIPPED_AFTER.has(tokens[first]?.lower ?? '') &&
+    tokens[first]?.mention === undefined
+  ) {
+    if (tokens[first]?.lower === 'no') return undefined
+    first++
+  }
+  while (/^\d[\d,.]*%?$/.test(tokens[first]?.text ?? '') && tokens[first]?.mention === undefined) first++
+  let last = first - 1
+  for (let at = first; ; at++) {
+    const token = tokens[at]
+    const follows = at > first && token !== undefined && ALSO_NOUNS.has(token.lower) && describes(tokens[at - 1])
+    if (token === undefined || !(isPart(token) || follows)) break
+    if (at > first && token.mention === undefined && (isVerbal(tokens, at) || TIMES.has(token.lower))) break
+    last = at
+  }
+  if (last < first) return undefined
+  const found = phraseOf(sentence, first, last)
+  const next = tokens[last + 1]
+  if (next?.lower !== 'of' || found?.mention !== undefined) return found
+  const rest = phraseAfter(sentence, last + 2, kind)
+  if (rest === undefined) return undefined
+  const head = tokens[last]?.lower ?? ''
+  if (NAMING_HEADS.has(head) || (QUANTITIES.has(head) && kind === 'any')) return rest
+  if (kind === 'name') return undefined
+  return common(sentence, first, rest.last, MOST_WORDS + 3)
+}
+
+/** Whether one word is no whole phrase: `innate and adaptive immunity`, `depletion in mice of cells`, `small-scale (…) trials`. */
+function isCutOff(tokens: readonly Token[], place: number): boolean {
+  const word = tokens[place]?.lower ?? ''
+  const next = tokens[place + 1]?.lower ?? ''
+  if (/(?:al|ic|ate|ary)$/.test(word) && /^(?:and|or|,)$/.test(next)) return true
+  if (/^(?:reduction|depletion|induction|elevation|alteration|limitation|improvement)s?$/.test(word) && next === 'in')
+    return true
+  // a participle before what it describes; `memcached with …` is a name
+  if (/[^e]ed$/.test(word) && word.length > 4) return next !== '' && next !== '.' && !PREPOSITIONS.has(next)
+  if (word.endsWith('ing') && DETERMINERS.has(next)) return true
+  return word.includes('-') && next === '('
+}
+
+function isAdjective(token: Token | undefined): boolean {
+  if (token === undefined || token.mention !== undefined || isCapitalised(token.text)) return false
+  return ADJECTIVES.has(token.lower) || (ADJECTIVE.test(token.lower) && !NO_ADJECTIVES.has(token.lower))
+}
+
+function describes(token: Token | undefined): boolean {
+  return isAdjective(token) || /(?:al|ic|ed|ary|er|ing)$/.test(token?.lower ?? '')
+}
+
+/** Whether a word can be part of a noun phrase. */
+function isPart(token: Token): boolean {
+  if (token.mention !== undefined) return true
+  if (!token.isWord || isFunctionWord(token.lower) || VERBS.has(token.lower)) return false
+  return !(
+    token.lower.endsWith('ly') &&
+    token.lower.length > 4 &&
+    !isCapitalised(token.text) &&
+    !NOUNS_IN_LY.has(token.lower)
+  )
+}
+
+/** A participle behind a noun: `systems based on`, `servers running in`; not `manufactured items`, `training of staff`. */
+function isVerbal(tokens: readonly Token[], at: number): boolean {
+  const token = tokens[at]
+  const next = tokens[at + 1]
+  if (token === undefined || isCapitalised(token.text) || token.lower.includes('-')) return false
+  const isBehind = next === undefined || !next.isWord || (isFunctionWord(next.lower) && next.lower !== 'of')
+  if (describes(tokens[at - 1]) && next?.lower !== 'the') return false
+  if (/[^e]ed$/.test(token.lower) && token.lower.length > 4) return isBehind || next?.lower === 'of'
+  return /ing$/.test(token.lower) && next?.isWord === true && (isBehind || isCapitalised(next.text))
+}
+
+function phraseOf(sentence: Sentence, first: number, last: number): Phrase | undefined {
+  const { tokens, mentions, text } = sentence
+  const end = tokens[last]
+  const start = tokens[first]
+  if (start === undefined || end === undefined) return undefined
+  if (end.mention !== undefined) {
+    const mention = mentions[end.mention]
+    if (mention === undefined || mention.type === 'date') return undefined
+    // the rest of the name stands behind the phrase
+    if (mention.at + mention.name.length > end.end + 1) return undefined
+    const from = tokens.findIndex((token) => token.start >= mention.at)
+    return {
+      name: mention.name,
+      mention,
+      isName: mention.type !== 'metric',
+      at: mention.at,
+      first: Math.min(first, from),
+      last,
+    }
+  }
+  // `Travel Policy 2023`
+  if (last > first && /^\d+$/.test(end.text) && isCapitalised(tokens[last - 1]?.text ?? ''))
+    return { name: text.slice(start.start, end.end), isName: true, at: start.start, first, last }
+  const capitals = tokens.slice(first, last + 1).filter((token) => isCapitalised(token.text)).length
+  if (capitals === last - first + 1 && capitals <= MOST_WORDS) {
+    const name = text.slice(start.start, end.end)
+    if (capitals === 1 && !mayBeName(sentence, first)) return common(sentence, first, last)
+    return { name, isName: true, at: start.start, first, last }
+  }
+  // `the Swedish maker Volvo`: what stands last is the name
+  if (isCapitalised(end.text) && !isCapitalised(start.text))
+    return { name: end.text, isName: true, at: end.start, first, last }
+  return common(sentence, first, last)
+}
+
+/** Whether one word with a capital is a name: at the beginning of a sentence it may be any word. */
+function mayBeName({ text, tokens }: Sentence, place: number): boolean {
+  const word = tokens[place]?.text ?? ''
+  if (word.length < 3 || PEOPLE.test(word) || isFunctionWord(word.toLowerCase()) || VERBS.has(word.toLowerCase()))
+    return false
+  return !text.includes(` ${word.toLowerCase()} `)
+}
+
+function common({ tokens, text }: Sentence, from: number, last: number, most = MOST_WORDS): Phrase | undefined {
+  // a heading before a sentence without a mark between: `METHODS Water samples were …`
+  const isHeading =
+    /^\p{Lu}{5,}$/u.test(tokens[from]?.text ?? '') && isCapitalised(tokens[from + 1]?.text ?? '') && from < last
+  const first = isHeading ? from + 1 : from
+  const start = tokens[first]
+  const end = tokens[last]
+  if (start === undefined || end === undefined || last - first > most) return undefined
+  if (isAdjective(end)) return undefined
+  if (VAGUE.has(end.lower) && tokens.slice(first, last).every((token) => isAdjective(token))) return undefined
+  if (first === last && (end.lower.length < 3 || isCutOff(tokens, last))) return undefined
+  if (!/\p{L}{2}/u.test(end.text)) return undefined
+  return { name: text.slice(start.start, end.end).replace(/\s+/g, ' '), isName: false, at: start.start, first, last }
+}
+
+/** What stands before a phrase and its articles, in lower case: `the president of France`. `its` and `whose` stay. */
+export function boundBefore({ tokens }: Sentence, phrase: Phrase): string {
+  for (let place = phrase.first - 1; place >= 0; place--) {
+    const { lower = '', text = '' } = tokens[place] ?? {}
+    if (lower === 'no' || OWNERS.has(lower)) return lower
+    const isArticle = DETERMINERS.has(lower) || /^["“‘`]$/.test(text) || (!phrase.isName && /^\d/.test(text))
+    // `a given size`
+    const isParticiple = /(?:[^e]ed|en|ing)$/.test(lower) && DETERMINERS.has(tokens[place - 1]?.lower ?? '')
+    if (!isArticle && !isParticiple) return lower
+  }
+  return ''
+}
+
+export function isPreposition(word: string): boolean {
+  return PREPOSITIONS.has(word)
+}
+
+export function isOwner(word: string): boolean {
+  return OWNERS.has(word)
+}
+
+/** Whether a mark and a word between commas are a legal form: `Acme, Inc., bought`. */
+export function isLegalForm(word: string): boolean {
+  return LEGAL.has(word)
+}

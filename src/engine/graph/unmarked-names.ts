@@ -1,0 +1,72 @@
+import { isFunctionWord, VERBS } from './function-words.js'
+
+/** A name that no capital marks. */
+export interface UnmarkedName {
+  name: string
+  at: number
+  type: 'product' | 'term'
+  confidence: number
+}
+
+/** What a text must hold for each of the patterns to find something: most hold little, and a look costs little. */
+const HOLDS = {
+  identifier: /_|[a-z][A-Z]/,
+  digit: /[a-z]-?\d/,
+  dotted: /[\w-]\.(?:[a-z]{2,7})(?!\w)/,
+  version: / v\d|\d\.\d+\.\d/,
+}
+const CODE = /`([^`\n]{2,60})`/gu
+const IDENTIFIER =
+  /(?<![\w.@/-])(?:[a-z]\w*_\w*[a-z0-9]|[a-z]{1,20}[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*|[A-Z][a-z]+[A-Z][A-Za-z0-9]+)(?!\w)/gu
+const WITH_DIGIT = /(?<![\w.@/%$€£-])([a-z][a-z]{0,19})-?\d[a-z0-9-]{0,11}(?![\w%@/])/gu
+/** `node.js`, `config.yaml`, `example.org` */
+const DOTTED =
+  /(?<![\w@/.-])[\w-]{2,30}\.(?:js|ts|py|rb|go|rs|java|json|ya?ml|toml|conf|cfg|ini|sh|md|sql|xml|html|css|service|io|dev|com|org|net)(?![\w/])/gu
+const VERSIONED = /(?<![\w.-])([a-z][a-z0-9-]{1,30}) (?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?!\w)/gu
+const INTRODUCED = /(?<!\bso[ -])\b(?:called|named|known as|codenamed|nicknamed) ([a-z][a-z0-9-]{2,30})(?=[\s,.;:)])/gu
+/** `redis is an in-memory database` */
+const KIND =
+  'server|database|library|framework|tool|proxy|daemon|package|broker|cache|editor|shell|compiler|runtime|language|protocol|plugin|client|platform|engine|orchestrator|scheduler|utility|program|app|balancer|manager'
+const CLASSIFIED = new RegExp(`(?:^|[.!?\\n][ \\n])([a-z][a-z0-9-]{1,30}) is an? (?:[\\w-]+ ){0,4}(?:${KIND})\\b`, 'gu')
+/** A small word without a vowel is no English word: `npm`, `grpc`, `ssh`. */
+const VOWELLESS = /(?<![\w.@/$%-])[b-df-hj-np-tv-xz]{3,6}(?![\w/-])/gu
+const UNITS = new Set(
+  'kph mph rpm ppm ppb kwh mwh gwh kbps mbps gbps kpa mpa psf lbs hrs mrs ltd pvt etc hmm pct bps ths cwt mgd vol pts qtr sft ftp http https www tbd mln bln pls sth smth msg pkg'.split(
+    ' ',
+  ),
+)
+/** Words before numbers that refer, count or measure. */
+const NUMBERED = new Set(
+  'version section table figure fig chapter page release part step item line vol volume no number about approximately eq equation note day week month year phase type level grade stage group class case grade x y z n p t f m r h a b c d e g i j k l q s u v w'.split(
+    ' ',
+  ),
+)
+const CODE_CHARACTERS = /^[\w.$#/:@-]+(?: [\w.$#/:@-]+){0,2}(?:\(\))?$/u
+
+/** Code, identifiers, words with digits or without vowels, and small words that the text introduces as names. */
+export function findUnmarkedNames(text: string): UnmarkedName[] {
+  const found: UnmarkedName[] = []
+  const keep = (name: string, at: number, type: UnmarkedName['type'], confidence: number): void => {
+    if (name.length > 1 && !isFunctionWord(name) && !VERBS.has(name)) found.push({ name, at, type, confidence })
+  }
+  const first = (match: RegExpMatchArray, type: UnmarkedName['type'], confidence: number): void => {
+    const name = match[1] ?? ''
+    keep(name, (match.index ?? 0) + match[0].indexOf(name), type, confidence)
+  }
+  if (text.includes('`'))
+    for (const match of text.matchAll(CODE))
+      if (CODE_CHARACTERS.test(match[1] ?? ''))
+        keep((match[1] ?? '').replace(/\(\)$/, ''), match.index + 1, 'term', 0.7)
+  if (HOLDS.identifier.test(text))
+    for (const match of text.matchAll(IDENTIFIER)) keep(match[0], match.index, 'term', 0.65)
+  if (HOLDS.digit.test(text))
+    for (const match of text.matchAll(WITH_DIGIT))
+      if (!NUMBERED.has(match[1] ?? '')) keep(match[0].replace(/-$/, ''), match.index, 'term', 0.55)
+  if (HOLDS.dotted.test(text)) for (const match of text.matchAll(DOTTED)) keep(match[0], match.index, 'term', 0.65)
+  if (HOLDS.version.test(text))
+    for (const match of text.matchAll(VERSIONED)) if (!NUMBERED.has(match[1] ?? '')) first(match, 'product', 0.75)
+  for (const match of text.matchAll(INTRODUCED)) first(match, 'term', 0.6)
+  for (const match of text.matchAll(CLASSIFIED)) first(match, 'product', 0.75)
+  for (const match of text.matchAll(VOWELLESS)) if (!UNITS.has(match[0])) keep(match[0], match.index, 'term', 0.5)
+  return found
+}

@@ -1,0 +1,191 @@
+import { forEachTerm } from '../../lib/text/analyze.js'
+import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
+import { isFunctionWord, VERBS } from '../graph/function-words.js'
+import { termHash } from '../query/passage.js'
+
+/** What a topic's name is made of: its telling terms by hash, best first, and how its typical documents begin. */
+export interface NamedGroup {
+  terms: number[]
+  documents: { title: string; headings: string[]; texts: string[] }[]
+}
+
+const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu
+const MOST_WORDS = 3
+/** A phrase in fewer of the typical documents than this is one document's. */
+const LEAST_SHARE = 0.34
+/** How much better a phrase is that somebody wrote as a title or heading. */
+const WRITTEN_AS = { title: 2, heading: 1.5, text: 1 }
+/** Of a longer heading no part is a name. */
+const HEADING_WORDS = 8
+/** What a part that tells nothing costs a phrase of several words. */
+const UNTELLING = 0.6
+/** Headings of every document. */
+const FORMAL = new Set(
+  `introduction summary abstract conclusion conclusions references appendix contents overview background discussion results
+   methods notes index preface chapter section part page table figure document documents file files untitled readme`.split(
+    /\s+/,
+  ),
+)
+
+interface Candidate {
+  /** as it is written, by how often */
+  spellings: Map<string, number>
+  /** in small letters */
+  words: string[]
+  /** what forms of the phrase share */
+  key: string
+  documents: Set<number>
+  bonus: number
+}
+
+/**
+ * A name that a person might give: the phrase of one to three words of the typical documents, without stop words and
+ * numbers, whose words tell the topic most and which most of the documents hold, titles and headings before text.
+ *
+ * @returns nothing where the documents hold none of the telling terms as words
+ */
+export function topicName({ terms, documents }: NamedGroup): string | undefined {
+  const weights = new Map(terms.map((term, rank) => [term, 1 / (1 + rank / 2)]))
+  const candidates = new Map<string, Candidate>()
+  for (const [place, { title, headings, texts }] of documents.entries()) {
+    addPhrases(candidates, title, place, WRITTEN_AS.title, weights)
+    for (const heading of headings) addPhrases(candidates, heading, place, WRITTEN_AS.heading, weights)
+    for (const text of texts) addPhrases(candidates, text, place, WRITTEN_AS.text, weights)
+  }
+  let best: { candidate: Candidate; score: number } | undefined
+  for (const candidate of candidates.values()) {
+    const score = scoreOf(candidate, documents.length, weights)
+    if (score > (best?.score ?? 0)) best = { candidate, score }
+  }
+  if (best === undefined) return undefined
+  const chosen = wholeOf(best.candidate, candidates, documents.length)
+  const [spelling] = [...chosen.spellings].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+  return spelling === undefined ? undefined : capitalised(spelling[0])
+}
+
+function scoreOf({ words, documents, bonus }: Candidate, all: number, weights: ReadonlyMap<number, number>): number {
+  const share = documents.size / all
+  if (share < LEAST_SHARE && all > 2) return 0
+  const told = words.map((word) => weightOf(word, weights))
+  // each further word has to tell something of its own
+  const telling = told.reduce((sum, weight) => sum + (weight > 0 ? weight : -UNTELLING), 0)
+  return (telling / Math.sqrt(words.length)) * share * bonus
+}
+
+/** Share of a name's places at which it is a part of a longer one, from which on the longer one is the name. */
+const PART = 0.35
+
+/** `prime number` of `prime`, where the texts mostly say so. */
+function wholeOf(best: Candidate, candidates: ReadonlyMap<string, Candidate>, all: number): Candidate {
+  const places = timesOf(best)
+  let whole = best
+  for (const candidate of candidates.values())
+    if (
+      candidate.words.length > best.words.length &&
+      ` ${candidate.key} `.includes(` ${best.key} `) &&
+      timesOf(candidate) >= PART * places &&
+      (candidate.documents.size >= LEAST_SHARE * all || candidate.bonus > best.bonus) &&
+      timesOf(candidate) * candidate.words.length > (whole === best ? 0 : timesOf(whole) * whole.words.length)
+    )
+      whole = candidate
+  return whole
+}
+
+function timesOf({ spellings }: Candidate): number {
+  let times = 0
+  for (const count of spellings.values()) times += count
+  return times
+}
+
+const stems = new Map<string, string>()
+const known = new Map<string, number[]>()
+const MOST_KNOWN = 50_000
+
+/** What forms of a word share. */
+function stemOf(word: string): string {
+  let stem = stems.get(word)
+  if (stem !== undefined) return stem
+  stem = word
+  let isFirst = true
+  forEachTerm(word, (term) => {
+    if (isFirst) stem = term
+    isFirst = false
+  })
+  if (stems.size > MOST_KNOWN) stems.clear()
+  stems.set(word, stem)
+  return stem
+}
+
+/** The best weight of the terms that a word gives. */
+function weightOf(word: string, weights: ReadonlyMap<number, number>): number {
+  let hashes = known.get(word)
+  if (hashes === undefined) {
+    const found: number[] = []
+    forEachTerm(word, (term) => found.push(termHash(term)))
+    hashes = found
+    if (known.size > MOST_KNOWN) known.clear()
+    known.set(word, hashes)
+  }
+  return Math.max(0, ...hashes.map((hash) => weights.get(hash) ?? 0))
+}
+
+function addPhrases(
+  candidates: Map<string, Candidate>,
+  text: string,
+  place: number,
+  bonus: number,
+  weights: ReadonlyMap<number, number>,
+): void {
+  const isTitle = bonus > WRITTEN_AS.text
+  let run: { word: string; at: number; end: number }[] = []
+  const words = [...text.matchAll(WORD)]
+  if (isTitle && words.length > HEADING_WORDS) return
+  const flush = (): void => {
+    for (let from = 0; from < run.length; from++)
+      for (let size = 1; size <= MOST_WORDS && from + size <= run.length; size++) {
+        const part = run.slice(from, from + size)
+        if (!part.some(({ word }) => weightOf(word, weights) > 0)) continue
+        const spelling = part.map(({ word }) => word).join(' ')
+        const key = part.map(({ word }) => stemOf(word.toLowerCase())).join(' ')
+        const entry = candidates.get(key) ?? {
+          ...{
+            spellings: new Map<string, number>(),
+            key,
+            words: spelling.toLowerCase().split(' '),
+            documents: new Set<number>(),
+            bonus,
+          },
+        }
+        entry.spellings.set(spelling, (entry.spellings.get(spelling) ?? 0) + 1)
+        entry.documents.add(place)
+        entry.bonus = Math.max(entry.bonus, bonus)
+        candidates.set(key, entry)
+      }
+    run = []
+  }
+  for (const match of words) {
+    const word = match[0].replace(/['’]s?$/, '')
+    const end = match.index + match[0].length
+    const last = run.at(-1)
+    if (last !== undefined && text.slice(last.end, match.index) !== ' ') flush()
+    if (!isNameable(word)) {
+      flush()
+      continue
+    }
+    run.push({ word, at: match.index, end })
+    if (word !== match[0]) flush()
+  }
+  flush()
+}
+
+/** Whether a word can stand in a name: no stop word, number, verb or fragment. */
+function isNameable(word: string): boolean {
+  const lower = word.toLowerCase()
+  if (QUERY_STOP_WORDS.has(lower) || isFunctionWord(lower) || FORMAL.has(lower) || /\d/.test(word)) return false
+  if (VERBS.has(lower) || (lower.endsWith('ly') && lower.length > 5)) return false
+  return /[^\x00-\x7f]/.test(word) || word.length > 2
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
