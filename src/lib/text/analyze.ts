@@ -155,17 +155,17 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
   return { title: indexTerms(titles, around), body: indexTerms(lines, around) }
 }
 
-/** Terms of a question that say what it is about. */
-function contentTerms(text: string): string[] {
+/** Terms of a question without its question and stop words. @param keepsOrder see `QuestionForm` */
+function contentTerms(text: string, keepsOrder: boolean): string[] {
   const tokens = tokensOf(text)
   const scripts = new Set<Script>()
   counted.clear()
   vote(tokens, counted, scripts)
   const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(counted, script)]))
-  const isJapanese = hasKana(text)
+  const form = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
   for (const token of tokens) {
-    if (typeof token === 'string') emitContentPairs(token, isJapanese, (term) => terms.push(term))
+    if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
     else terms.push(...contentOf(token, languages))
   }
   return terms
@@ -193,11 +193,14 @@ function allTerms(text: string): string[] {
  * left out. A query of nothing but such words keeps all of them.
  */
 export function analyzeQuery(text: string): string[] {
-  const terms = contentTerms(text)
+  const terms = contentTerms(text, true)
   return terms.length > 0 ? terms : allTerms(text)
 }
 
-/** Terms of a query that say what it is about: as `analyzeQuery`, but none of a query of question and stop words alone. */
+/**
+ * Terms of a query that say what it is about: as `analyzeQuery`, but none of a query of question and stop words alone,
+ * and no Chinese pairs that hold grammar.
+ */
 export function analyzeContent(text: string): string[] {
-  return contentTerms(text)
+  return contentTerms(text, false)
 }

@@ -8,12 +8,18 @@ import { QUERY_STOP_WORDS } from './stop-words.js'
  * telling of, or that alone write a letter of it. A vote is a bit, so that a word can carry its votes with it.
  */
 
-/** English words that other languages have too; alone they say nothing of a language. */
-const ENGLISH_TOO =
-  'die man war hat hay per come ten van dan pot bin art son sin tan para mine sur dove due sole fine cent plus chat mission not has me do go an as pro fat gut rot tag tage hut bald fast arm wand gift chef band land stand hand plan fall test ton pain main sale son tour point mode type air base date case costs cost pan once dial red real sea tempo casa vista media data den get ben mar ran bed bad god lag fin tre min men var under after hus at de la el le un en et al il lo di da si se no o e y ja je on os em com vs via op den ora mai mi ma tu ti te te va ve bu var ki iki hem an on ya ile de da a i u s t d l m n c x kan dit door met of over was is wie hoe wat up out off all one two three four five six seven eight nine ten hundred day days hour hours week weeks month months year years monday tuesday wednesday thursday friday saturday sunday not none does into who much many'
+/** Telling English words that are content all the same. */
+const ENGLISH_COMMON =
+  'one two three four five six seven eight nine ten hundred day days hour hours week weeks month months year years monday tuesday wednesday thursday friday saturday sunday every always after before into out off up all none much many cost costs'
+/** Words of other languages that stand in English texts too: alone they are no sign of their language. */
+const WEAK =
+  'die man war hat hay per come van von der den des dan pot bin art son sin tan para mine sur dove due sole fine cent plus chat mission me do pro fat gut rot tag tage hut bald fast arm wand gift chef band land stand hand plan test pain main sale tour point mode type air base date case pan once dial red real sea tempo media data ben mar ran bed bad god lag fin tre min men var under hus de la el le los las du un une et al il lo di da si se e y ja je os em com vs via op ora mai mi ma tu ti te va ve bu ki on ya kan i u s t d l m n c x ni ci par dos mil era eres o a as no in am an is it so'
 
-const BITS: ReadonlyMap<Language, number> = new Map(LANGUAGES.map((language, place) => [language, 1 << place]))
-const bitOf = (language: Language): number => BITS.get(language) ?? 0
+const PLACES: ReadonlyMap<Language, number> = new Map(LANGUAGES.map((language, place) => [language, place]))
+const bitOf = (language: Language): number => 1 << (PLACES.get(language) ?? 0)
+
+/** beside the bits of the languages */
+const WEAK_BIT = 1 << 30
 
 const WORDS = new Map<string, number>()
 const LETTERS: [RegExp, number][] = []
@@ -28,31 +34,49 @@ for (const language of LANGUAGES) {
   for (const word of `${said} ${common}`.split(' ')) if (word !== '') add(word, bitOf(language))
   if (letters !== undefined) LETTERS.push([letters, bitOf(language)])
 }
-for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_TOO.split(' ')]) add(word, bitOf('en'))
+for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, bitOf('en'))
+for (const word of WEAK.split(' ')) add(word, WEAK_BIT)
 
 const NON_ASCII = /[^\x00-\x7f]/
 
-/** Votes of a word, lower case with its accents: the bits of `LANGUAGES`. */
+/** Votes of a word, lower case with its accents. One that only has the letters of a language may be a name. */
 export function votesOf(word: string): number {
-  let votes = WORDS.get(word) ?? 0
-  if (NON_ASCII.test(word)) for (const [letters, bit] of LETTERS) if (letters.test(word)) votes |= bit
-  return votes
+  const known = WORDS.get(word)
+  if (known !== undefined || !NON_ASCII.test(word)) return known ?? 0
+  let votes = 0
+  for (const [letters, bit] of LETTERS) if (letters.test(word)) votes |= bit
+  return votes === 0 ? 0 : votes | WEAK_BIT
+}
+
+interface Best {
+  language: Language
+  votes: number
+  /** of them those of words that are no English ones as well */
+  strong: number
+  /** votes of the second */
+  second: number
 }
 
 /** Counts of votes, a place for each of `LANGUAGES`, and how many words they are of. */
 export class Ballot {
   readonly #counts = new Int32Array(LANGUAGES.length)
+  readonly #strong = new Int32Array(LANGUAGES.length)
   #words = 0
 
   clear(): void {
     this.#counts.fill(0)
+    this.#strong.fill(0)
     this.#words = 0
   }
 
   add(votes: number): void {
     this.#words++
-    for (let place = 0, rest = votes; rest !== 0; place++, rest >>>= 1)
-      if ((rest & 1) === 1) this.#counts[place] = (this.#counts[place] ?? 0) + 1
+    const isStrong = (votes & (WEAK_BIT | 1)) === 0
+    for (let place = 0, rest = votes & ~WEAK_BIT; rest !== 0; place++, rest >>>= 1) {
+      if ((rest & 1) === 0) continue
+      this.#counts[place] = (this.#counts[place] ?? 0) + 1
+      if (isStrong) this.#strong[place] = (this.#strong[place] ?? 0) + 1
+    }
   }
 
   get words(): number {
@@ -60,25 +84,22 @@ export class Ballot {
   }
 
   count(language: Language): number {
-    return this.#counts[LANGUAGES.indexOf(language)] ?? 0
+    return this.#counts[PLACES.get(language) ?? 0] ?? 0
   }
 
-  /** The language of a script with the most votes, the first where several have as many, and the votes of the second. */
-  best(script: Script): { language: Language; votes: number; second: number } {
+  /** The language of a script with the most votes, the first where several have as many. */
+  best(script: Script): Best {
     const [first] = SCRIPTS[script]
-    let language: Language = first
-    let votes = this.count(first)
-    let second = -1
-    for (const other of SCRIPTS[script]) {
-      if (other === first) continue
-      const count = this.count(other)
-      if (count > votes) {
-        second = votes
-        votes = count
-        language = other
-      } else if (count > second) second = count
+    const best: Best = { language: first, votes: this.count(first), strong: 0, second: -1 }
+    for (const language of SCRIPTS[script]) {
+      if (language === first) continue
+      const votes = this.count(language)
+      const strong = this.#strong[PLACES.get(language) ?? 0] ?? 0
+      if (votes > best.votes || (votes === best.votes && strong > best.strong && best.language !== first))
+        Object.assign(best, { language, votes, strong, second: best.votes })
+      else if (votes > best.second) best.second = votes
     }
-    return { language, votes, second }
+    return best
   }
 }
 
@@ -88,18 +109,19 @@ const DOCUMENT_SHARE = 0.06
 const SHORT_QUESTION = 6
 
 /**
- * Language of a document's words of one script. One vote is enough in a short text: documents hold the terms of an
+ * Language of a document's words of one script. A vote is enough in a short text: documents hold the terms of an
  * unknown language as well, so that a wrong guess loses nothing.
  *
  * @param around language of the text that this is a part of, which more than one vote has to speak against
  */
 export function documentLanguage(ballot: Ballot, script: Script, around: Language | undefined): Language {
-  const { language, votes } = ballot.best(script)
+  const { language, votes, strong } = ballot.best(script)
   const [first] = SCRIPTS[script]
   if (around !== undefined && SCRIPTS[script].some((one) => one === around)) {
     return votes >= 2 + 2 * ballot.count(around) ? language : around
   }
-  return votes > 0 && votes >= DOCUMENT_SHARE * ballot.words ? language : first
+  const isTold = strong > 0 || votes > 1 || script !== 'latin'
+  return isTold && votes >= DOCUMENT_SHARE * ballot.words ? language : first
 }
 
 /**
@@ -107,8 +129,9 @@ export function documentLanguage(ballot: Ballot, script: Script, around: Languag
  * that documents hold whatever their language.
  */
 export function questionLanguage(ballot: Ballot, script: Script): Language {
-  const { language, votes, second } = ballot.best(script)
+  const { language, votes, strong, second } = ballot.best(script)
   const [first] = SCRIPTS[script]
-  if (votes >= 2) return language
-  return votes === 1 && second < 1 && ballot.words <= SHORT_QUESTION ? language : first
+  if (script !== 'latin') return votes > 0 ? language : first
+  const isAlone = votes === 1 && second < 1 && ballot.words <= SHORT_QUESTION
+  return strong > 0 && (votes > 1 || isAlone) ? language : first
 }

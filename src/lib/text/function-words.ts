@@ -44,14 +44,14 @@ export const MARKS: Readonly<Record<Exclude<Language, 'en'>, Marks>> = {
     letters: /[ãõçâêôá]/,
   },
   nl: {
-    said: 'de het een van en of maar niet geen in op aan bij met voor naar uit over om door onder tot is zijn was waren wordt worden werd heeft hebben kan kunnen moet moeten mag mogen er dat die dit deze te ik je jij u we wij ze zij hij mijn uw ons onze hun wie wat waar wanneer waarom hoe hoeveel hoelang welke welk waarvoor waarmee waarheen veel ook nog dan als al',
+    said: 'de het een van en of maar niet geen in op aan bij met voor naar uit over om door onder tot is zijn was waren wordt worden werd heeft hebben kan kunnen moet moeten mag mogen er dat die dit deze te ik je jij u we wij ze zij hij mijn uw ons onze hun wie wat waar wanneer waarom hoe hoeveel hoelang vaak jullie jouw welke welk waarvoor waarmee waarheen veel ook nog dan als al',
     common:
       'een twee drie vier vijf zes zeven acht negen tien elf twaalf twintig dertig veertig vijftig honderd duizend uur dag dagen week weken maand maanden jaar maandag dinsdag woensdag donderdag vrijdag zaterdag zondag kost kosten elke per altijd tussen zonder tijdens alle',
   },
   sv: {
     said: 'och att det den de en ett i på av för med till från om vid hos under över efter före är var varit vara blir bli har hade kan ska skall måste får inte men eller som så jag vi ni du han hon man min mitt er vår sin sitt vad vem vilka vilken vilket när var varför hur vart varifrån många mycket ju också finns denna detta dessa då',
     common:
-      'två tre fyra fem sex sju åtta nio tio elva tolv femton tjugo trettio fyrtio femtio hundra tusen timme timmar dag dagar vecka veckor månad månader år måndag tisdag onsdag torsdag fredag lördag söndag klockan kostar varje alltid mellan utan alla kronor öppet',
+      'två tre fyra fem sex sju åtta nio tio elva tolv femton tjugo trettio fyrtio femtio hundra tusen timme timmar dag dagar vecka veckor månad månader år måndag tisdag onsdag torsdag fredag lördag söndag klockan kostar ligger stänger öppnar varje alltid mellan utan alla kronor öppet',
     letters: /[åäö]/,
   },
   da: {

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module'
 import { stemmer as porter } from 'stemmer'
+import { foldAccents } from './fold.js'
 import type { Language } from './languages.js'
 
 type Stemmer = (word: string) => string
 
-/** Names of the modules of `@orama/stemmers`. Polish and Czech have none: their words stay as they are. */
+/** Names of the modules of `@orama/stemmers`. Polish and Czech have none, see `SLAVIC_ENDING`. */
 const MODULES: Readonly<Partial<Record<Language, string>>> = {
   de: 'german',
   fr: 'french',
@@ -58,9 +59,18 @@ const GERMAN_VERB = /^(?:ge)?(?=.{5})(.+(?:e|[lrngbzm]))t$/
 /** `cuesta` and `costar`, `cierra` and `cerrar` */
 const SPANISH_DIPHTHONG = /(?<=[^aeiouq])(?:ue|ie)(?=[^aeiou])/
 
-/** What snowball's rules do not reach and is regular all the same. */
+/** `coûtent` and `coûte`, `ouvrent` and `ouvre`; nouns in `-ent` lose it as well, in both numbers */
+const FRENCH_PLURAL = /(?<=.{3}[^m])ents?$/
+/** Endings of Polish and Czech nouns, adjectives and verbs, accents folded; what is left has four letters at least. */
+const SLAVIC_ENDING =
+  /(?<=.{4})(?:owie|iego|iemu|ujemy|ujecie|ujesz|ujac|ami|emi|ymi|imi|ach|ech|ich|ych|ego|eho|emu|iej|owi|ovi|ow|ym|im|om|em|am|um|uje|uja|amy|acie|emy|ecie|isz|ysz|ej|ie|ia|iu|io|ou|ał|ac|ec|ic|yc|at|et|it|a|e|i|o|u|y)$/
+
+/** What Snowball's rules do not reach and is regular all the same. */
 function prepared(word: string, language: Language): string {
-  return language === 'de' ? word.replace(GERMAN_VERB, '$1') : word
+  if (language === 'de') return word.replace(GERMAN_VERB, '$1')
+  if (language === 'fr') return word.replace(FRENCH_PLURAL, 'e')
+  if (language === 'pl' || language === 'cs') return foldAccents(word).replace(SLAVIC_ENDING, '')
+  return word
 }
 
 function finished(stem: string, language: Language): string {
