@@ -24,17 +24,34 @@ type Token = Word | string
 /** Language of each script of a text. */
 type Languages = ReadonlyMap<Script, Language>
 
-function tokensOf(text: string): Token[] {
-  const tokens: Token[] = []
-  const add = (token: Token): void => {
-    tokens.push(token)
-  }
-  scan(normalise(text), { word: add, run: add })
-  return tokens
+/** A stretch of text that has one language. */
+interface Part {
+  tokens: Token[]
+  /** words that speak for English, and those that speak for others: most texts need no more to be told */
+  english: number
+  foreign: number
+  /** whether it has words of other alphabets */
+  isMixed: boolean
+}
+
+const ENGLISH: Languages = new Map([['latin', 'en']])
+
+function partOf(text: string): Part {
+  const part: Part = { tokens: [], english: 0, foreign: 0, isMixed: false }
+  scan(normalise(text), {
+    word: (word) => {
+      part.tokens.push(word)
+      part.english += word.english
+      part.foreign += word.foreign
+      if (word.isOther) part.isMixed = true
+    },
+    run: (run) => part.tokens.push(run),
+  })
+  return part
 }
 
 /** Adds the words' votes to a ballot and their scripts to a set. */
-function vote(tokens: readonly Token[], ballot: Ballot, scripts: Set<Script>): void {
+function vote({ tokens }: Part, ballot: Ballot, scripts: Set<Script>): void {
   for (const token of tokens) {
     if (typeof token === 'string' || token.script === undefined) continue
     ballot.add(token.votes)
@@ -46,41 +63,57 @@ function vote(tokens: readonly Token[], ballot: Ballot, scripts: Set<Script>): v
 const counted = new Ballot()
 
 /** Languages of a text that is cut into parts. */
-function languagesOf(parts: readonly (readonly Token[])[]): Languages {
+function languagesOf(parts: readonly Part[]): Languages {
+  let [english, foreign, isMixed] = [0, 0, false]
+  for (const part of parts) {
+    english += part.english
+    foreign += part.foreign
+    isMixed ||= part.isMixed
+  }
+  if (!isMixed && foreign <= english) return ENGLISH
   counted.clear()
   const scripts = new Set<Script>()
-  for (const tokens of parts) vote(tokens, counted, scripts)
+  for (const part of parts) vote(part, counted, scripts)
   return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, undefined)]))
-}
-
-/** Languages of a part of a text, which may be another one than that around it. */
-function languagesIn(tokens: readonly Token[], around: Languages): Languages {
-  counted.clear()
-  const scripts = new Set<Script>()
-  vote(tokens, counted, scripts)
-  return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, around.get(script))]))
 }
 
 /** Fewer words say nothing of a language that the text around them does not say better. */
 const PART_TOKENS = 3
 
+/** Languages of a part of a text, which may be another one than that around it. */
+function languagesIn(part: Part, around: Languages): Languages {
+  const isClear = around === ENGLISH && !part.isMixed && part.foreign < 2 + 2 * part.english
+  if (isClear || part.tokens.length < PART_TOKENS) return around
+  counted.clear()
+  const scripts = new Set<Script>()
+  vote(part, counted, scripts)
+  return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, around.get(script))]))
+}
+
 /** Terms of a part in reading order; what its words are in every language follows at the end. */
-function emitPart(tokens: readonly Token[], around: Languages, emit: Emit): void {
-  const languages = tokens.length < PART_TOKENS ? around : languagesIn(tokens, around)
+function emitPart(part: Part, languages: Languages, emit: Emit): void {
   const after: string[] = []
-  for (const token of tokens) {
+  for (const token of part.tokens) {
     if (typeof token === 'string') {
       emitPairs(token, emit)
       emitLone(token, (term) => after.push(term))
-    } else if (!token.stopped) emitWord(token, languages, emit, after)
+    } else if (!token.stopped) {
+      if (languages === ENGLISH) emitAll(token.terms, emit)
+      else emitWord(token, languages, emit, after)
+    }
   }
   for (const term of after) emit(term)
+}
+
+/** By place: this loop sees every word of every document. */
+function emitAll(terms: readonly string[], emit: Emit): void {
+  for (let i = 0; i < terms.length; i++) emit(terms[i] ?? '')
 }
 
 function emitWord(word: Word, languages: Languages, emit: Emit, after: string[]): void {
   const language = word.script === undefined ? undefined : languages.get(word.script)
   if (language === undefined || isFirst(word.script, language)) {
-    for (const term of word.terms) emit(term)
+    emitAll(word.terms, emit)
     return
   }
   const stem = stemOf(word, language)
@@ -93,12 +126,12 @@ function isFirst(script: Script | undefined, language: Language): boolean {
 }
 
 /** Lines are parts of their own: a document may change its language between them. */
-function linesOf(text: string): Token[][] {
-  return text.split('\n').map(tokensOf)
+function linesOf(text: string): Part[] {
+  return text.split('\n').map(partOf)
 }
 
-function emitLines(lines: readonly Token[][], around: Languages, emit: Emit): void {
-  for (const line of lines) emitPart(line, around, emit)
+function emitLines(lines: readonly Part[], around: Languages, emit: Emit): void {
+  for (const line of lines) emitPart(line, lines.length === 1 ? around : languagesIn(line, around), emit)
 }
 
 /**
@@ -116,23 +149,24 @@ export function forEachTerm(text: string, emit: Emit): void {
  * @param ended called after the last term of each part
  */
 export function forEachTermOf(parts: readonly string[], emit: Emit, ended: (part: number) => void): void {
-  const all = parts.map(tokensOf)
+  const all = parts.map(partOf)
   const around = languagesOf(all)
-  for (const [part, tokens] of all.entries()) {
-    emitPart(tokens, around, emit)
-    ended(part)
+  for (const [place, part] of all.entries()) {
+    emitPart(part, languagesIn(part, around), emit)
+    ended(place)
   }
 }
 
 /** Each distinct character of unspaced scripts, so that a query of one character can be found. */
-function charactersOf(lines: readonly Token[][]): Set<string> {
+function charactersOf(lines: readonly Part[]): Set<string> {
   const characters = new Set<string>()
   for (const line of lines)
-    for (const run of line) if (typeof run === 'string' && run.length > 1) for (const one of run) characters.add(one)
+    for (const run of line.tokens)
+      if (typeof run === 'string' && run.length > 1) for (const one of run) characters.add(one)
   return characters
 }
 
-function indexTerms(lines: readonly Token[][], around: Languages): string[] {
+function indexTerms(lines: readonly Part[], around: Languages): string[] {
   const terms: string[] = []
   emitLines(lines, around, (term) => terms.push(term))
   for (const character of charactersOf(lines)) terms.push(character)
@@ -157,14 +191,14 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
 
 /** Terms of a question without its question and stop words. @param keepsOrder see `QuestionForm` */
 function contentTerms(text: string, keepsOrder: boolean): string[] {
-  const tokens = tokensOf(text)
+  const part = partOf(text)
   const scripts = new Set<Script>()
   counted.clear()
-  vote(tokens, counted, scripts)
+  vote(part, counted, scripts)
   const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(counted, script)]))
   const form = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
-  for (const token of tokens) {
+  for (const token of part.tokens) {
     if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
     else terms.push(...contentOf(token, languages))
   }
@@ -181,7 +215,7 @@ function contentOf(word: Word, languages: Languages): string[] {
 /** Every term of a question, as documents give them. */
 function allTerms(text: string): string[] {
   const terms: string[] = []
-  for (const token of tokensOf(text)) {
+  for (const token of partOf(text).tokens) {
     if (typeof token === 'string') emitPairs(token, (term) => terms.push(term))
     else terms.push(...token.terms)
   }

@@ -48,6 +48,16 @@ export function votesOf(word: string): number {
   return votes === 0 ? 0 : votes | WEAK_BIT
 }
 
+/** Whether a word is an English function word or telling of English. */
+export function speaksForEnglish(votes: number): boolean {
+  return (votes & 1) !== 0
+}
+
+/** Whether it is so for any other language. */
+export function speaksForOthers(votes: number): boolean {
+  return (votes & ~(WEAK_BIT | 1)) !== 0
+}
+
 interface Best {
   language: Language
   votes: number

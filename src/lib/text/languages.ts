@@ -80,7 +80,10 @@ const PATTERNS: readonly (readonly [Script, RegExp])[] = [
   ['tamil', /^[\p{Script=Tamil}\p{M}]+$/u],
 ]
 
-/** Alphabet of a word; undefined where it has digits in it, or is written in one that is not read here. */
+const ASCII_WORD = /^[a-z]+$/
+
+/** Alphabet of a lower-case word; undefined where it has digits in it, or is written in one that is not read here. */
 export function scriptOf(word: string): Script | undefined {
+  if (ASCII_WORD.test(word)) return 'latin'
   return PATTERNS.find(([, pattern]) => pattern.test(word))?.[0]
 }

@@ -1,4 +1,4 @@
-import { votesOf } from './detect.js'
+import { speaksForEnglish, speaksForOthers, votesOf } from './detect.js'
 import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script, scriptOf } from './languages.js'
 import { englishStem, stemIn } from './stems.js'
@@ -74,6 +74,11 @@ export interface Word {
   /** of languages, see `votesOf` */
   votes: number
   script: Script | undefined
+  /** 1 where it is an English function word or telling of English, and where it is so of any other language */
+  english: number
+  foreign: number
+  /** of another alphabet than the Latin one */
+  isOther: boolean
   /** stems in other languages, as they are asked for */
   stems: Map<Language, string> | undefined
 }
@@ -95,7 +100,17 @@ function makeWord(found: string): Word {
   const votes = script === undefined ? 0 : votesOf(said)
   // a word of several parts is a name, and a name is not inflected
   const stemmed = parts.length > 0 ? undefined : script
-  return { said, terms, stopped: DOCUMENT_STOP_WORDS.has(foldAccents(said)), votes, script: stemmed, stems: undefined }
+  return {
+    said,
+    terms,
+    stopped: DOCUMENT_STOP_WORDS.has(foldAccents(said)),
+    votes,
+    script: stemmed,
+    stems: undefined,
+    english: speaksForEnglish(votes) ? 1 : 0,
+    foreign: speaksForOthers(votes) ? 1 : 0,
+    isOther: stemmed !== undefined && stemmed !== 'latin',
+  }
 }
 
 /** A word's stem in a language other than the first of its script, accents folded. */
