@@ -30,7 +30,7 @@ interface Part {
   /** words that speak for English, and those that speak for others: most texts need no more to be told */
   english: number
   foreign: number
-  /** whether it has words of other alphabets */
+  /** whether it has words of other alphabets that several languages share */
   isMixed: boolean
 }
 

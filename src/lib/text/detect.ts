@@ -82,8 +82,8 @@ export class Ballot {
   add(votes: number): void {
     this.#words++
     const isStrong = (votes & (WEAK_BIT | 1)) === 0
-    for (let place = 0, rest = votes & ~WEAK_BIT; rest !== 0; place++, rest >>>= 1) {
-      if ((rest & 1) === 0) continue
+    for (let rest = votes & ~WEAK_BIT; rest !== 0; rest &= rest - 1) {
+      const place = 31 - Math.clz32(rest & -rest)
       this.#counts[place] = (this.#counts[place] ?? 0) + 1
       if (isStrong) this.#strong[place] = (this.#strong[place] ?? 0) + 1
     }

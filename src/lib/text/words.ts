@@ -77,7 +77,7 @@ export interface Word {
   /** 1 where it is an English function word or telling of English, and where it is so of any other language */
   english: number
   foreign: number
-  /** of another alphabet than the Latin one */
+  /** of another alphabet than the Latin one, which several languages share */
   isOther: boolean
   /** stems in other languages, as they are asked for */
   stems: Map<Language, string> | undefined
@@ -109,7 +109,7 @@ function makeWord(found: string): Word {
     stems: undefined,
     english: speaksForEnglish(votes) ? 1 : 0,
     foreign: speaksForOthers(votes) ? 1 : 0,
-    isOther: stemmed !== undefined && stemmed !== 'latin',
+    isOther: stemmed !== undefined && stemmed !== 'latin' && SCRIPTS[stemmed].length > 1,
   }
 }
 
