@@ -4,6 +4,7 @@ import * as answers from './answers.js'
 import { run as contradictions } from './contradictions.js'
 import { run as relations } from './relations.js'
 import { run as topics } from './topics.js'
+import { run as languages } from './languages.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
@@ -24,4 +25,5 @@ export const PARTS: readonly Part[] = [
   },
   { name: 'relations', measures: 'what the rules of the graph state of sentences and of real text', run: relations },
   { name: 'topics', measures: 'what topics are called, and how pure they are', run: topics },
+  { name: 'languages', measures: 'plain questions over one-sentence documents, by language', run: languages },
 ]

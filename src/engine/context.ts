@@ -34,6 +34,6 @@ export interface EngineContext {
   log: EngineLog
   /** milliseconds since the epoch by which things grow old */
   now: () => number
-  /** called when there may be work for the job runner */
-  wake: () => void
+  /** called when there may be work for the job runner, or a model to train of the space with this key */
+  wake: (spaceKey?: number) => void
 }

@@ -118,7 +118,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     options,
     log,
     now: options.now ?? Date.now,
-    wake: () => runner?.wake(),
+    wake: (spaceKey) => runner?.wake(spaceKey),
   }
   db.recover(() => giveUpUnfinished(context))
   const jobs = new JobRunner(context)

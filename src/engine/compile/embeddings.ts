@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
+import { isOfThisAnalyzer } from '../models/builtin/lsa-file.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { activeVectorSpace, embeddingReference, isTrained, modelBytes, type VectorSpace } from './vector-spaces.js'
@@ -23,7 +24,7 @@ export async function embedNodes(
   space: SpaceRow,
   nodes: NodeText[],
 ): Promise<EmbeddedNodes | undefined> {
-  const vectorSpace = nodes.length === 0 ? undefined : activeVectorSpace(context.db, space)
+  const vectorSpace = nodes.length === 0 ? undefined : await usableVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
   const texts = nodes.map((node) => `${node.title}\n${node.text}`)
   return { vectorSpace, vectors: await embedTrained(context, vectorSpace, texts) }
@@ -55,10 +56,9 @@ export async function embedQuery(
   text: string,
   signal?: AbortSignal,
 ): Promise<EmbeddedQuery | undefined> {
-  const vectorSpace = activeVectorSpace(context.db, space)
+  const vectorSpace = await usableVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
   if (isTrained(space)) {
-    await ensureLoaded(context, vectorSpace.id)
     const [vector] = (await context.lsa.embed(vectorSpace.id, [text], 'query')).vectors
     return vector === undefined
       ? undefined
@@ -82,14 +82,13 @@ export async function embedQuestions(
   questions: string[],
   signal?: AbortSignal,
 ): Promise<(Float32Array | undefined)[] | undefined> {
-  const vectorSpace = activeVectorSpace(context.db, space)
+  const vectorSpace = await usableVectorSpace(context, space)
   if (!isTrained(space)) {
     const payer = account(context, space)
     const embedder = context.models.embedder(embeddingReference(space), payer, vectorSpace?.dimension)
     return await embedder.embed(questions, 'query', signal)
   }
   if (vectorSpace === undefined) return undefined
-  await ensureLoaded(context, vectorSpace.id)
   const vectors: (Float32Array | undefined)[] = []
   for (let from = 0; from < questions.length; from += SLICE)
     vectors.push(...(await context.lsa.embed(vectorSpace.id, questions.slice(from, from + SLICE), 'query')).vectors)
@@ -103,10 +102,30 @@ export async function termWeights(
   terms: string[],
 ): Promise<Map<string, number> | undefined> {
   if (!isTrained(space)) return undefined
-  const vectorSpace = activeVectorSpace(context.db, space)
+  const vectorSpace = await usableVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
-  await ensureLoaded(context, vectorSpace.id)
   return context.lsa.idf(vectorSpace.id, terms)
+}
+
+/**
+ * A space's vector space, its model loaded where it is a trained one. A model of an earlier text analyser is put away:
+ * the space works by text alone until it is trained anew, which is asked for here.
+ */
+async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promise<VectorSpace | undefined> {
+  const { db, log } = context
+  const vectorSpace = activeVectorSpace(db, space)
+  if (vectorSpace === undefined || !isTrained(space) || context.lsa.has(vectorSpace.id)) return vectorSpace
+  const bytes = modelBytes(db, vectorSpace.id)
+  if (bytes === undefined || isOfThisAnalyzer(bytes)) {
+    await ensureLoaded(context, vectorSpace.id)
+    return vectorSpace
+  }
+  log.info({ space: space.id }, 'the embedding model is of an earlier text analyser, and is trained anew')
+  await db.write(() =>
+    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'active'", vectorSpace.key),
+  )
+  context.wake(space.key)
+  return undefined
 }
 
 async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { analyzeDocument, analyzeQuery } from '../../lib/text/analyze.js'
+import { analyzeQuery, analyzeTitled } from '../../lib/text/analyze.js'
 import type { Database } from '../storage/database.js'
 import { failed, missed, passed, type Stages } from './stages.js'
 import { type NodeRow, nodesAfter, type VisibleVersion } from './store.js'
@@ -36,7 +36,8 @@ export async function readPassages(
       characters += row.body.length
       if (wanted !== undefined && !plain(row.body).includes(wanted)) continue
       found.meant.set(row.key, row)
-      const held = new Set([...analyzeDocument(row.title), ...analyzeDocument(row.body)])
+      const { title, body } = analyzeTitled(row.title, row.body)
+      const held = new Set([...title, ...body])
       for (const term of asked) if (held.has(term)) found.termCounts.set(term, (found.termCounts.get(term) ?? 0) + 1)
     }
     const last = rows.at(-1)

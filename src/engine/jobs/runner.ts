@@ -33,8 +33,7 @@ const BATCHES_AT_ONCE = 2
 const QUIET_MILLISECONDS = 3000
 
 /**
- * Runs compilation jobs. The table is the queue: this object only holds claims, which end with the process. Spaces take
- * turns; a batch belongs to one space.
+ * Runs compilation jobs. The table is the queue: this holds claims, which end with the process. Spaces take turns.
  */
 export class JobRunner {
   readonly #context: EngineContext
@@ -66,8 +65,9 @@ export class JobRunner {
     this.wake()
   }
 
-  /** Looks for work soon. */
-  wake(): void {
+  /** Looks for work soon. @param spaceKey whose model may be due */
+  wake(spaceKey?: number): void {
+    if (spaceKey !== undefined) this.#lookAgain(spaceKey)
     this.#turns.wake()
   }
 

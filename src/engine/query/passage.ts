@@ -1,4 +1,4 @@
-import { forEachTerm } from '../../lib/text/analyze.js'
+import { forEachTermOf } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
 /** A node as ranking needs it. */
@@ -50,13 +50,13 @@ const writeTerm = (term: string): void => write(termHash(term))
 /** Analyses into `scratch`, up to `written`. */
 function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
   written = 0
-  forEachTerm(title, writeTerm)
-  const bodyAt = written
   const sentences: number[] = []
-  for (const { start, end } of splitSentences(body)) {
-    forEachTerm(body.slice(start, end), writeTerm)
-    if (written - bodyAt > (sentences.at(-1) ?? 0)) sentences.push(written - bodyAt)
-  }
+  let bodyAt = 0
+  const parts = splitSentences(body).map(({ start, end }) => body.slice(start, end))
+  forEachTermOf([title, ...parts], writeTerm, (part) => {
+    if (part === 0) bodyAt = written
+    else if (written - bodyAt > (sentences.at(-1) ?? 0)) sentences.push(written - bodyAt)
+  })
   const ends = written
   for (const sentence of sentences) write(sentence)
   return { title: 0, body: bodyAt, ends, end: written }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { analyzeDocument } from '../../lib/text/analyze.js'
+import { analyzeTitled } from '../../lib/text/analyze.js'
 import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { openText } from './open-text.js'
@@ -285,8 +285,9 @@ export class SpaceIndex {
 
 /** Title terms count twice: a title is short, and what it names the passage is about. */
 function joinTerms(title: string, body: string): string {
-  const titleTerms = analyzeDocument(title).join(' ')
-  return `${titleTerms} ${titleTerms} ${analyzeDocument(body).join(' ')}`
+  const terms = analyzeTitled(title, body)
+  const titleTerms = terms.title.join(' ')
+  return `${titleTerms} ${titleTerms} ${terms.body.join(' ')}`
 }
 
 function* entriesOf(keys: Float64Array, docs: Float64Array, values: Float32Array, dimension: number) {

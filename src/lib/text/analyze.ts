@@ -1,237 +1,240 @@
-import { stemmer } from 'stemmer'
-import { CHINESE_QUESTION_WORDS, DOCUMENT_STOP_WORDS, QUERY_STOP_WORDS } from './stop-words.js'
+import { Ballot, documentLanguage, questionLanguage } from './detect.js'
+import { foldAccents } from './fold.js'
+import { type Language, SCRIPTS, type Script } from './languages.js'
+import { questionStopWords } from './stop-words.js'
+import { emitContentPairs, emitLone, emitPairs, hasKana } from './unspaced.js'
+import { normalise, scan, stemOf, type Word } from './words.js'
 
 /**
  * The one text analyser: what the text index, the embedder and the reranker all mean by a term.
  *
- * NFKC, Latin accents folded, lower case, runs of letters and digits. English words are stemmed (Porter).
- * Scripts written without spaces become overlapping pairs of characters. Identifiers (`camelCase`, `snake_case`)
- * give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold these terms.
+ * NFKC, accents folded, lower case, runs of letters and digits. Every word has a term that hangs on the word alone: its
+ * stem in the first language of its script, English (Porter) for Latin letters. A document in another language gives
+ * the stem of that language first and the other one at its end; a question gives the stem of its language where that is
+ * certain, and otherwise the term that every document holds. So they meet whatever is made of their languages.
+ * Scripts written without spaces become overlapping pairs of characters (`unspaced.ts`). Identifiers (`camelCase`,
+ * `snake_case`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
+ * these terms.
  */
-export const ANALYZER_VERSION = 1
+export const ANALYZER_VERSION = 2
 
-/** Longer runs are base64, hashes or noise; both sides cut alike, so they still match themselves. */
-const MAX_TERM_LENGTH = 64
-/** Words remembered with their terms, in each of two generations: English text repeats most of its words. */
-const CACHE_WORDS = 32_768
+type Emit = (term: string) => void
+/** A word, or a run of an unspaced script. */
+type Token = Word | string
+/** Language of each script of a text. */
+type Languages = ReadonlyMap<Script, Language>
 
-const SEPARATOR = 0
-const WORD = 1
-const PAIRED = 2
-const UNKNOWN = 3
-
-const LETTER = /^[\p{L}\p{M}\p{N}]$/u
-const UNSPACED_SCRIPT =
-  /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|ー)$/u
-const NON_ASCII = /[^\x00-\x7f]/
-const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
-const ACCENTED = /[\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff]|[\u0300-\u036f]/
-const ACCENTS = /[\u0300-\u036f]/g
-const CONTRACTION = /(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/iuy
-const ASCII_WORD = /^[a-z]+$/
-
-const classes = new Uint8Array(65_536).fill(UNKNOWN)
-
-function classOf(character: string): number {
-  if (!LETTER.test(character)) return SEPARATOR
-  return UNSPACED_SCRIPT.test(character) ? PAIRED : WORD
+/** A stretch of text that has one language. */
+interface Part {
+  tokens: Token[]
+  /** words that speak for English, and those that speak for others: most texts need no more to be told */
+  english: number
+  foreign: number
+  /** whether it has words of other alphabets that several languages share */
+  isMixed: boolean
 }
 
-/** Class of the character at `index`; both halves of a surrogate pair have the class of the pair. */
-function classAt(text: string, index: number): number {
-  const unit = text.charCodeAt(index)
-  if (unit >= 0xd800 && unit <= 0xdfff) {
-    const code = text.codePointAt(unit >= 0xdc00 ? index - 1 : index) ?? 0
-    return code > 0xffff ? classOf(String.fromCodePoint(code)) : SEPARATOR
+const ENGLISH: Languages = new Map([['latin', 'en']])
+
+function partOf(text: string): Part {
+  const part: Part = { tokens: [], english: 0, foreign: 0, isMixed: false }
+  scan(normalise(text), {
+    word: (word) => {
+      part.tokens.push(word)
+      part.english += word.english
+      part.foreign += word.foreign
+      if (word.isOther) part.isMixed = true
+    },
+    run: (run) => part.tokens.push(run),
+  })
+  return part
+}
+
+/** Adds the words' votes to a ballot and their scripts to a set. */
+function vote({ tokens }: Part, ballot: Ballot, scripts: Set<Script>): void {
+  for (const token of tokens) {
+    if (typeof token === 'string' || token.script === undefined) continue
+    ballot.add(token.votes)
+    scripts.add(token.script)
   }
-  let known = classes[unit] ?? SEPARATOR
-  if (known === UNKNOWN) {
-    known = classOf(String.fromCharCode(unit))
-    classes[unit] = known
+}
+
+/** Used between two awaits only. */
+const counted = new Ballot()
+
+/** Languages of a text that is cut into parts. */
+function languagesOf(parts: readonly Part[]): Languages {
+  let [english, foreign, isMixed] = [0, 0, false]
+  for (const part of parts) {
+    english += part.english
+    foreign += part.foreign
+    isMixed ||= part.isMixed
   }
-  return known
+  if (!isMixed && foreign <= english) return ENGLISH
+  counted.clear()
+  const scripts = new Set<Script>()
+  for (const part of parts) vote(part, counted, scripts)
+  return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, undefined)]))
 }
 
-function normalise(text: string): string {
-  if (!NON_ASCII.test(text)) return text
-  const plain = text.normalize('NFKC').replace(INVISIBLE, '')
-  return ACCENTED.test(plain) ? plain.normalize('NFD').replace(ACCENTS, '').normalize('NFC') : plain
+/** Fewer words say nothing of a language that the text around them does not say better. */
+const PART_TOKENS = 3
+
+/** Languages of a part of a text, which may be another one than that around it. */
+function languagesIn(part: Part, around: Languages): Languages {
+  const isClear = around === ENGLISH && !part.isMixed && part.foreign < 2 + 2 * part.english
+  if (isClear || part.tokens.length < PART_TOKENS) return around
+  counted.clear()
+  const scripts = new Set<Script>()
+  vote(part, counted, scripts)
+  return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, around.get(script))]))
 }
 
-/** Copies a string, so that a remembered word does not hold the whole text it was cut from. */
-function detach(text: string): string {
-  return text.length < 13 ? text : Buffer.from(text, 'utf16le').toString('utf16le')
-}
-
-function stem(word: string): string {
-  return ASCII_WORD.test(word) ? stemmer(word) : word
-}
-
-/** Parts of an identifier, or nothing when the word is not one (`DNAs` and `iPhone` are words). */
-function identifierParts(word: string): string[] {
-  const parts = word
-    .replace(/_+$/, '')
-    .split(/_+/)
-    .flatMap((piece) => piece.split(/(?<=[a-z0-9])(?=[A-Z][A-Za-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/))
-  const isIdentifier = parts.length > 1 && (word.includes('_') || parts.every((part) => part.length > 1))
-  return isIdentifier ? parts : []
-}
-
-/** A word as found in the text, and the terms it stands for; `plain` is what stop lists are asked about. */
-interface Word {
-  plain: string
-  terms: string[]
-  stopped: boolean
-}
-
-function makeWord(found: string): Word {
-  const plain = detach(found.replaceAll('_', '').toLowerCase()).slice(0, MAX_TERM_LENGTH)
-  const parts = identifierParts(found)
-    .map((part) => part.toLowerCase().slice(0, MAX_TERM_LENGTH))
-    .filter((part) => part !== '' && !DOCUMENT_STOP_WORDS.has(part))
-    .map((part) => stem(detach(part)))
-  return { plain, terms: [stem(plain), ...parts], stopped: DOCUMENT_STOP_WORDS.has(plain) }
-}
-
-let young = new Map<string, Word>()
-let old = new Map<string, Word>()
-
-function lookUp(found: string): Word {
-  const known = young.get(found)
-  if (known !== undefined) return known
-  const word = old.get(found) ?? makeWord(found)
-  if (young.size >= CACHE_WORDS) {
-    old = young
-    young = new Map()
-  }
-  young.set(detach(found), word)
-  return word
-}
-
-const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57
-const isCapital = (unit: number): boolean => unit >= 65 && unit <= 90
-const isWordUnit = (unit: number): boolean => isDigit(unit) || isCapital(unit) || (unit >= 97 && unit <= 122)
-
-/** `1,577` is one number: a comma between digits with exactly three digits after it. */
-function isThousandsComma(text: string, index: number): boolean {
-  if (text.charCodeAt(index) !== 44 || !isDigit(text.charCodeAt(index - 1))) return false
-  for (let i = 1; i <= 3; i++) if (!isDigit(text.charCodeAt(index + i))) return false
-  return !isWordUnit(text.charCodeAt(index + 4))
-}
-
-/** End of the word that starts at `start`. Underscores inside a word belong to it. */
-function wordEnd(text: string, start: number): number {
-  let end = start
-  for (; end < text.length; end++) {
-    const unit = text.charCodeAt(end)
-    if (isWordUnit(unit)) continue
-    if (unit === 95 ? end > start : unit < 128 ? isThousandsComma(text, end) : classAt(text, end) === WORD) continue
-    break
-  }
-  return end
-}
-
-function runEnd(text: string, start: number): number {
-  let end = start
-  while (end < text.length && text.charCodeAt(end) > 127 && classAt(text, end) === PAIRED) end++
-  return end
-}
-
-/** Overlapping pairs of a run of characters; a run of one character is its own term. */
-function emitPairs(run: string, emit: (term: string) => void): void {
-  const characters = Array.from(run.toLowerCase())
-  if (characters.length === 1) emit(run)
-  for (let i = 1; i < characters.length; i++) emit(`${characters[i - 1]}${characters[i]}`)
-}
-
-/** Index after a word and the rest of its contraction or possessive: `'s`, `'t`, `'ll` say nothing of their own. */
-function skipContraction(text: string, end: number): number {
-  const mark = text.charCodeAt(end)
-  if (mark !== 39 && mark !== 0x2019) return end
-  CONTRACTION.lastIndex = end + 1
-  return CONTRACTION.test(text) ? CONTRACTION.lastIndex : end
-}
-
-interface Sink {
-  word: (word: Word) => void
-  run: (run: string) => void
-}
-
-function scan(text: string, sink: Sink): void {
-  let index = 0
-  while (index < text.length) {
-    const unit = text.charCodeAt(index)
-    const kind = unit < 128 ? (isWordUnit(unit) ? WORD : SEPARATOR) : classAt(text, index)
-    if (kind === SEPARATOR) {
-      index++
-    } else if (kind === PAIRED) {
-      const end = runEnd(text, index)
-      sink.run(text.slice(index, end))
-      index = end
-    } else {
-      const end = wordEnd(text, index)
-      const found = text.slice(index, end)
-      sink.word(lookUp(found.includes(',') ? found.replaceAll(',', '') : found))
-      index = skipContraction(text, end)
+/** Terms of a part in reading order; what its words are in every language follows at the end. */
+function emitPart(part: Part, languages: Languages, emit: Emit): void {
+  const after: string[] = []
+  for (const token of part.tokens) {
+    if (typeof token === 'string') {
+      emitPairs(token, emit)
+      emitLone(token, (term) => after.push(term))
+    } else if (!token.stopped) {
+      if (languages === ENGLISH) emitAll(token.terms, emit)
+      else emitWord(token, languages, emit, after)
     }
   }
+  for (const term of after) emit(term)
+}
+
+/** By place: this loop sees every word of every document. */
+function emitAll(terms: readonly string[], emit: Emit): void {
+  for (let i = 0; i < terms.length; i++) emit(terms[i] ?? '')
+}
+
+function emitWord(word: Word, languages: Languages, emit: Emit, after: string[]): void {
+  const language = word.script === undefined ? undefined : languages.get(word.script)
+  if (language === undefined || isFirst(word.script, language)) {
+    emitAll(word.terms, emit)
+    return
+  }
+  const stem = stemOf(word, language)
+  emit(stem)
+  for (const term of word.terms) if (term !== stem) after.push(term)
+}
+
+function isFirst(script: Script | undefined, language: Language): boolean {
+  return script === undefined || SCRIPTS[script][0] === language
+}
+
+/** Lines are parts of their own: a document may change its language between them. */
+function linesOf(text: string): Part[] {
+  return text.split('\n').map(partOf)
+}
+
+function emitLines(lines: readonly Part[], around: Languages, emit: Emit): void {
+  for (const line of lines) emitPart(line, lines.length === 1 ? around : languagesIn(line, around), emit)
 }
 
 /**
- * Calls `emit` with each term of a document in reading order, stop words left out. Unlike `analyzeDocument` it gives
- * no single characters of unspaced scripts: this is the form for embedding and reranking.
+ * Calls `emit` with each term of a document in reading order, stop words left out. Unlike `analyzeDocument` it gives no
+ * single characters of unspaced scripts: this is the form for embedding and reranking.
  */
-export function forEachTerm(text: string, emit: (term: string) => void): void {
-  scan(normalise(text), {
-    word: (word) => {
-      if (!word.stopped) for (const term of word.terms) emit(term)
-    },
-    run: (run) => emitPairs(run, emit),
-  })
+export function forEachTerm(text: string, emit: Emit): void {
+  const lines = linesOf(text)
+  emitLines(lines, languagesOf(lines), emit)
+}
+
+/**
+ * As `forEachTerm`, for a text that comes in parts, as sentences of one passage: all of them tell what language it is in.
+ *
+ * @param ended called after the last term of each part
+ */
+export function forEachTermOf(parts: readonly string[], emit: Emit, ended: (part: number) => void): void {
+  const all = parts.map(partOf)
+  const around = languagesOf(all)
+  for (const [place, part] of all.entries()) {
+    emitPart(part, languagesIn(part, around), emit)
+    ended(place)
+  }
+}
+
+/** Each distinct character of unspaced scripts, so that a query of one character can be found. */
+function charactersOf(lines: readonly Part[]): Set<string> {
+  const characters = new Set<string>()
+  for (const line of lines)
+    for (const run of line.tokens)
+      if (typeof run === 'string' && run.length > 1) for (const one of run) characters.add(one)
+  return characters
+}
+
+function indexTerms(lines: readonly Part[], around: Languages): string[] {
+  const terms: string[] = []
+  emitLines(lines, around, (term) => terms.push(term))
+  for (const character of charactersOf(lines)) terms.push(character)
+  return terms
 }
 
 /**
  * Terms of a document for the text index, in reading order, stop words left out. Each distinct character of unspaced
- * scripts follows at the end, so that a query of one character can be found. No term holds whitespace.
+ * scripts follows at the end. No term holds whitespace.
  */
 export function analyzeDocument(text: string): string[] {
+  const lines = linesOf(text)
+  return indexTerms(lines, languagesOf(lines))
+}
+
+/** As `analyzeDocument`, for a title and the text below it, which tells what language the title is in. */
+export function analyzeTitled(title: string, body: string): { title: string[]; body: string[] } {
+  const [titles, lines] = [linesOf(title), linesOf(body)]
+  const around = languagesOf(lines)
+  return { title: indexTerms(titles, around), body: indexTerms(lines, around) }
+}
+
+/** Terms of a question without its question and stop words. @param keepsOrder see `QuestionForm` */
+function contentTerms(text: string, keepsOrder: boolean): string[] {
+  const part = partOf(text)
+  const scripts = new Set<Script>()
+  counted.clear()
+  vote(part, counted, scripts)
+  const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(counted, script)]))
+  const form = { isJapanese: hasKana(text), keepsOrder }
   const terms: string[] = []
-  const characters = new Set<string>()
-  scan(normalise(text), {
-    word: (word) => {
-      if (!word.stopped) for (const term of word.terms) terms.push(term)
-    },
-    run: (run) => {
-      emitPairs(run, (term) => terms.push(term))
-      if (run.length > 1) for (const character of run) characters.add(character)
-    },
-  })
-  for (const character of characters) terms.push(character)
+  for (const token of part.tokens) {
+    if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
+    else terms.push(...contentOf(token, languages))
+  }
   return terms
 }
 
-function queryTerms(text: string, dropped: ReadonlySet<string>): string[] {
+function contentOf(word: Word, languages: Languages): string[] {
+  const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
+  const dropped = questionStopWords(language)
+  if (word.stopped || dropped.has(word.said) || dropped.has(foldAccents(word.said))) return []
+  return isFirst(word.script, language) ? word.terms : [stemOf(word, language)]
+}
+
+/** Every term of a question, as documents give them. */
+function allTerms(text: string): string[] {
   const terms: string[] = []
-  scan(text, {
-    word: (word) => {
-      if (!dropped.has(word.plain)) terms.push(...word.terms)
-    },
-    run: (run) => emitPairs(run, (term) => terms.push(term)),
-  })
+  for (const token of partOf(text).tokens) {
+    if (typeof token === 'string') emitPairs(token, (term) => terms.push(term))
+    else terms.push(...token.terms)
+  }
   return terms
 }
 
 /**
- * Terms of a query in order, repeats kept (a term asked twice weighs twice), question and stop words left out. A query
- * of nothing but such words keeps all of them.
+ * Terms of a query in order, repeats kept (a term asked twice weighs twice), question and stop words of its language
+ * left out. A query of nothing but such words keeps all of them.
  */
 export function analyzeQuery(text: string): string[] {
-  const plain = normalise(text)
-  const terms = queryTerms(plain.replace(CHINESE_QUESTION_WORDS, ' '), QUERY_STOP_WORDS)
-  return terms.length > 0 ? terms : queryTerms(plain, new Set())
+  const terms = contentTerms(text, true)
+  return terms.length > 0 ? terms : allTerms(text)
 }
 
-/** Terms of a query that say what it is about: as `analyzeQuery`, but none of a query of question and stop words alone. */
+/**
+ * Terms of a query that say what it is about: as `analyzeQuery`, but none of a query of question and stop words alone,
+ * and no Chinese pairs that hold grammar.
+ */
 export function analyzeContent(text: string): string[] {
-  return queryTerms(normalise(text).replace(CHINESE_QUESTION_WORDS, ' '), QUERY_STOP_WORDS)
+  return contentTerms(text, false)
 }

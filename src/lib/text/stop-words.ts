@@ -1,3 +1,8 @@
+import { createRequire } from 'node:module'
+import { foldAccents } from './fold.js'
+import { MARKS } from './function-words.js'
+import type { Language } from './languages.js'
+
 /** Words too common to index: the 33 of Lucene's English default list. */
 export const DOCUMENT_STOP_WORDS: ReadonlySet<string> = new Set(
   (
@@ -6,7 +11,7 @@ export const DOCUMENT_STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Words that say nothing of what a question is about: the above, question words, auxiliaries and pronouns. */
+/** Words that say nothing of what an English question is about: the above, question words, auxiliaries and pronouns. */
 export const QUERY_STOP_WORDS: ReadonlySet<string> = new Set([
   ...DOCUMENT_STOP_WORDS,
   ...(
@@ -17,8 +22,52 @@ export const QUERY_STOP_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Chinese question words. Chinese is cut into pairs of characters, so a question word left in place would spoil the
- * pairs around it: queries are cut apart at these instead. Longest first.
+ * Lists of `@orama/stopwords` that hold function words of their language, rightly encoded. Those of Spanish, Hungarian,
+ * Bulgarian, Arabic and Indonesian hold words that questions are about (hours, visit, work), those of Lithuanian and
+ * Serbian are broken; there our own list is all.
  */
-export const CHINESE_QUESTION_WORDS =
-  /为什么|為什麼|是什么|是什麼|什么|什麼|怎么样|怎麼樣|怎么|怎麼|怎样|怎樣|如何|哪一年|哪一|哪里|哪裡|哪些|哪个|哪個|哪年|哪|多少|是否|请问|請問|谁|誰|吗|嗎|呢/gu
+const MODULES: Readonly<Partial<Record<Language, string>>> = {
+  de: 'german',
+  fr: 'french',
+  it: 'italian',
+  pt: 'portuguese',
+  nl: 'dutch',
+  sv: 'swedish',
+  da: 'danish',
+  no: 'norwegian',
+  fi: 'finnish',
+  ro: 'romanian',
+  ga: 'irish',
+  ru: 'russian',
+  uk: 'ukrainian',
+  el: 'greek',
+  hi: 'indian',
+  ne: 'nepali',
+  hy: 'armenian',
+  ta: 'tamil',
+}
+
+const require = createRequire(import.meta.url)
+const loaded = new Map<Language, ReadonlySet<string>>()
+
+function listOf(name: string): string[] {
+  const found: unknown = require(`@orama/stopwords/${name}`)
+  const lists: unknown[] = typeof found === 'object' && found !== null ? Object.values(found) : []
+  return lists.flatMap((list) => (Array.isArray(list) ? list.map(String) : []))
+}
+
+/**
+ * Words of a language that say nothing of what a question is about: function words, auxiliaries and question words, lower
+ * case, with their accents and without. The list is loaded with the first question of its language.
+ */
+export function questionStopWords(language: Language): ReadonlySet<string> {
+  if (language === 'en') return QUERY_STOP_WORDS
+  const known = loaded.get(language)
+  if (known !== undefined) return known
+  const name = MODULES[language]
+  const words = new Set([...MARKS[language].said.split(' '), ...(name === undefined ? [] : listOf(name))])
+  // as they are typed without accents
+  for (const word of [...words]) words.add(foldAccents(word))
+  loaded.set(language, words)
+  return words
+}

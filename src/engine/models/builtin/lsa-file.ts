@@ -74,6 +74,12 @@ export function parseModel(bytes: Uint8Array): LsaModel {
   return { dimension, documents, terms: text === '' ? [] : text.split('\n'), rows, frequencies, basis, scales }
 }
 
+/** Whether a stored model's terms are those of this analyser; a model of another one is trained anew. */
+export function isOfThisAnalyzer(bytes: Uint8Array): boolean {
+  if (bytes.length < HEADER_BYTES) return true // damaged, which `parseModel` says
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(8, true) === ANALYZER_VERSION
+}
+
 function readHeader(view: DataView): [number, number, number, number, number, number, number] {
   const at = (i: number): number => view.getUint32(4 * i, true)
   return [at(1), at(2), at(3), at(4), at(5), at(6), at(7)]

@@ -1,0 +1,147 @@
+import { foldAccents } from './fold.js'
+import { MARKS } from './function-words.js'
+import { LANGUAGES, type Language, SCRIPTS, type Script } from './languages.js'
+import { QUERY_STOP_WORDS } from './stop-words.js'
+
+/**
+ * Which language words are in, by counting: each word votes for the languages that use it as a function word, that it is
+ * telling of, or that alone write a letter of it. A vote is a bit, so that a word can carry its votes with it.
+ */
+
+/** Telling English words that are content all the same. */
+const ENGLISH_COMMON =
+  'one two three four five six seven eight nine ten hundred day days hour hours week weeks month months year years monday tuesday wednesday thursday friday saturday sunday every always after before into out off up all none much many cost costs'
+/** Words of other languages that stand in English texts too: alone they are no sign of their language. */
+const WEAK =
+  'die man war hat hay per come van von der den des dan pot bin art son sin tan para mine sur dove due sole fine cent plus chat mission me do pro fat gut rot tag tage hut bald fast arm wand gift chef band land stand hand plan test pain main sale tour point mode type air base date case pan once dial red real sea tempo media data ben mar ran bed bad god lag fin tre min men var under hus de la el le los las du un une et al il lo di da si se e y ja je os em com vs via op ora mai mi ma tu ti te va ve bu ki on ya kan i u s t d l m n c x ni ci par dos mil era eres o a as no in am an is it so'
+
+const PLACES: ReadonlyMap<Language, number> = new Map(LANGUAGES.map((language, place) => [language, place]))
+const bitOf = (language: Language): number => 1 << (PLACES.get(language) ?? 0)
+
+/** beside the bits of the languages */
+const WEAK_BIT = 1 << 30
+
+const WORDS = new Map<string, number>()
+const LETTERS: [RegExp, number][] = []
+
+function add(word: string, bit: number): void {
+  for (const form of new Set([word, foldAccents(word)])) WORDS.set(form, (WORDS.get(form) ?? 0) | bit)
+}
+
+for (const language of LANGUAGES) {
+  if (language === 'en') continue
+  const { said, common = '', letters } = MARKS[language]
+  for (const word of `${said} ${common}`.split(' ')) if (word !== '') add(word, bitOf(language))
+  if (letters !== undefined) LETTERS.push([letters, bitOf(language)])
+}
+for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, bitOf('en'))
+for (const word of WEAK.split(' ')) add(word, WEAK_BIT)
+
+const NON_ASCII = /[^\x00-\x7f]/
+
+/** Votes of a word, lower case with its accents. One that only has the letters of a language may be a name. */
+export function votesOf(word: string): number {
+  const known = WORDS.get(word)
+  if (known !== undefined || !NON_ASCII.test(word)) return known ?? 0
+  let votes = 0
+  for (const [letters, bit] of LETTERS) if (letters.test(word)) votes |= bit
+  return votes === 0 ? 0 : votes | WEAK_BIT
+}
+
+/** Whether a word is an English function word or telling of English. */
+export function speaksForEnglish(votes: number): boolean {
+  return (votes & 1) !== 0
+}
+
+/** Whether it is so for any other language. */
+export function speaksForOthers(votes: number): boolean {
+  return (votes & ~(WEAK_BIT | 1)) !== 0
+}
+
+interface Best {
+  language: Language
+  votes: number
+  /** of them those of words that are no English ones as well */
+  strong: number
+  /** votes of the second */
+  second: number
+}
+
+/** Counts of votes, a place for each of `LANGUAGES`, and how many words they are of. */
+export class Ballot {
+  readonly #counts = new Int32Array(LANGUAGES.length)
+  readonly #strong = new Int32Array(LANGUAGES.length)
+  #words = 0
+
+  clear(): void {
+    this.#counts.fill(0)
+    this.#strong.fill(0)
+    this.#words = 0
+  }
+
+  add(votes: number): void {
+    this.#words++
+    const isStrong = (votes & (WEAK_BIT | 1)) === 0
+    for (let rest = votes & ~WEAK_BIT; rest !== 0; rest &= rest - 1) {
+      const place = 31 - Math.clz32(rest & -rest)
+      this.#counts[place] = (this.#counts[place] ?? 0) + 1
+      if (isStrong) this.#strong[place] = (this.#strong[place] ?? 0) + 1
+    }
+  }
+
+  get words(): number {
+    return this.#words
+  }
+
+  count(language: Language): number {
+    return this.#counts[PLACES.get(language) ?? 0] ?? 0
+  }
+
+  /** The language of a script with the most votes, the first where several have as many. */
+  best(script: Script): Best {
+    const [first] = SCRIPTS[script]
+    const best: Best = { language: first, votes: this.count(first), strong: 0, second: -1 }
+    for (const language of SCRIPTS[script]) {
+      if (language === first) continue
+      const votes = this.count(language)
+      const strong = this.#strong[PLACES.get(language) ?? 0] ?? 0
+      if (votes > best.votes || (votes === best.votes && strong > best.strong && best.language !== first))
+        Object.assign(best, { language, votes, strong, second: best.votes })
+      else if (votes > best.second) best.second = votes
+    }
+    return best
+  }
+}
+
+/** Share of a document's words that vote for its language at least; a stray foreign word in a long text is no proof. */
+const DOCUMENT_SHARE = 0.06
+/** A question of more words than these needs two votes. */
+const SHORT_QUESTION = 6
+
+/**
+ * Language of a document's words of one script. A vote is enough in a short text: documents hold the terms of an
+ * unknown language as well, so that a wrong guess loses nothing.
+ *
+ * @param around language of the text that this is a part of, which more than one vote has to speak against
+ */
+export function documentLanguage(ballot: Ballot, script: Script, around: Language | undefined): Language {
+  const { language, votes, strong } = ballot.best(script)
+  const [first] = SCRIPTS[script]
+  if (around !== undefined && SCRIPTS[script].some((one) => one === around)) {
+    return votes >= 2 + 2 * ballot.count(around) ? language : around
+  }
+  const isTold = strong > 0 || votes > 1 || script !== 'latin'
+  return isTold && votes >= DOCUMENT_SHARE * ballot.words ? language : first
+}
+
+/**
+ * Language of a question's words of one script, the script's first where it is not certain: then the terms are those
+ * that documents hold whatever their language.
+ */
+export function questionLanguage(ballot: Ballot, script: Script): Language {
+  const { language, votes, strong, second } = ballot.best(script)
+  const [first] = SCRIPTS[script]
+  if (script !== 'latin') return votes > 0 ? language : first
+  const isAlone = votes === 1 && second < 1 && ballot.words <= SHORT_QUESTION
+  return strong > 0 && (votes > 1 || isAlone) ? language : first
+}

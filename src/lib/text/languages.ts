@@ -1,0 +1,89 @@
+/**
+ * Languages that are told apart by their words and stemmed, by ISO 639-1. Chinese, Japanese, Korean and Thai are read by
+ * their script (`unspaced.ts`).
+ */
+export const LANGUAGES = [
+  'en',
+  'de',
+  'fr',
+  'es',
+  'it',
+  'pt',
+  'nl',
+  'sv',
+  'da',
+  'no',
+  'fi',
+  'hu',
+  'ro',
+  'tr',
+  'id',
+  'lt',
+  'ga',
+  'pl',
+  'cs',
+  'sr',
+  'ru',
+  'uk',
+  'bg',
+  'el',
+  'ar',
+  'hi',
+  'ne',
+  'hy',
+  'ta',
+] as const
+
+export type Language = (typeof LANGUAGES)[number]
+
+/** Alphabets that languages share; the first language is taken where nothing tells which. */
+export const SCRIPTS = {
+  latin: [
+    'en',
+    'de',
+    'fr',
+    'es',
+    'it',
+    'pt',
+    'nl',
+    'sv',
+    'da',
+    'no',
+    'fi',
+    'hu',
+    'ro',
+    'tr',
+    'id',
+    'lt',
+    'ga',
+    'pl',
+    'cs',
+    'sr',
+  ],
+  cyrillic: ['ru', 'uk', 'bg', 'sr'],
+  greek: ['el'],
+  arabic: ['ar'],
+  devanagari: ['hi', 'ne'],
+  armenian: ['hy'],
+  tamil: ['ta'],
+} as const satisfies Record<string, readonly Language[]>
+
+export type Script = keyof typeof SCRIPTS
+
+const PATTERNS: readonly (readonly [Script, RegExp])[] = [
+  ['latin', /^[\p{Script=Latin}\p{M}]+$/u],
+  ['cyrillic', /^[\p{Script=Cyrillic}\p{M}]+$/u],
+  ['arabic', /^[\p{Script=Arabic}\p{M}]+$/u],
+  ['devanagari', /^[\p{Script=Devanagari}\p{M}]+$/u],
+  ['greek', /^[\p{Script=Greek}\p{M}]+$/u],
+  ['armenian', /^[\p{Script=Armenian}\p{M}]+$/u],
+  ['tamil', /^[\p{Script=Tamil}\p{M}]+$/u],
+]
+
+const ASCII_WORD = /^[a-z]+$/
+
+/** Alphabet of a lower-case word; undefined where it has digits in it, or is written in one that is not read here. */
+export function scriptOf(word: string): Script | undefined {
+  if (ASCII_WORD.test(word)) return 'latin'
+  return PATTERNS.find(([, pattern]) => pattern.test(word))?.[0]
+}

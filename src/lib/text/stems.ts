@@ -1,0 +1,92 @@
+import { createRequire } from 'node:module'
+import { stemmer as porter } from 'stemmer'
+import { foldAccents } from './fold.js'
+import type { Language } from './languages.js'
+
+type Stemmer = (word: string) => string
+
+/** Names of the modules of `@orama/stemmers`. Polish and Czech have none, see `SLAVIC_ENDING`. */
+const MODULES: Readonly<Partial<Record<Language, string>>> = {
+  de: 'german',
+  fr: 'french',
+  es: 'spanish',
+  it: 'italian',
+  pt: 'portuguese',
+  nl: 'dutch',
+  sv: 'swedish',
+  da: 'danish',
+  no: 'norwegian',
+  fi: 'finnish',
+  hu: 'hungarian',
+  ro: 'romanian',
+  tr: 'turkish',
+  id: 'indonesian',
+  lt: 'lithuanian',
+  ga: 'irish',
+  sr: 'serbian',
+  ru: 'russian',
+  uk: 'ukrainian',
+  bg: 'bulgarian',
+  el: 'greek',
+  ar: 'arabic',
+  hi: 'indian',
+  ne: 'nepali',
+  hy: 'armenian',
+  ta: 'tamil',
+}
+
+const require = createRequire(import.meta.url)
+const loaded = new Map<Language, Stemmer>()
+const same: Stemmer = (word) => word
+
+function isStemmerModule(value: unknown): value is { stemmer: Stemmer } {
+  return typeof value === 'object' && value !== null && 'stemmer' in value && typeof value.stemmer === 'function'
+}
+
+/** Loaded with the first word of its language: all of them at once would cost a process 50 ms. */
+function stemmerOf(language: Language): Stemmer {
+  const known = loaded.get(language)
+  if (known !== undefined) return known
+  const name = MODULES[language]
+  const found: unknown = name === undefined ? undefined : require(`@orama/stemmers/${name}`)
+  const stemmer = isStemmerModule(found) ? found.stemmer : same
+  loaded.set(language, stemmer)
+  return stemmer
+}
+
+/** `kostet`, `geöffnet`: Snowball leaves the ending of the third person and of participles. */
+const GERMAN_VERB = /^(?:ge)?(?=.{5})(.+(?:e|[lrngbzm]))t$/
+/** `cuesta` and `costar`, `cierra` and `cerrar` */
+const SPANISH_DIPHTHONG = /(?<=[^aeiouq])(?:ue|ie)(?=[^aeiou])/
+
+/** `coûtent` and `coûte`, `ouvrent` and `ouvre`; nouns in `-ent` lose it as well, in both numbers */
+const FRENCH_PLURAL = /(?<=.{3}[^m])ents?$/
+/** Endings of Polish and Czech nouns, adjectives and verbs, accents folded; what is left has four letters at least. */
+const SLAVIC_ENDING =
+  /(?<=.{4})(?:owie|iego|iemu|ujemy|ujecie|ujesz|ujac|ami|emi|ymi|imi|ach|ech|ich|ych|ego|eho|emu|iej|owi|ovi|ow|ym|im|om|em|am|um|uje|uja|amy|acie|emy|ecie|isz|ysz|ej|ie|ia|iu|io|ou|ał|ac|ec|ic|yc|at|et|it|a|e|i|o|u|y)$/
+
+/** What Snowball's rules do not reach and is regular all the same. */
+function prepared(word: string, language: Language): string {
+  if (language === 'de') return word.replace(GERMAN_VERB, '$1')
+  if (language === 'fr') return word.replace(FRENCH_PLURAL, 'e')
+  if (language === 'pl' || language === 'cs') return foldAccents(word).replace(SLAVIC_ENDING, '')
+  return word
+}
+
+function finished(stem: string, language: Language): string {
+  if (language === 'es') return stem.replace(SPANISH_DIPHTHONG, (sound) => (sound === 'ue' ? 'o' : 'e'))
+  return stem
+}
+
+const ASCII_WORD = /^[a-z]+$/
+
+/** Porter's stem of a lower-case English word; any other stays as it is. */
+export function englishStem(word: string): string {
+  return ASCII_WORD.test(word) ? porter(word) : word
+}
+
+/** Stem of a lower-case word with its accents, never empty. */
+export function stemIn(word: string, language: Language): string {
+  const stem = finished(stemmerOf(language)(prepared(word, language)), language)
+  return stem === '' ? word : stem
+}

@@ -1,0 +1,203 @@
+import { speaksForEnglish, speaksForOthers, votesOf } from './detect.js'
+import { foldAccents } from './fold.js'
+import { type Language, SCRIPTS, type Script, scriptOf } from './languages.js'
+import { englishStem, stemIn } from './stems.js'
+import { DOCUMENT_STOP_WORDS } from './stop-words.js'
+
+/** Longer runs are base64, hashes or noise; both sides cut alike, so they still match themselves. */
+const MAX_TERM_LENGTH = 64
+/** Words remembered with their terms, in each of two generations: English text repeats most of its words. */
+const CACHE_WORDS = 32_768
+
+const SEPARATOR = 0
+const WORD = 1
+const PAIRED = 2
+const UNKNOWN = 3
+
+const LETTER = /^[\p{L}\p{M}\p{N}]$/u
+const UNSPACED_SCRIPT =
+  /^(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|ー)$/u
+const NON_ASCII = /[^\x00-\x7f]/
+const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
+const CONTRACTION = /(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/iuy
+
+const classes = new Uint8Array(65_536).fill(UNKNOWN)
+
+function classOf(character: string): number {
+  if (!LETTER.test(character)) return SEPARATOR
+  return UNSPACED_SCRIPT.test(character) ? PAIRED : WORD
+}
+
+/** Class of the character at `index`; both halves of a surrogate pair have the class of the pair. */
+function classAt(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  if (unit >= 0xd800 && unit <= 0xdfff) {
+    const code = text.codePointAt(unit >= 0xdc00 ? index - 1 : index) ?? 0
+    return code > 0xffff ? classOf(String.fromCodePoint(code)) : SEPARATOR
+  }
+  let known = classes[unit] ?? SEPARATOR
+  if (known === UNKNOWN) {
+    known = classOf(String.fromCharCode(unit))
+    classes[unit] = known
+  }
+  return known
+}
+
+/** Accents stay: which language a word is in hangs on them, and its stem. */
+export function normalise(text: string): string {
+  return NON_ASCII.test(text) ? text.normalize('NFKC').replace(INVISIBLE, '') : text
+}
+
+/** Copies a string, so that a remembered word does not hold the whole text it was cut from. */
+function detach(text: string): string {
+  return text.length < 13 ? text : Buffer.from(text, 'utf16le').toString('utf16le')
+}
+
+/** Parts of an identifier, or nothing when the word is not one (`DNAs` and `iPhone` are words). */
+function identifierParts(word: string): string[] {
+  const parts = word
+    .replace(/_+$/, '')
+    .split(/_+/)
+    .flatMap((piece) => piece.split(/(?<=[a-z0-9])(?=[A-Z][A-Za-z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/))
+  const isIdentifier = parts.length > 1 && (word.includes('_') || parts.every((part) => part.length > 1))
+  return isIdentifier ? parts : []
+}
+
+/** A word as found in the text, and what it stands for. */
+export interface Word {
+  /** lower case, with its accents; what lists and stemmers are asked about */
+  said: string
+  /** in every document: the stem in the first language of the script, accents folded, and the parts of an identifier */
+  terms: string[]
+  /** too common in English to be indexed */
+  stopped: boolean
+  /** of languages, see `votesOf` */
+  votes: number
+  script: Script | undefined
+  /** 1 where it is an English function word or telling of English, and where it is so of any other language */
+  english: number
+  foreign: number
+  /** of another alphabet than the Latin one, which several languages share */
+  isOther: boolean
+  /** stems in other languages, as they are asked for */
+  stems: Map<Language, string> | undefined
+}
+
+function baseTerm(said: string, script: Script | undefined): string {
+  if (script === undefined || script === 'latin') return englishStem(foldAccents(said))
+  const [first] = SCRIPTS[script]
+  return foldAccents(stemIn(said, first))
+}
+
+function makeWord(found: string): Word {
+  const said = detach(found.replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')).slice(0, MAX_TERM_LENGTH)
+  const script = scriptOf(said)
+  const parts = identifierParts(found)
+    .map((part) => foldAccents(part.toLowerCase()).slice(0, MAX_TERM_LENGTH))
+    .filter((part) => part !== '' && !DOCUMENT_STOP_WORDS.has(part))
+    .map((part) => englishStem(detach(part)))
+  const terms = [baseTerm(said, script), ...parts].filter((term) => term !== '')
+  const votes = script === undefined ? 0 : votesOf(said)
+  // a word of several parts is a name, and a name is not inflected
+  const stemmed = parts.length > 0 ? undefined : script
+  return {
+    said,
+    terms,
+    stopped: DOCUMENT_STOP_WORDS.has(foldAccents(said)),
+    votes,
+    script: stemmed,
+    stems: undefined,
+    english: speaksForEnglish(votes) ? 1 : 0,
+    foreign: speaksForOthers(votes) ? 1 : 0,
+    isOther: stemmed !== undefined && stemmed !== 'latin' && SCRIPTS[stemmed].length > 1,
+  }
+}
+
+/** A word's stem in a language other than the first of its script, accents folded. */
+export function stemOf(word: Word, language: Language): string {
+  word.stems ??= new Map()
+  const known = word.stems.get(language)
+  if (known !== undefined) return known
+  const stem = foldAccents(stemIn(word.said, language))
+  word.stems.set(language, stem)
+  return stem
+}
+
+let young = new Map<string, Word>()
+let old = new Map<string, Word>()
+
+function lookUp(found: string): Word {
+  const known = young.get(found)
+  if (known !== undefined) return known
+  const word = old.get(found) ?? makeWord(found)
+  if (young.size >= CACHE_WORDS) {
+    old = young
+    young = new Map()
+  }
+  young.set(detach(found), word)
+  return word
+}
+
+const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57
+const isCapital = (unit: number): boolean => unit >= 65 && unit <= 90
+const isWordUnit = (unit: number): boolean => isDigit(unit) || isCapital(unit) || (unit >= 97 && unit <= 122)
+
+/** `1,577` is one number: a comma between digits with exactly three digits after it. */
+function isThousandsComma(text: string, index: number): boolean {
+  if (text.charCodeAt(index) !== 44 || !isDigit(text.charCodeAt(index - 1))) return false
+  for (let i = 1; i <= 3; i++) if (!isDigit(text.charCodeAt(index + i))) return false
+  return !isWordUnit(text.charCodeAt(index + 4))
+}
+
+/** End of the word that starts at `start`. Underscores inside a word belong to it. */
+function wordEnd(text: string, start: number): number {
+  let end = start
+  for (; end < text.length; end++) {
+    const unit = text.charCodeAt(end)
+    if (isWordUnit(unit)) continue
+    if (unit === 95 ? end > start : unit < 128 ? isThousandsComma(text, end) : classAt(text, end) === WORD) continue
+    break
+  }
+  return end
+}
+
+function runEnd(text: string, start: number): number {
+  let end = start
+  while (end < text.length && text.charCodeAt(end) > 127 && classAt(text, end) === PAIRED) end++
+  return end
+}
+
+/** Index after a word and the rest of its contraction or possessive: `'s`, `'t`, `'ll` say nothing of their own. */
+function skipContraction(text: string, end: number): number {
+  const mark = text.charCodeAt(end)
+  if (mark !== 39 && mark !== 0x2019) return end
+  CONTRACTION.lastIndex = end + 1
+  return CONTRACTION.test(text) ? CONTRACTION.lastIndex : end
+}
+
+/** Takes what a text holds, in reading order. */
+export interface Sink {
+  word: (word: Word) => void
+  run: (run: string) => void
+}
+
+/** Cuts a normalised text into words and runs of unspaced scripts. */
+export function scan(text: string, sink: Sink): void {
+  let index = 0
+  while (index < text.length) {
+    const unit = text.charCodeAt(index)
+    const kind = unit < 128 ? (isWordUnit(unit) ? WORD : SEPARATOR) : classAt(text, index)
+    if (kind === SEPARATOR) {
+      index++
+    } else if (kind === PAIRED) {
+      const end = runEnd(text, index)
+      sink.run(text.slice(index, end))
+      index = end
+    } else {
+      const end = wordEnd(text, index)
+      const found = text.slice(index, end)
+      sink.word(lookUp(found.includes(',') ? found.replaceAll(',', '') : found))
+      index = skipContraction(text, end)
+    }
+  }
+}
