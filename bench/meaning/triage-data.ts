@@ -51,7 +51,9 @@ function ownSpace(half: Half): TriageSpace {
 }
 
 function byHand(name: string, half: Half): TriageQuestion[] {
-  const lines = readFileSync(join(DATA, `${name}.jsonl`), 'utf8').trim().split('\n')
+  const lines = readFileSync(join(DATA, `${name}.jsonl`), 'utf8')
+    .trim()
+    .split('\n')
   return lines.map((line): TriageQuestion & { half: Half } => JSON.parse(line)).filter((one) => one.half === half)
 }
 

@@ -52,7 +52,9 @@ async function triageOf(space: TriageSpace): Promise<Triaged[]> {
       space.questions.filter(({ question }) => !failed.has(question.trim())).map(({ question }) => question),
     )
     await triageAll(client, spaceId)
-    const said = new Map((await failedQueries(client, spaceId)).map(({ query, metadata }) => [query, metadata['triage']]))
+    const said = new Map(
+      (await failedQueries(client, spaceId)).map(({ query, metadata }) => [query, metadata['triage']]),
+    )
     return space.questions.map((one) => {
       const triage: unknown = said.get(one.question) ?? said.get(one.question.trim())
       if (EVIDENCE_FILE !== undefined)
@@ -104,7 +106,9 @@ async function triageAll(client: Client, id: string): Promise<void> {
 
 function figuresOf(half: Half, all: readonly Triaged[]): Figure[] {
   const mine = all.filter((one) => one.half === half)
-  const byHand = mine.filter(({ kind }) => !/^(own|other|questions of)\b/.test(kind) || kind === 'other domain' || kind === 'other language')
+  const byHand = mine.filter(
+    ({ kind }) => !/^(own|other|questions of)\b/.test(kind) || kind === 'other domain' || kind === 'other language',
+  )
   const answerable = mine.filter(({ verdict }) => verdict === 'retrieval-miss')
   const right = (some: readonly Triaged[]): number =>
     some.filter(({ said, verdict }) => said === verdict).length / Math.max(1, some.length)
@@ -112,7 +116,13 @@ function figuresOf(half: Half, all: readonly Triaged[]): Figure[] {
   const called = mine.filter(({ said }) => said === 'irrelevant')
   const of = (some: readonly unknown[]): string => `${half} set, ${some.length} questions`
   return [
-    { name: `${half}: answerable called irrelevant`, value: irrelevant, unit: '', bar: { atMost: 0 }, note: of(answerable) },
+    {
+      name: `${half}: answerable called irrelevant`,
+      value: irrelevant,
+      unit: '',
+      bar: { atMost: 0 },
+      note: of(answerable),
+    },
     { name: `${half}: right cause, by hand`, value: right(byHand), unit: '', bar: { atLeast: 0.6 }, note: of(byHand) },
     ...VERDICTS.filter((verdict) => verdict !== 'uncertain').map((verdict): Figure => {
       const some = byHand.filter((one) => one.verdict === verdict)

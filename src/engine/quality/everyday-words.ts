@@ -2,13 +2,13 @@ import { analyzeContent } from '../../lib/text/analyze.js'
 
 /**
  * Everyday English words that ask for the same, a group a line; a word may stand in several groups. What a space's own
- * text teaches (its vectors) comes on top: these are for spaces of a few pages, which teach nothing.
+ * text teach taughtes (its vectors) comes on top: these are for spaces of a few pages, which teach nothing.
  */
 const GROUPS = `
-price cost fee charge pay payment expensive tariff fare rate
+price cost fee charge pay paid payment expensive tariff fare rate
 free gratis complimentary
-buy purchase order acquire procure request
-sell sale vend deliver supply supplier vendor
+buy bought purchase order acquire procure request
+sell sold sale vend deliver supply supplier vendor
 money budget fund funds funding cash
 salary wage pay earnings income remuneration earn
 bonus supplement allowance premium extra surcharge
@@ -47,33 +47,32 @@ effect consequence result outcome impact reaction influence
 adverse side unwanted harmful
 use usage utilise employ apply application
 function role purpose task job duty
-make produce manufacture create build construct
-builder maker manufacturer constructor producer
+make made built produce manufacture create build construct builder maker manufacturer constructor producer
 design plan draw designer architect
 found establish founder endow
-begin start commence onset launch
-end finish stop terminate cease conclude close shut
+begin began begun start commence onset launch
+end finish stop terminate cease conclude close shut shutdown switched
 shut close closing
 shutdown shut switched stop decommission
-fail failure break breakdown outage fault broken defect defective
-repair fix mend service maintenance
+fail failure break broke broken breakdown outage fault broken defect defective
+repair fix mend service maintenance broken
 maintain maintenance service
 check inspect inspection examine test verify examination
 approve approval sign agree authorise permit consent permission
 allow permit let may permission possible
 forbid ban prohibit disallow
 need require must necessary mandatory obligatory requirement
-send mail post submit hand forward
+send sent mail post submit hand forward
 obtain receive
-keep store retain save hold preserve retention storage
+keep kept store stored save retain save hold preserve retention storage
 delete remove erase wipe
 restore recover get-back retrieve recovery
 copy duplicate backup
 replace replacement exchange change swap renew
 renew extend renewal extension prolong
-change alter modify amend move
-expire expiry run-out lapse invalid
-lose lost loss missing
+change alter modify amend move reset
+expire expiry lapse invalid run
+lose lost forget forgot forgotten loss missing
 deadline due date until latest
 late overdue delayed delay
 interval frequency often frequently regular
@@ -86,6 +85,10 @@ day daily
 night overnight nocturnal
 room chamber
 house home dwelling residence building
+take took taken carry bring brought
+rest remaining unused leftover left
+most maximum
+at-once simultaneous same
 hotel accommodation lodging
 flat apartment
 food meal eat dish
@@ -98,7 +101,7 @@ pupil student learner
 apprentice trainee
 teacher instructor tutor professor
 book volume
-borrow loan lend borrowed
+borrow loan lend lent borrowed
 library collection
 member user reader
 computer laptop notebook pc
@@ -118,13 +121,13 @@ long length measure
 high height tall
 old age
 new recent latest newest fresh
-first earliest initial
+first earliest initial early
 last latest final
 good suitable fit appropriate
 unsuitable unfit avoid not-receive
 bad poor
 stay remain
-leave depart departure exit go
+leave left depart departure exit go
 arrive arrival come reach
 place location site spot where situated found
 town city municipality
@@ -140,11 +143,12 @@ army troops soldiers military forces
 war battle conflict fight combat
 attack raid assault strike
 kill slay destroy eliminate
-win beat defeat victory conquer
+win won beat defeat victory conquer
 law rule regulation legislation statute act
 judge court justice
 crime offence
 party faction
+owner owns owned ownership
 vote ballot election poll
 rich wealthy prosperous
 poor needy
@@ -168,7 +172,7 @@ answer reply respond response
 ask question inquire
 tell report inform notify
 call name term named known
-mean meaning definition define
+mean meant meaning definition define
 show display
 part component piece
 kind type sort
@@ -195,8 +199,8 @@ mother father partner manager new several many much lot lots bit kind sort way o
 being happen happened happens look looking going go goes went gone come came coming take took taken taking make made
 makes making get got gets getting give given gives need needs keep keeps asking ask asked told heard read write writing
 remember notice noticed according exactly information detail details answer question questions explain describe name one
-two three first case certain us them him me whether though although however therefore since while within without upon
-about around next last long ago able unable allowed supposed mean means understand everything nothing unfortunately
+two three case certain us them him me whether though although however therefore since while within without upon
+about around long ago able unable allowed supposed mean means understand everything nothing unfortunately
 `
 
 function byTerm(): ReadonlyMap<string, readonly number[]> {
@@ -223,7 +227,11 @@ function byGroup(terms: ReadonlyMap<string, readonly number[]>): ReadonlyMap<num
 
 const GROUPS_OF = byTerm()
 const MEMBERS = byGroup(GROUPS_OF)
-const FILLER_TERMS: ReadonlySet<string> = new Set(FILLERS.trim().split(/\s+/).flatMap((word) => analyzeContent(word)))
+const FILLER_TERMS: ReadonlySet<string> = new Set(
+  FILLERS.trim()
+    .split(/\s+/)
+    .flatMap((word) => analyzeContent(word)),
+)
 
 /** Groups of everyday words that a term stands in, by number; most terms stand in none. */
 export function everydayGroups(term: string): readonly number[] {
@@ -239,4 +247,9 @@ export function everydaySynonyms(term: string): string[] {
 /** Whether a term is one that questions are wrapped in. */
 export function isFiller(term: string): boolean {
   return FILLER_TERMS.has(term)
+}
+
+/** Whether a term belongs to a subject: it is neither an everyday word nor one that questions are wrapped in. */
+export function isSpecific(term: string): boolean {
+  return !isFiller(term) && everydayGroups(term).length === 0
 }

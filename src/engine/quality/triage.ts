@@ -2,13 +2,21 @@ import type { TriageReport } from '../../contract/gateway/failed-queries.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
-import { failedToTriage, moveFailed } from './failed-store.js'
+import { circumstancesOf } from './circumstances.js'
+import { type FailedRow, failedToTriage, moveFailed } from './failed-store.js'
+import type { TriageVerdict } from './moves.js'
+import { partsOf } from './parts.js'
 import { quotesOf } from './quotes.js'
-import { bestOf, evidenceOf } from './triage-evidence.js'
-import { judgeEvidence } from './triage-rules.js'
-import { searchWidely } from './wide-search.js'
+import type { Compared } from './signs.js'
+import { bestOf, causesOf, evidenceOf } from './triage-evidence.js'
+import { type TriageModel, triageModel } from './triage-model.js'
+import { isNear, judgeEvidence, judgeOpinion } from './triage-rules.js'
+import { type Searched, sampleTexts, searchWidely, type WideSearch } from './wide-search.js'
 
 const TRIAGER = 'builtin-evidence'
+/** The same with what a model said. */
+const MODEL_TRIAGER = 'model-evidence'
+
 /**
  * Sorts waiting failed queries, oldest first, by looking their terms up in the space as it is published now. Each one is
  * moved by a conditional update: one that a person has decided meanwhile stays as it was decided.
@@ -25,15 +33,10 @@ export async function triageFailedQueries(
     triaged: 0,
     verdicts: { 'retrieval-miss': 0, 'coverage-gap': 0, irrelevant: 0, uncertain: 0 },
   }
+  const model = triageModel(context, space)
   for (const row of failedToTriage(db, caller, space, limit)) {
-    const search = await searchWidely(context, { space, audience: quotesOf(db, row.id) }, row.query)
-    const evidence = evidenceOf(row.query, search)
-    const verdict = judgeEvidence(evidence)
-    const nodeIds = bestOf(search.compared).map(({ id }) => id)
-    const triage = {
-      ...{ verdict, triager: TRIAGER, triagedAt: new Date().toISOString(), ...evidence },
-      ...(verdict === 'retrieval-miss' ? { suggestedEvidenceIds: nodeIds } : {}),
-    }
+    const where = { space, audience: quotesOf(db, row.id) }
+    const { verdict, triage } = await triageOf(context, where, row, model)
     const event = verdict === 'uncertain' ? 'triage:uncertain' : 'triage:sure'
     const moved = await db.write(() => moveFailed(db, space, row.id, event, { key: 'triage', value: triage }))
     if (moved) {
@@ -44,3 +47,67 @@ export async function triageFailedQueries(
   return report
 }
 
+/** Passages that a model may be shown. */
+const NEAREST = 8
+
+interface Triage {
+  verdict: TriageVerdict
+  /** what is kept of it in the query's metadata */
+  triage: Record<string, unknown>
+}
+
+/** What the wide search, the circumstances and, where the space has one, a model say of one failed query. */
+async function triageOf(
+  context: EngineContext,
+  where: Searched,
+  row: FailedRow,
+  model: TriageModel | undefined,
+): Promise<Triage> {
+  const sample = sampleTexts(context.db, where)
+  const parts = await searchParts(context, where, row.query)
+  const evidence = evidenceOf(row.query, parts, sample)
+  if (model !== undefined && !isNear(evidence)) {
+    const words = await model.reword(row.query, sample)
+    if (words !== '') parts.push(await searchWidely(context, where, words))
+  }
+  const best = bestOf(parts)
+  const asked = parts.flatMap((part) => part.asked)
+  const ids = best.map(({ id }) => id)
+  const circumstances = circumstancesOf(context.db, where, row, asked, ids)
+  const causes = causesOf(evidence, parts, circumstances)
+  const nearest = nearestOf(parts)
+  const opinion = nearest.length === 0 ? undefined : await model?.judge(row.query, nearest)
+  const verdict = opinion === undefined ? judgeEvidence(evidence, causes) : judgeOpinion(opinion, evidence)
+  const named = opinion?.passages.flatMap((place) => nearest[place]?.id ?? []) ?? []
+  return {
+    verdict,
+    triage: {
+      ...{ verdict, triager: opinion === undefined ? TRIAGER : MODEL_TRIAGER },
+      ...{ triagedAt: new Date().toISOString(), ...evidence, causes },
+      ...(opinion === undefined ? {} : { model: opinion.says }),
+      ...(circumstances.unpublished.length === 0 ? {} : { unpublished: circumstances.unpublished }),
+      ...(verdict === 'retrieval-miss' ? { suggestedEvidenceIds: named.length > 0 ? named : ids } : {}),
+    },
+  }
+}
+
+async function searchParts(context: EngineContext, where: Searched, query: string): Promise<WideSearch[]> {
+  const parts: WideSearch[] = []
+  for (const part of partsOf(query)) parts.push(await searchWidely(context, where, part))
+  return parts
+}
+
+/** Passages that a model is asked about: the best in words and the nearest vectors of each part, in turn. */
+function nearestOf(parts: readonly WideSearch[]): Compared[] {
+  const orders = parts.flatMap(({ compared }) => [
+    compared,
+    compared.filter(({ cosine }) => cosine !== undefined).sort((a, b) => (b.cosine ?? 0) - (a.cosine ?? 0)),
+  ])
+  const found = new Map<string, Compared>()
+  for (let place = 0; place < NEAREST; place++)
+    for (const order of orders) {
+      const one = order[place]
+      if (one !== undefined) found.set(one.id, one)
+    }
+  return [...found.values()].slice(0, NEAREST)
+}

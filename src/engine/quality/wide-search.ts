@@ -20,13 +20,16 @@ const COMPARED = 60
 /** Holders of a term are counted up to this many; what more passages hold tells little. */
 const TERM_CANDIDATES = 200
 /** Unknown terms that are looked up in other spellings; each costs one search. */
-const RESPELT = 6
+const RESPELT = 10
 /** Passages looked at for which other spelling it was. */
 const SPELLING_PASSAGES = 20
 /** A space of fewer passages is weighed as one of this many, so that a term of its only document still weighs. */
 const SMALLEST_SPACE = 30
 /** What a word that questions are wrapped in weighs, of what others of its rarity do. */
 const FILLER_WEIGHT = 0.25
+/** Passages, and characters of each, that say which language a space is in. */
+const SAMPLED = 40
+const SAMPLED_CHARACTERS = 600
 /** How far variants mean the same as what was asked. */
 const AS_SYNONYM = 0.7
 const AS_SPELLING = 0.75
@@ -51,6 +54,8 @@ export interface WideSearch {
   knownInOtherWords: number
   /** best first */
   compared: readonly Compared[]
+  /** words of the question stand for others of the space, by their spelling */
+  respelt: boolean
   /** cosine of the nearest passage, and of a middling one among those compared; absent without vectors */
   nearest?: number
   background?: number
@@ -59,7 +64,7 @@ export interface WideSearch {
 /** @throws KsError `unavailable` when the text index cannot be asked */
 export async function searchWidely(context: EngineContext, where: Searched, query: string): Promise<WideSearch> {
   const terms = [...new Set(analyzeContent(query))].slice(0, MAX_TERMS)
-  if (terms.length === 0) return { asked: [], known: 0, knownInOtherWords: 0, compared: [] }
+  if (terms.length === 0) return { asked: [], known: 0, knownInOtherWords: 0, compared: [], respelt: false }
   const counts = await Promise.all(terms.map((term) => holders(context, where, term)))
   const weights = await weightsOf(context, where, terms, counts)
   const unknown = terms.filter((_, at) => counts[at] === 0)
@@ -83,7 +88,7 @@ export async function searchWidely(context: EngineContext, where: Searched, quer
     }),
   )
   return {
-    ...{ asked, compared },
+    ...{ asked, compared, respelt: spellings.size > 0 },
     ...knownOf(asked, counts, compared),
     ...(nearest === undefined ? {} : { nearest, background: cosines[Math.floor(cosines.length / 2)] ?? nearest }),
   }
@@ -167,7 +172,11 @@ async function respell(
       const strength = candidates.get(held)
       if (strength !== undefined) variants.set(held, Math.max(strength, variants.get(held) ?? 0))
     }
-    if (variants.size > 0) found.set(term, [...variants].map(([other, strength]) => ({ term: other, strength })))
+    if (variants.size > 0)
+      found.set(
+        term,
+        [...variants].map(([other, strength]) => ({ term: other, strength })),
+      )
   }
   return found
 }
@@ -175,7 +184,13 @@ async function respell(
 /** The words of a query by the first term that each stands for. */
 function wordsByTerm(query: string): Map<string, string> {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  return new Map(words.flatMap((word) => analyzeContent(word).slice(0, 1).map((term) => [term, word] as const)))
+  return new Map(
+    words.flatMap((word) =>
+      analyzeContent(word)
+        .slice(0, 1)
+        .map((term) => [term, word] as const),
+    ),
+  )
 }
 
 function spellingsOf(word: string): Map<string, number> {
@@ -254,4 +269,17 @@ function openKeys(db: Database, keys: readonly number[], audience: readonly stri
       ...[JSON.stringify(keys), JSON.stringify(audience)],
     )
     .map(({ key }) => key)
+}
+
+/** Texts of a few passages, whatever they are about. */
+export function sampleTexts(db: Database, { space, audience }: Searched): string[] {
+  return db
+    .all<{ body: string }>(
+      `SELECT substr(n.text, 1, ${SAMPLED_CHARACTERS}) body FROM versions v CROSS JOIN nodes n ON n.version_key = v.key
+       CROSS JOIN documents d ON d.key = v.doc_key
+       WHERE v.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL AND d.deleted_at IS NULL
+         AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) LIMIT ${SAMPLED}`,
+      ...[space.key, JSON.stringify(audience)],
+    )
+    .map(({ body }) => String(body))
 }
