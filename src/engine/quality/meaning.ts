@@ -54,14 +54,18 @@ const OTHER_SUBJECT = 0.25
 /** What an everyday synonym counts, of what the same term does. */
 const SYNONYM = 0.9
 
+/** Whether two questions can be one: they want to know the same and name nothing that tells them apart. */
+export function canBeOne(one: Meaning, other: Meaning): boolean {
+  return facetsAgree(one.facets, other.facets) && !namesDiffer(one, other)
+}
+
 /**
  * How far two questions ask the same, 0 to 1: the weight of the terms that both have, or have synonyms for, by Dice's
- * coefficient. Questions that want to know different things, or name different things, do not.
+ * coefficient.
  *
  * @param likeness of two terms by what they occur with in the space, 0 to 1
  */
 export function likeness(one: Meaning, other: Meaning, likeTerms: (a: string, b: string) => number = () => 0): number {
-  if (!facetsAgree(one.facets, other.facets) || namesDiffer(one, other)) return 0
   const total = sum(one.terms.values()) + sum(other.terms.values())
   if (total === 0) return 0
   const forth = heldBy(one, other, likeTerms)
