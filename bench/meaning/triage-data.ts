@@ -69,14 +69,8 @@ function articles(folder: string, half: Half): TriageSpace {
     questions: [
       ...byHand('triage-squad', half),
       ...foreign.slice(0, OF_A_SET).map(({ text }) => question('other articles', 'irrelevant', text)),
-      ...leftOut(set.documents, half),
     ],
   }
-}
-
-/** None of SQuAD's own left-out passages yet: what its articles lack is asked by hand. */
-function leftOut(_documents: unknown, _half: Half): TriageQuestion[] {
-  return []
 }
 
 /** A set of abstracts, asked its own questions as they stand and another set's. */

@@ -36,5 +36,7 @@ const PRESENT: Record<Exclude<AskedKind, 'other'>, readonly RegExp[]> = {
 
 /** Whether a text holds nothing of the kind that is asked for. */
 export function lacksKind(kind: AskedKind, text: string): boolean {
-  return kind !== 'other' && !PRESENT[kind].some((pattern) => pattern.test(text))
+  // a line begins a sentence: its capital makes no name
+  const lines = text.replace(/\s*\n\s*/g, '. ')
+  return kind !== 'other' && !PRESENT[kind].some((pattern) => pattern.test(lines))
 }

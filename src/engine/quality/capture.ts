@@ -91,7 +91,20 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,
        asked_at, metadata, answer_trace_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
-    ...[id, caller.tenant, spaceKey, query, key, cluster ?? ownCluster(db, caller.tenant, spaceKey, query), mode, trigger, now, traceId, now, now],
+    ...[
+      id,
+      caller.tenant,
+      spaceKey,
+      query,
+      key,
+      cluster ?? ownCluster(db, caller.tenant, spaceKey, query),
+      mode,
+      trigger,
+      now,
+      traceId,
+      now,
+      now,
+    ],
   )
   recordQuotes(db, id, quotes)
   return true

@@ -3,6 +3,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
 import { circumstancesOf } from './circumstances.js'
+import { expectedEvidence } from './expected-evidence.js'
 import { type FailedRow, failedToTriage, moveFailed } from './failed-store.js'
 import type { TriageVerdict } from './moves.js'
 import { partsOf } from './parts.js'
@@ -86,6 +87,7 @@ async function triageOf(
       ...{ triagedAt: new Date().toISOString(), ...evidence, causes },
       ...(opinion === undefined ? {} : { model: opinion.says }),
       ...(circumstances.unpublished.length === 0 ? {} : { unpublished: circumstances.unpublished }),
+      ...(verdict === 'coverage-gap' ? { wanted: expectedEvidence(row.query).map(({ text }) => text) } : {}),
       ...(verdict === 'retrieval-miss' ? { suggestedEvidenceIds: named.length > 0 ? named : ids } : {}),
     },
   }

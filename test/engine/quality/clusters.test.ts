@@ -38,7 +38,9 @@ describe('questions that ask the same', () => {
 
   test('are another cluster where they name another thing', () => {
     expect(clustered(['When does the sauna in Tampere close?', 'When does the sauna in Turku close?'])).toEqual([0, 1])
-    expect(clustered(['How often must pump X200 be serviced?', 'How often must pump X300 be serviced?'])).toEqual([0, 1])
+    expect(clustered(['How often must pump X200 be serviced?', 'How often must pump X300 be serviced?'])).toEqual([
+      0, 1,
+    ])
   })
 
   test('stay where they are when others come', () => {
