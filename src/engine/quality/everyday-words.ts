@@ -249,7 +249,10 @@ export function isFiller(term: string): boolean {
   return FILLER_TERMS.has(term)
 }
 
-/** Whether a term belongs to a subject: it is neither an everyday word nor one that questions are wrapped in. */
+/** Scripts whose terms are pairs of characters: no list of everyday words tells what such a pair is. */
+const PAIRED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+
+/** Whether a term belongs to a subject for sure: it is neither an everyday word nor one that questions are wrapped in. */
 export function isSpecific(term: string): boolean {
-  return !isFiller(term) && everydayGroups(term).length === 0
+  return !isFiller(term) && everydayGroups(term).length === 0 && !PAIRED.test(term)
 }
