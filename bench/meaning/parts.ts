@@ -5,6 +5,8 @@ import { run as contradictions } from './contradictions.js'
 import { run as relations } from './relations.js'
 import { run as topics } from './topics.js'
 import { run as languages } from './languages.js'
+import { run as clusters } from './clusters.js'
+import { run as triage } from './triage.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
@@ -26,4 +28,6 @@ export const PARTS: readonly Part[] = [
   { name: 'relations', measures: 'what the rules of the graph state of sentences and of real text', run: relations },
   { name: 'topics', measures: 'what topics are called, and how pure they are', run: topics },
   { name: 'languages', measures: 'plain questions over one-sentence documents, by language', run: languages },
+  { name: 'triage', measures: 'which cause triage gives to failed questions whose cause is known', run: triage },
+  { name: 'clusters', measures: 'whether failed questions that ask the same are one cluster', run: clusters },
 ]

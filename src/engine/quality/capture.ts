@@ -8,6 +8,7 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
 import { bundleOfTrace } from '../traces/store.js'
+import { clusterFor } from './assign-cluster.js'
 import { recordQuotes, restrictedSources } from './quotes.js'
 
 /** A query whose trace has been committed. */
@@ -85,14 +86,38 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   }
   if (!makeRoom(db, caller.tenant, spaceKey)) return false
   const id = newId()
+  const cluster = clusterFor(db, { tenant: caller.tenant, spaceKey, quotes }, query)
   db.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,
        asked_at, metadata, answer_trace_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
-    ...[id, caller.tenant, spaceKey, query, key, clusterKey(query), mode, trigger, now, traceId, now, now],
+    ...[
+      id,
+      caller.tenant,
+      spaceKey,
+      query,
+      key,
+      cluster ?? ownCluster(db, caller.tenant, spaceKey, query),
+      mode,
+      trigger,
+      now,
+      traceId,
+      now,
+      now,
+    ],
   )
   recordQuotes(db, id, quotes)
   return true
+}
+
+/** Key of a cluster of the query's own; where another one has the key of its terms, which asks something else of them. */
+function ownCluster(db: Database, tenant: string, spaceKey: number, query: string): string {
+  const key = clusterKey(query)
+  const taken = db.get<{ one: number }>(
+    'SELECT 1 one FROM failed_queries WHERE tenant = ? AND space_key = ? AND cluster_key = ? LIMIT 1',
+    ...[tenant, spaceKey, key],
+  )
+  return taken === undefined ? key : `${key} ${queryKey(query)}`
 }
 
 /** Ids of the passages that a query was answered with. */
@@ -127,8 +152,8 @@ export function queryKey(query: string): string {
 }
 
 /**
- * The same for queries that ask with the same terms in any order: the distinct terms of the analysed query, sorted. A
- * query without a term is its own cluster.
+ * The key of a cluster that a query begins: the distinct terms of the analysed query, sorted, or the query itself where it
+ * has none.
  */
 export function clusterKey(query: string): string {
   const terms = [...new Set(analyzeQuery(query))].sort()

@@ -9,7 +9,7 @@ import { lookupFailed, toFailedQuery } from './failed-store.js'
 import { quotesKnown } from './quotes.js'
 
 /**
- * Failed queries that ask with the same terms, the most frequent first; each is represented by its most often asked
+ * Failed queries that ask the same, as it was decided when each was captured, the most frequent first; each is represented by its most often asked
  * query, of several the oldest. `count` is how many there are; where that is equal, repeats counted within them decide.
  */
 export function clusterFailedQueries(

@@ -4,7 +4,8 @@ import type { FailedQueryStatus } from '../../../src/contract/gateway/failed-que
 import { FAILED_QUERY_STATUSES } from '../../../src/contract/values.js'
 import { clusterKey, queryKey, triggerOf } from '../../../src/engine/quality/capture.js'
 import { FAILED_QUERY_MOVES, type FailedQueryEvent, movesOf } from '../../../src/engine/quality/moves.js'
-import { judgeTerms } from '../../../src/engine/quality/triage.js'
+import type { TriageCause } from '../../../src/engine/quality/triage-evidence.js'
+import { judgeEvidence, judgeOpinion } from '../../../src/engine/quality/triage-rules.js'
 
 const EVENTS: FailedQueryEvent[] = [
   'triage:sure',
@@ -48,18 +49,39 @@ describe('the moves of a failed query', () => {
 })
 
 describe('the rules of triage', () => {
+  const evidence = {
+    ...{ terms: 4, specific: 3, known: 0, knownInOtherWords: 0, best: 0, sentence: 0 },
+    ...{ lacksKind: false, sameLanguage: true },
+  }
+
   test.each([
-    [{ terms: 0, best: 0 }, 'irrelevant'],
-    [{ terms: 3, best: 0 }, 'irrelevant'],
-    [{ terms: 3, best: 0.249 }, 'irrelevant'],
-    [{ terms: 3, best: 0.25 }, 'uncertain'],
-    [{ terms: 3, best: 0.349 }, 'uncertain'],
-    [{ terms: 3, best: 0.35 }, 'coverage-gap'],
-    [{ terms: 3, best: 0.649 }, 'coverage-gap'],
-    [{ terms: 3, best: 0.65 }, 'retrieval-miss'],
-    [{ terms: 1, best: 1 }, 'retrieval-miss'],
-  ] as const)('%j is %s', (evidence, verdict) => {
-    expect(judgeTerms(evidence)).toBe(verdict)
+    ['nothing near', evidence, [], 'irrelevant'],
+    ['a query without terms', { ...evidence, terms: 0, specific: 0 }, [], 'uncertain'],
+    ['everyday words that the space does not hold', { ...evidence, specific: 1 }, [], 'uncertain'],
+    ['the same where vectors are far too', { ...evidence, specific: 1, nearest: 0.3 }, [], 'irrelevant'],
+    ['near vectors', { ...evidence, nearest: 0.7 }, [], 'uncertain'],
+    ['another language', { ...evidence, sameLanguage: false }, ['other-language'], 'uncertain'],
+    ['a story of many words', { ...evidence, terms: 25 }, ['long-question'], 'uncertain'],
+    ['passages that were withheld', evidence, ['withheld'], 'uncertain'],
+    ['a document of that name that is not published', evidence, ['not-published'], 'retrieval-miss'],
+    ['a little in one passage', { ...evidence, best: 0.25 }, [], 'uncertain'],
+    ['a good part in one passage', { ...evidence, best: 0.3 }, [], 'retrieval-miss'],
+    ['a good part without what is asked for', { ...evidence, best: 0.9 }, ['kind-missing'], 'coverage-gap'],
+    ['less of a story', { ...evidence, terms: 25, best: 0.15 }, ['long-question'], 'retrieval-miss'],
+  ] satisfies [string, typeof evidence & { nearest?: number }, TriageCause[], string][])(
+    '%s',
+    (_, given, causes, verdict) => {
+      expect(judgeEvidence(given, causes)).toBe(verdict)
+    },
+  )
+
+  test.each([
+    ['answered', 0.1, 'retrieval-miss'],
+    ['related', 0.9, 'coverage-gap'],
+    ['unrelated', 0.4, 'irrelevant'],
+    ['unrelated', 0.5, 'uncertain'],
+  ] as const)('a model that says %s of a passage that holds %d of the question makes it %s', (says, best, verdict) => {
+    expect(judgeOpinion({ says, passages: [] }, { best })).toBe(verdict)
   })
 })
 

@@ -166,7 +166,7 @@ describe('triage', () => {
     const space = await newSpace('triaged')
     const { failed: queries } = test_.engine.quality
     const foreign = await failed('Who invented the saxophone quartet?', space)
-    const gap = await failed('Which ships of Brest carry the sun?', space)
+    const gap = await failed('What is the phone number of the harbour of Brest?', space)
     const decided = await failed('Who painted the ceiling?', space)
     await queries.decide(ADA, space, decided.id, { verdict: 'irrelevant' })
     const report = await queries.triage(ADA, space, 50)
@@ -178,9 +178,18 @@ describe('triage', () => {
     const byId = new Map(items.map((item) => [item.id, item]))
     expect(byId.get(foreign.id)).toMatchObject({
       status: 'triaged',
-      metadata: { triage: { verdict: 'irrelevant', terms: 3, known: 0, best: 0 }, occurrences: 1 },
+      metadata: { triage: { verdict: 'irrelevant', terms: 3, known: 0, best: 0, causes: [] }, occurrences: 1 },
     })
-    expect(byId.get(gap.id)).toMatchObject({ status: 'triaged', metadata: { triage: { verdict: 'coverage-gap' } } })
+    expect(byId.get(gap.id)).toMatchObject({
+      status: 'triaged',
+      metadata: {
+        triage: {
+          verdict: 'coverage-gap',
+          causes: ['kind-missing'],
+          wanted: [expect.stringContaining('phone number')],
+        },
+      },
+    })
     expect(byId.get(decided.id)).toMatchObject({ status: 'dismissed' })
     expect(byId.get(decided.id)?.metadata).not.toHaveProperty('triage')
     expect((await queries.triage(ADA, space, 50)).triaged).toBe(0)

@@ -1,0 +1,42 @@
+import { answerType } from '../query/answer-type.js'
+
+/** Kinds of thing whose absence from a passage can be told by rules. */
+export type AskedKind = 'number' | 'time' | 'person' | 'contact' | 'other'
+
+const CONTACT = /\b(?:phone|telephone|fax|mobile) numbers?\b|\be-?mail(?: address)?\b/iu
+/** `who` that asks, and not one that begins a clause. */
+const ASKS_WHO = /^\s*(?:who|whom|whose)\b|\b(?:and|by|to|from|for) whom?\b/iu
+
+/** What kind of thing a question wants, as far as passages can be told to lack it. */
+export function kindAskedFor(question: string): AskedKind {
+  if (CONTACT.test(question)) return 'contact'
+  const type = answerType(question)
+  if (type === 'number' || type === 'time') return type
+  return type === 'person' && ASKS_WHO.test(question) ? 'person' : 'other'
+}
+
+const NUMBER_WORDS =
+  'one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion half third quarter twice once double none free every each'
+const TIME_WORDS =
+  'monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december morning noon afternoon evening night midnight daily weekly monthly yearly year years month week day days hour hours century after before until since during when while within always never immediately once'
+const ANY_OF = (words: string) => new RegExp(`\\b(?:${words.replaceAll(' ', '|')})\\b`, 'iu')
+
+/** Passages that hold none of these hold nothing of the kind: broad on purpose. */
+const PRESENT: Record<Exclude<AskedKind, 'other'>, readonly RegExp[]> = {
+  number: [/\p{N}/u, ANY_OF(NUMBER_WORDS), /[一二三四五六七八九十百千万萬亿億两兩]/u],
+  time: [/\p{N}/u, ANY_OF(TIME_WORDS), /[年月日时時]/u],
+  // a name, or a role that somebody has
+  person: [
+    /(?<=[\p{L}\p{N},;:)|”"'’]\s+(?:["“(]\s*)?)\p{Lu}[\p{L}'’.-]+/u,
+    /\b\p{L}{3,}(?:er|or|ist|ian|ant|man|woman|nurse|sister|staff|head|team|clerk|chief)s?\b/iu,
+    /\p{Script=Han}|\p{Script=Hangul}|\p{Script=Kana}/u,
+  ],
+  contact: [/\d[\d\s()/+-]{4,}\d|@/u],
+}
+
+/** Whether a text holds nothing of the kind that is asked for. */
+export function lacksKind(kind: AskedKind, text: string): boolean {
+  // a line begins a sentence: its capital makes no name
+  const lines = text.replace(/\s*\n\s*/g, '. ')
+  return kind !== 'other' && !PRESENT[kind].some((pattern) => pattern.test(lines))
+}

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../storage/database.js'
+import { canBeOne, likeness, type Meaning, meaningOf } from './meaning.js'
+
+/** From this likeness on a question joins a cluster. */
+const SAME_FROM = 0.35
+/** Failed queries that a new one is compared with, newest first, and of each cluster so many. */
+const COMPARED = 1000
+const OF_A_CLUSTER = 4
+/** Meanings of questions kept in memory; one is some hundred bytes. */
+const REMEMBERED = 5000
+
+const meanings = new LRUCache<string, Meaning>({ max: REMEMBERED })
+
+/** Where a failed query stands. */
+interface Place {
+  tenant: string
+  spaceKey: number
+  /** ids of the restricted sources that it quotes, sorted: what hides the one query hides the whole cluster */
+  quotes: readonly string[]
+}
+
+/**
+ * The key of the cluster that asks the same as a query, inside the caller's transaction. Clusters grow by one query at a
+ * time and never lose or change their key.
+ *
+ * @returns nothing when no cluster does
+ */
+export function clusterFor(db: Database, place: Place, query: string): string | undefined {
+  const rows = db.all<{ cluster_key: string; query: string }>(
+    `SELECT cluster_key, query FROM failed_queries WHERE tenant = ? AND space_key = ?
+       AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
+         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
+    ...[place.tenant, place.spaceKey, JSON.stringify(place.quotes), COMPARED],
+  )
+  const clusters = new Map<string, Meaning[]>()
+  for (const { cluster_key: key, query: other } of rows) {
+    const members = clusters.get(key)
+    if (members === undefined) clusters.set(key, [remembered(other)])
+    else if (members.length < OF_A_CLUSTER) members.push(remembered(other))
+  }
+  return nearestCluster(remembered(query), clusters)
+}
+
+/** The cluster that is most like a question: by the mean and the best of its members, each of which it can be one with. */
+export function nearestCluster<Key>(asked: Meaning, clusters: ReadonlyMap<Key, readonly Meaning[]>): Key | undefined {
+  let nearest: Key | undefined
+  let most = SAME_FROM
+  for (const [key, members] of clusters) {
+    if (members.length === 0 || !members.every((member) => canBeOne(asked, member))) continue
+    const each = members.map((member) => likeness(asked, member))
+    const mean = each.reduce((sum, value) => sum + value, 0) / each.length
+    const value = (mean + Math.max(...each)) / 2
+    if (value < most) continue
+    most = value
+    nearest = key
+  }
+  return nearest
+}
+
+function remembered(query: string): Meaning {
+  const known = meanings.get(query)
+  if (known !== undefined) return known
+  const meaning = meaningOf(query)
+  meanings.set(query, meaning)
+  return meaning
+}

@@ -1,0 +1,89 @@
+import { analyzeContent } from '../../lib/text/analyze.js'
+import { isOpen } from '../sources/permissions.js'
+import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
+import type { FailedRow } from './failed-store.js'
+import type { AskedTerm } from './signs.js'
+import type { Searched } from './wide-search.js'
+
+/** What kept passages from an answer although nothing is wrong with their words. */
+export interface Circumstances {
+  /** the question was asked of named documents, and the best passages are in others */
+  limited: boolean
+  /** the profile's threshold dropped passages */
+  threshold: boolean
+  /** sources that the asker may not read held passages back */
+  withheld: boolean
+  /** the best passages were published after the question was asked */
+  later: boolean
+  /** names of documents that are not published and whose name says what the question asks for */
+  unpublished: string[]
+}
+
+/** Share of the question's weight that the name of a document must say. */
+const NAMED_FROM = 0.5
+const MAX_NAMES = 3
+/** Documents looked at that are not published. */
+const MAX_UNPUBLISHED = 500
+
+/**
+ * Told from the trace of the question and from the rows of documents.
+ *
+ * @param best ids of the best passages
+ */
+export function circumstancesOf(
+  db: Database,
+  where: Searched,
+  row: FailedRow,
+  asked: readonly AskedTerm[],
+  best: readonly string[],
+): Circumstances {
+  const retrieve = retrieveStep(db, where.space.tenant, row.answer_trace_id)
+  const metrics = Object(retrieve['metrics'])
+  const counted = (name: string): boolean => Number(Reflect.get(metrics, name) ?? 0) > 0
+  const places = placesOf(db, best)
+  const only = retrieve['activeDocumentIds']
+  return {
+    limited: Array.isArray(only) && places.length > 0 && !places.some(({ document }) => only.includes(document)),
+    threshold: counted('scoreThresholdFilteredCount'),
+    withheld: counted('permissionFilteredCount'),
+    later: row.asked_at > 0 && places.length > 0 && places.every(({ published }) => published > row.asked_at),
+    unpublished: unpublishedNames(db, where, asked),
+  }
+}
+
+/** Metadata of the step that retrieved; nothing where the trace is gone. */
+function retrieveStep(db: Database, tenant: string, traceId: string | null): Record<string, unknown> {
+  if (traceId === null) return {}
+  const row = db.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', traceId, tenant)
+  if (row === undefined) return {}
+  const steps: { name: string; metadata?: Record<string, unknown> }[] = fromCell(row.steps)
+  return steps.find(({ name }) => name === 'query.retrieve')?.metadata ?? {}
+}
+
+function placesOf(db: Database, nodes: readonly string[]): { document: string; published: number }[] {
+  return db.all<{ document: string; published: number }>(
+    `SELECT documents.id document, versions.created_at published FROM json_each(?) wanted
+     CROSS JOIN nodes ON nodes.id = wanted.value CROSS JOIN versions ON versions.key = nodes.version_key
+     CROSS JOIN documents ON documents.key = nodes.doc_key`,
+    JSON.stringify(nodes),
+  )
+}
+
+function unpublishedNames(db: Database, { space, audience }: Searched, asked: readonly AskedTerm[]): string[] {
+  const rows = db.all<{ filename: string }>(
+    `SELECT d.filename FROM documents d WHERE d.space_key = ? AND d.deleted_at IS NULL AND d.parser_status <> 'parsed'
+       AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) ORDER BY d.key DESC LIMIT ?`,
+    ...[space.key, JSON.stringify(audience), MAX_UNPUBLISHED],
+  )
+  const total = asked.reduce((sum, { weight }) => sum + weight, 0)
+  const says = (filename: string): number => {
+    const named = new Set(analyzeContent(filename.replace(/\.[a-z0-9]+$/i, '').replace(/[_/\\.-]+/g, ' ')))
+    const found = asked.filter(({ term, variants }) => named.has(term) || variants.some((one) => named.has(one.term)))
+    return found.reduce((sum, { weight }) => sum + weight, 0) / total
+  }
+  return rows
+    .map(({ filename }) => filename)
+    .filter((filename) => says(filename) >= NAMED_FROM)
+    .slice(0, MAX_NAMES)
+}

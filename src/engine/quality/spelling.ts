@@ -1,0 +1,78 @@
+/** Shorter words have too many neighbours: nearly every one of them is another word. */
+const SHORTEST = 5
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+const LATIN_WORD = /^[a-z]+$/
+/** Each half of a word that was written together has at least this many letters. */
+const SHORTEST_HALF = 4
+
+/** Spellings one mistake away from a word in lower case: a letter too many, too few, wrong, or two in the wrong order. */
+export function oneMistakeAway(word: string): string[] {
+  if (word.length < SHORTEST || !LATIN_WORD.test(word)) return []
+  const found = new Set<string>()
+  for (let at = 0; at <= word.length; at++) {
+    const before = word.slice(0, at)
+    const rest = word.slice(at + 1)
+    for (const letter of LETTERS) found.add(`${before}${letter}${word.slice(at)}`)
+    if (at === word.length) break
+    found.add(`${before}${rest}`)
+    for (const letter of LETTERS) found.add(`${before}${letter}${rest}`)
+    if (at + 1 < word.length) found.add(`${before}${word[at + 1]}${word[at]}${word.slice(at + 2)}`)
+  }
+  found.delete(word)
+  return [...found]
+}
+
+/** Both halves of a word at each place where it may have been two. */
+export function halvesOf(word: string): [string, string][] {
+  const halves: [string, string][] = []
+  for (let at = SHORTEST_HALF; at <= word.length - SHORTEST_HALF; at++) halves.push([word.slice(0, at), word.slice(at)])
+  return halves
+}
+
+/** Two mistakes are forgiven in words of this length. */
+const LONG_WORD = 7
+/** Share of a word that another form of it begins with, and how many letters at least. */
+const COMMON_START = 0.6
+const SHORTEST_START = 5
+
+/** Whether two terms look like one word in two forms, or one spelt with a mistake or two. */
+export function looksLike(one: string, other: string): boolean {
+  if (one === other) return true
+  const shorter = Math.min(one.length, other.length)
+  const longer = Math.max(one.length, other.length)
+  const start = commonStart(one, other)
+  if (start >= SHORTEST_START && start >= COMMON_START * longer) return true
+  if (shorter < SHORTEST - 1 || one[0] !== other[0]) return false
+  const allowed = shorter >= LONG_WORD ? 2 : 1
+  return longer - shorter <= allowed && mistakes(one, other, allowed) <= allowed
+}
+
+function commonStart(one: string, other: string): number {
+  let at = 0
+  while (at < one.length && at < other.length && one[at] === other[at]) at++
+  return at
+}
+
+/**
+ * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+ *
+ * @param most counting stops above this, with `most + 1`
+ */
+function mistakes(one: string, other: string, most: number): number {
+  let before: number[] = []
+  let previous = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const differs = one[i - 1] === other[j - 1] ? 0 : 1
+      let least = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + differs)
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
+        least = Math.min(least, (before[j - 2] ?? 0) + 1)
+      row.push(least)
+    }
+    if (Math.min(...row) > most) return most + 1
+    before = previous
+    previous = row
+  }
+  return previous[other.length] ?? most + 1
+}

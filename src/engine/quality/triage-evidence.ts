@@ -1,0 +1,116 @@
+import { kindAskedFor, lacksKind } from './asked-kind.js'
+import type { Circumstances } from './circumstances.js'
+import { isSpecific } from './everyday-words.js'
+import { mayShareLanguage } from './same-language.js'
+import type { Compared } from './signs.js'
+import type { WideSearch } from './wide-search.js'
+
+/** What is known of a failed query before it is judged; shares are of the question's weight, 0 to 1. */
+export interface TriageEvidence {
+  /** distinct terms that say what the query is about */
+  terms: number
+  /** those of them that are no everyday words */
+  specific: number
+  /** share that the space knows in the query's own words */
+  known: number
+  /** the same with other spellings, forms and everyday synonyms */
+  knownInOtherWords: number
+  /** the largest share that one passage holds, in any words; of several questions, their mean */
+  best: number
+  /** the largest share that one sentence holds, with its passage's title */
+  sentence: number
+  /** cosine of the nearest passage, and of a middling one; absent without vectors */
+  nearest?: number
+  background?: number
+  /** the best passages hold nothing of the kind that is asked for: no number, no date, no name */
+  lacksKind: boolean
+  /** the question may be in the language of the space */
+  sameLanguage: boolean
+}
+
+/** Passages that count as best: nearly as much of the question as the first, and not more than this many. */
+const NEARLY = 0.8
+const BEST = 5
+
+/** @param parts the wide searches of the questions that the query asks, one each */
+export function evidenceOf(query: string, parts: readonly WideSearch[], sample: readonly string[]): TriageEvidence {
+  const of = (value: (part: WideSearch) => number): number => mean(parts.map(value))
+  const [nearest, background] = (['nearest', 'background'] as const).map((name) => {
+    const cosines = parts.flatMap((part) => part[name] ?? [])
+    return cosines.length === 0 ? undefined : mean(cosines)
+  })
+  const best = bestOf(parts)
+  return {
+    terms: parts.reduce((sum, { asked }) => sum + asked.length, 0),
+    specific: parts.reduce((sum, { asked }) => sum + asked.filter(({ term }) => isSpecific(term)).length, 0),
+    known: rounded(of(({ known }) => known)),
+    knownInOtherWords: rounded(of(({ knownInOtherWords }) => knownInOtherWords)),
+    best: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ share }) => share)))),
+    sentence: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare)))),
+    ...(nearest === undefined ? {} : { nearest: rounded(nearest) }),
+    ...(background === undefined ? {} : { background: rounded(background) }),
+    lacksKind: best.length > 0 && best.every(({ title, body }) => lacksKind(kindAskedFor(query), `${title}\n${body}`)),
+    sameLanguage: mayShareLanguage(query, [...sample, ...best.map(({ body }) => body)]),
+  }
+}
+
+/** The passages that hold most of each question, best first. */
+export function bestOf(parts: readonly WideSearch[]): Compared[] {
+  const each = Math.max(1, Math.floor(BEST / Math.max(1, parts.length)))
+  return parts.flatMap(({ compared }) => {
+    const [first] = compared
+    if (first === undefined || first.share === 0) return []
+    const worth = ({ share, sentenceShare }: Compared) => share + sentenceShare
+    return compared.filter((one) => worth(one) >= NEARLY * worth(first)).slice(0, each)
+  })
+}
+
+/** Why a question was not answered from what is there, as far as that is known; several may hold. */
+export type TriageCause =
+  | 'spelling'
+  | 'other-words'
+  | 'other-language'
+  | 'several-questions'
+  | 'long-question'
+  | 'limited-to-documents'
+  | 'below-threshold'
+  | 'withheld'
+  | 'published-later'
+  | 'not-published'
+  | 'kind-missing'
+
+/** A question of more terms tells a story around what it asks. */
+export const LONG_FROM = 14
+/** Share of a question's weight that counts as asked in other words. */
+const NOTICEABLE = 0.1
+
+export function causesOf(
+  evidence: TriageEvidence,
+  parts: readonly WideSearch[],
+  circumstances: Circumstances,
+): TriageCause[] {
+  const { known, knownInOtherWords } = evidence
+  const isRespelt = parts.some(({ respelt }) => respelt)
+  const holds: [TriageCause, boolean][] = [
+    ['not-published', circumstances.unpublished.length > 0],
+    ['published-later', circumstances.later],
+    ['limited-to-documents', circumstances.limited],
+    ['withheld', circumstances.withheld],
+    ['below-threshold', circumstances.threshold],
+    ['kind-missing', evidence.lacksKind],
+    ['several-questions', parts.length > 1],
+    ['long-question', evidence.terms >= LONG_FROM],
+    ['other-language', !evidence.sameLanguage],
+    ['spelling', isRespelt],
+    ['other-words', !isRespelt && knownInOtherWords - known >= NOTICEABLE],
+  ]
+  return holds.filter(([, does]) => does).map(([cause]) => cause)
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function rounded(share: number): number {
+  return Math.round(share * 1000) / 1000
+}

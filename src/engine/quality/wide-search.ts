@@ -1,0 +1,285 @@
+import { KsError } from '../../contract/errors.js'
+import { analyzeContent, analyzeDocument } from '../../lib/text/analyze.js'
+import { embedQuery, termWeights } from '../compile/embeddings.js'
+import type { EngineContext } from '../context.js'
+import { loadPassages, nodeCount, type PassageRow, visibleKeys } from '../query/store.js'
+import type { SearchHit, SearchRequest } from '../search/ports.js'
+import { isOpen } from '../sources/permissions.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { everydaySynonyms, isFiller } from './everyday-words.js'
+import { type AskedTerm, type Compared, compareAll, type Variant } from './signs.js'
+import { halvesOf, looksLike, oneMistakeAway } from './spelling.js'
+
+/** Distinct terms of a query that are looked up; a longer one is judged by its first. */
+const MAX_TERMS = 32
+/** Candidates of each leg: as many as a question gets, and a second time for the words that may stand for its own. */
+const LEG_CANDIDATES = 200
+/** Passages whose text is compared. */
+const COMPARED = 60
+/** Holders of a term are counted up to this many; what more passages hold tells little. */
+const TERM_CANDIDATES = 200
+/** Unknown terms that are looked up in other spellings; each costs one search. */
+const RESPELT = 10
+/** Passages looked at for which other spelling it was. */
+const SPELLING_PASSAGES = 20
+/** A space of fewer passages is weighed as one of this many, so that a term of its only document still weighs. */
+const SMALLEST_SPACE = 30
+/** What a word that questions are wrapped in weighs, of what others of its rarity do. */
+const FILLER_WEIGHT = 0.25
+/** Passages, and characters of each, that say which language a space is in. */
+const SAMPLED = 40
+const SAMPLED_CHARACTERS = 600
+/** How far variants mean the same as what was asked. */
+const AS_SYNONYM = 0.7
+const AS_SPELLING = 0.75
+const AS_FORM = 0.75
+const AS_HALF = 0.6
+
+/**
+ * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
+ * the query quotes. Whoever may see the query may see what triage says of it.
+ */
+export interface Searched {
+  space: SpaceRow
+  /** ids of sources */
+  audience: readonly string[]
+}
+
+/** What a search without the question's filters and limits finds. */
+export interface WideSearch {
+  asked: readonly AskedTerm[]
+  /** share of the question's weight that some passage holds: in its own words, and in others */
+  known: number
+  knownInOtherWords: number
+  /** best first */
+  compared: readonly Compared[]
+  /** words of the question stand for others of the space, by their spelling */
+  respelt: boolean
+  /** cosine of the nearest passage, and of a middling one among those compared; absent without vectors */
+  nearest?: number
+  background?: number
+}
+
+/** @throws KsError `unavailable` when the text index cannot be asked */
+export async function searchWidely(context: EngineContext, where: Searched, query: string): Promise<WideSearch> {
+  const terms = [...new Set(analyzeContent(query))].slice(0, MAX_TERMS)
+  if (terms.length === 0) return { asked: [], known: 0, knownInOtherWords: 0, compared: [], respelt: false }
+  const counts = await Promise.all(terms.map((term) => holders(context, where, term)))
+  const weights = await weightsOf(context, where, terms, counts)
+  const unknown = terms.filter((_, at) => counts[at] === 0)
+  const first = await candidates(context, where, query, [...terms, ...synonymsOf(terms)])
+  const nearby = vocabularyOf(first.passages.slice(0, COMPARED))
+  const spellings = await respell(context, where, query, unknown, nearby)
+  const more = spellings.size === 0 ? [] : [...spellings.values()].flat().map(({ term }) => term)
+  const second = more.length === 0 ? first : await candidates(context, where, query, [...terms, ...more])
+  const asked = terms.map((term, at): AskedTerm => {
+    const synonyms = everydaySynonyms(term).map((other): Variant => ({ term: other, strength: AS_SYNONYM }))
+    return { term, weight: weights[at] ?? 0, variants: [...(spellings.get(term) ?? []), ...synonyms] }
+  })
+  const passages = new Map([...second.passages, ...first.passages].map((passage) => [passage.id, passage]))
+  const cosines = [...first.cosines.values()].sort((a, b) => b - a)
+  const [nearest] = cosines
+  const compared = compareAll(
+    asked,
+    [...passages.values()].map(({ key, id, title, body }) => {
+      const cosine = first.cosines.get(key)
+      return { id, title, body, ...(cosine === undefined ? {} : { cosine }) }
+    }),
+  )
+  return {
+    ...{ asked, compared, respelt: spellings.size > 0 },
+    ...knownOf(asked, counts, compared),
+    ...(nearest === undefined ? {} : { nearest, background: cosines[Math.floor(cosines.length / 2)] ?? nearest }),
+  }
+}
+
+/** Shares of the question's weight that the space holds, in the question's words and in others too. */
+function knownOf(
+  asked: readonly AskedTerm[],
+  counts: readonly number[],
+  compared: readonly Compared[],
+): { known: number; knownInOtherWords: number } {
+  const held = vocabularyOf(compared)
+  const total = asked.reduce((sum, { weight }) => sum + weight, 0)
+  const share = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / total
+  const own = asked.map(({ weight }, at) => ((counts[at] ?? 0) > 0 ? weight : 0))
+  const other = asked.map(({ weight, variants }, at) =>
+    (counts[at] ?? 0) > 0
+      ? weight
+      : weight * Math.max(0, ...variants.map(({ term, strength }) => (held.has(term) ? strength : 0))),
+  )
+  return { known: share(own), knownInOtherWords: share(other) }
+}
+
+async function holders(context: EngineContext, where: Searched, term: string): Promise<number> {
+  const hits = await visibleHits(context, where, { terms: [term], textK: TERM_CANDIDATES, vectorK: 1 })
+  return hits.length
+}
+
+/** How telling each term is: by the space's own statistics, less for the words that questions are wrapped in. */
+async function weightsOf(
+  context: EngineContext,
+  { space }: Searched,
+  terms: string[],
+  counts: readonly number[],
+): Promise<number[]> {
+  const nodes = Math.max(SMALLEST_SPACE, nodeCount(context.db, space.key))
+  const trained = await termWeights(context, space, terms).catch(() => undefined)
+  return terms.map((term, at) => {
+    const count = counts[at] ?? 0
+    const byCount = telling(count, nodes)
+    // a term with more holders than are counted is as telling as the space's model says
+    const weight = count < TERM_CANDIDATES ? byCount : Math.min(byCount, trained?.get(term) ?? byCount)
+    return Math.max(0.01, weight) * (isFiller(term) ? FILLER_WEIGHT : 1)
+  })
+}
+
+/** Inverse document frequency as BM25 has it: what few passages hold tells most. */
+function telling(found: number, nodes: number): number {
+  const count = Math.min(found, nodes)
+  return Math.log(1 + (nodes - count + 0.5) / (count + 0.5))
+}
+
+function synonymsOf(terms: readonly string[]): string[] {
+  return [...new Set(terms.flatMap((term) => everydaySynonyms(term)))]
+}
+
+/** Distinct terms of passages. */
+function vocabularyOf(passages: readonly { title: string; body: string }[]): Set<string> {
+  return new Set(passages.flatMap(({ title, body }) => analyzeDocument(`${title}\n${body}`)))
+}
+
+/** Terms of the space that an unknown term of the question may have meant, as another spelling or form of it. */
+async function respell(
+  context: EngineContext,
+  where: Searched,
+  query: string,
+  unknown: readonly string[],
+  nearby: ReadonlySet<string>,
+): Promise<Map<string, Variant[]>> {
+  const words = wordsByTerm(query)
+  const found = new Map<string, Variant[]>()
+  for (const term of unknown.slice(0, RESPELT)) {
+    const variants = new Map<string, number>()
+    for (const near of nearby) if (looksLike(term, near)) variants.set(near, AS_FORM)
+    const candidates = spellingsOf(words.get(term) ?? term)
+    const hits = await visibleHits(context, where, {
+      ...{ terms: [...candidates.keys()], textK: SPELLING_PASSAGES, vectorK: 1 },
+    })
+    const keys = hits.map(({ key }) => key)
+    for (const held of vocabularyOf([...loadPassages(context.db, where.space.key, keys).values()])) {
+      const strength = candidates.get(held)
+      if (strength !== undefined) variants.set(held, Math.max(strength, variants.get(held) ?? 0))
+    }
+    if (variants.size > 0)
+      found.set(
+        term,
+        [...variants].map(([other, strength]) => ({ term: other, strength })),
+      )
+  }
+  return found
+}
+
+/** The words of a query by the first term that each stands for. */
+function wordsByTerm(query: string): Map<string, string> {
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return new Map(
+    words.flatMap((word) =>
+      analyzeContent(word)
+        .slice(0, 1)
+        .map((term) => [term, word] as const),
+    ),
+  )
+}
+
+function spellingsOf(word: string): Map<string, number> {
+  const spellings = new Map<string, number>()
+  for (const [left, right] of halvesOf(word))
+    for (const half of [left, right]) for (const term of analyzeContent(half)) spellings.set(term, AS_HALF)
+  for (const other of oneMistakeAway(word)) for (const term of analyzeContent(other)) spellings.set(term, AS_SPELLING)
+  return spellings
+}
+
+interface Candidates {
+  passages: PassageRow[]
+  cosines: ReadonlyMap<number, number>
+}
+
+/** The passages that both legs rank first for terms, of those that the query's readers may know of. */
+async function candidates(
+  context: EngineContext,
+  where: Searched,
+  query: string,
+  terms: string[],
+): Promise<Candidates> {
+  const embedded = await embedQuery(context, where.space, query).catch((error: unknown) => {
+    context.log.warn({ space: where.space.id, error: String(error) }, 'a failed query is sorted without its vector')
+    return undefined
+  })
+  const hits = await visibleHits(context, where, {
+    ...{ terms, textK: LEG_CANDIDATES, vectorK: LEG_CANDIDATES },
+    ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+  })
+  const byText = ranked(hits, ({ bm25 }) => bm25).slice(0, COMPARED)
+  const byVector = ranked(hits, ({ cosine }) => cosine)
+  const cosines = new Map(byVector.map(({ key, cosine }) => [key, cosine ?? 0]))
+  const keys = [...new Set([...byText, ...byVector.slice(0, COMPARED)].map(({ key }) => key))]
+  const loaded = loadPassages(context.db, where.space.key, keys)
+  return { passages: keys.flatMap((key) => loaded.get(key) ?? []), cosines }
+}
+
+function ranked(hits: readonly SearchHit[], score: (hit: SearchHit) => number | undefined): SearchHit[] {
+  return hits
+    .filter((hit) => score(hit) !== undefined)
+    .sort((a, b) => (score(b) ?? 0) - (score(a) ?? 0) || a.key - b.key)
+}
+
+/** Published hits, of those that the query's readers may know of. */
+async function visibleHits(
+  context: EngineContext,
+  { space, audience }: Searched,
+  request: SearchRequest,
+): Promise<SearchHit[]> {
+  if (request.terms.length === 0 && request.vector === undefined) return []
+  const { hits, degraded } = await context.indexes.search(space.id, request)
+  if (degraded.length > 0) throw new KsError('unavailable', `the text index cannot be asked: ${degraded.join('; ')}`)
+  const snapshot = {
+    publicationId: space.publication_id,
+    fingerprint: space.fingerprint,
+    headRevision: space.head_revision,
+    projectionVersion: space.head_revision,
+  }
+  const visible = visibleKeys(
+    context.db,
+    space.key,
+    snapshot,
+    hits.map(({ key }) => key),
+  )
+  const open = new Set(openKeys(context.db, [...visible], audience))
+  return hits.filter(({ key }) => open.has(key))
+}
+
+function openKeys(db: Database, keys: readonly number[], audience: readonly string[]): number[] {
+  return db
+    .all<{ key: number }>(
+      `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+       CROSS JOIN documents d ON d.key = n.doc_key
+       WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
+      ...[JSON.stringify(keys), JSON.stringify(audience)],
+    )
+    .map(({ key }) => key)
+}
+
+/** Texts of a few passages, whatever they are about. */
+export function sampleTexts(db: Database, { space, audience }: Searched): string[] {
+  return db
+    .all<{ body: string }>(
+      `SELECT substr(n.text, 1, ${SAMPLED_CHARACTERS}) body FROM versions v CROSS JOIN nodes n ON n.version_key = v.key
+       CROSS JOIN documents d ON d.key = v.doc_key
+       WHERE v.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL AND d.deleted_at IS NULL
+         AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) LIMIT ${SAMPLED}`,
+      ...[space.key, JSON.stringify(audience)],
+    )
+    .map(({ body }) => String(body))
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { nearestCluster } from '../../../src/engine/quality/assign-cluster.js'
+import { canBeOne, likeness, type Meaning, meaningOf } from '../../../src/engine/quality/meaning.js'
+
+/** Clusters of questions that come one after the other, by their place. */
+function clustered(questions: readonly string[]): number[] {
+  const clusters = new Map<number, Meaning[]>()
+  return questions.map((question) => {
+    const meaning = meaningOf(question)
+    const key = nearestCluster(meaning, clusters) ?? clusters.size
+    clusters.set(key, [...(clusters.get(key) ?? []), meaning])
+    return key
+  })
+}
+
+describe('questions that ask the same', () => {
+  test('are one cluster in other words, another order and as keywords', () => {
+    expect(
+      clustered([
+        'How much does the sauna in Tampere cost?',
+        'What is the price of the sauna in Tampere?',
+        'sauna Tampere fee',
+        'Which entrance fee do I pay for the sauna in Tampere?',
+      ]),
+    ).toEqual([0, 0, 0, 0])
+  })
+
+  test('are another cluster where they want to know something else of the same thing', () => {
+    expect(
+      clustered([
+        'How much does the sauna in Tampere cost?',
+        'Where is the sauna in Tampere?',
+        'When does the sauna in Tampere close?',
+        'Who runs the sauna in Tampere?',
+      ]),
+    ).toEqual([0, 1, 2, 3])
+  })
+
+  test('are another cluster where they name another thing', () => {
+    expect(clustered(['When does the sauna in Tampere close?', 'When does the sauna in Turku close?'])).toEqual([0, 1])
+    expect(clustered(['How often must pump X200 be serviced?', 'How often must pump X300 be serviced?'])).toEqual([
+      0, 1,
+    ])
+  })
+
+  test('stay where they are when others come', () => {
+    const first = ['What is the fee for a parcel?', 'Why was my parcel lost?', 'price of a parcel']
+    const more = [...first, 'What causes the loss of a parcel?', 'How much is a parcel to Norway?']
+    expect(clustered(more).slice(0, first.length)).toEqual(clustered(first))
+  })
+
+  test('are alike whichever comes first, and most alike to themselves', () => {
+    const [one, other] = [meaningOf('Where are keys kept?'), meaningOf('At what location do we store the keys?')]
+    expect(canBeOne(one, other)).toBe(true)
+    expect(likeness(one, other)).toBeCloseTo(likeness(other, one))
+    expect(likeness(one, one)).toBeCloseTo(1)
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { lacksKind } from '../../../src/engine/quality/asked-kind.js'
+import { expectedEvidence } from '../../../src/engine/quality/expected-evidence.js'
+import { mayShareLanguage } from '../../../src/engine/quality/same-language.js'
+import { looksLike, oneMistakeAway } from '../../../src/engine/quality/spelling.js'
+import { readOpinion } from '../../../src/engine/quality/triage-model.js'
+
+describe('what would answer a question', () => {
+  test.each([
+    [
+      'How much is a berth in the harbour of Visby?',
+      'a statement of the price or cost: a berth in the harbour of Visby',
+    ],
+    ['Who runs the kiosk?', 'a text that names the person or organisation: runs the kiosk'],
+    ['In which year was the pier rebuilt?', 'a text that states a date or time: the pier rebuilt'],
+    ['How do I descale the kettle?', 'a description of the steps: descale the kettle'],
+    ['Why does the mill stand still?', 'an explanation of the reason: the mill stand still'],
+    ['How many berths are there?', 'a statement of the number or amount: berths'],
+    ['What is the phone number of the kiosk?', 'a phone number or an e-mail address: the kiosk'],
+  ])('%s', (question, text) => {
+    expect(expectedEvidence(question).map((one) => one.text)).toEqual([text])
+  })
+
+  test('is said of each of several questions, and names the whole of what cannot be taken apart', () => {
+    expect(expectedEvidence('When does the kiosk open, and who runs it?').map(({ kind }) => kind)).toEqual([
+      'time',
+      'person',
+    ])
+    expect(expectedEvidence('潮汐是什么？')).toMatchObject([{ subject: '潮汐是什么' }])
+    expect(expectedEvidence('?')).toMatchObject([{ subject: '', text: 'a text' }])
+  })
+})
+
+describe('what triage looks for in words', () => {
+  test('words one or two mistakes away, and forms of one word, look alike; other words do not', () => {
+    expect(oneMistakeAway('harbuor')).toContain('harbour')
+    for (const [one, other] of [
+      ['harbour', 'harbuor'],
+      ['membership', 'membrshp'],
+      ['reimbursable', 'reimbursement'],
+    ] as const)
+      expect(looksLike(one, other)).toBe(true)
+    for (const [one, other] of [
+      ['harbour', 'labour'],
+      ['sun', 'son'],
+      ['planet', 'planner'],
+    ] as const)
+      expect(looksLike(one, other)).toBe(false)
+  })
+
+  test('a passage lacks a kind only where nothing like it is there', () => {
+    expect(lacksKind('number', 'The lens is cleaned with ethanol.')).toBe(true)
+    expect(lacksKind('number', 'The lens is cleaned twice.')).toBe(false)
+    expect(lacksKind('person', 'Lens\nThe lens is cleaned with ethanol.')).toBe(true)
+    expect(lacksKind('person', 'The lens is cleaned by Oskar.')).toBe(false)
+    expect(lacksKind('other', '')).toBe(false)
+  })
+
+  test('a question in another language than the space is told from one in the same', () => {
+    const english = ['The harbour of Brest has a tidal range of six metres.']
+    expect(mayShareLanguage('Who wrote the opera?', english)).toBe(true)
+    expect(mayShareLanguage('Wie hoch ist der Tidenhub im Hafen?', english)).toBe(false)
+    expect(mayShareLanguage('潮汐是什么', english)).toBe(false)
+    expect(mayShareLanguage('潮汐是什么', ['潮汐由月亮引起。'])).toBe(true)
+    expect(mayShareLanguage('Who wrote the opera?', ['Der Hafen hat einen Tidenhub von sechs Metern.'])).toBe(false)
+  })
+})
+
+describe('what a model says of a failed query', () => {
+  test('is read from JSON or from prose, without passages that it was not shown', () => {
+    expect(readOpinion('{"verdict": "answered", "passages": [2, 9, 2]}', 3)).toEqual({
+      says: 'answered',
+      passages: [1],
+    })
+    expect(readOpinion('The question is Unrelated.', 3)).toEqual({ says: 'unrelated', passages: [] })
+    expect(readOpinion('I cannot say.', 3)).toBeUndefined()
+  })
+})
