@@ -1,10 +1,8 @@
 import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { degradation } from '../degraded.js'
 import { deniedDocuments } from '../sources/permissions.js'
 import type { Admitted } from './admission.js'
 import { answerConfidence } from './confidence.js'
-import type { Derivations } from './derivation.js'
 import type { RankedPassage } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import { chooseDocuments } from './page-index/choose.js'
@@ -18,8 +16,6 @@ import { type PermissionLimit, permissionLimit } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
 
-/** How long a query waits for the page index of what was published since. */
-const CATCH_UP_MILLISECONDS = 2500
 /** Ranges whose nodes are read, and nodes that are read, at most. */
 const OPENED_RANGES = 48
 const OPENED_NODES = 200
@@ -57,7 +53,7 @@ interface Opened extends ScoredRange {
  */
 export async function retrieveResearch(
   context: EngineContext,
-  shared: { cache: PassageCache; derivations: Derivations },
+  cache: PassageCache,
   admitted: Admitted,
   query: string,
   signal: AbortSignal,
@@ -67,14 +63,11 @@ export async function retrieveResearch(
   const started = performance.now()
   const terms = askedTerms(query)
   const names = sequenceOf(query)
-  const [pending, known] = await Promise.all([
-    shared.derivations.catchUp(space, CATCH_UP_MILLISECONDS),
-    termWeights(context, space, names),
-  ])
+  const known = await termWeights(context, space, names)
   signal.throwIfAborted()
   const withheld = deniedDocuments(db, space.key, { subject })
   const look = (except: ReadonlySet<number>) =>
-    navigate(context, shared.cache, admitted, { terms, names, known, query, except }, signal)
+    navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
   const { choice, idf, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const ranked = kept.slice(0, profile.topK)
@@ -84,8 +77,7 @@ export async function retrieveResearch(
     terms: names,
     idf,
     ...(permission === undefined ? {} : { permission }),
-    degraded:
-      pending > 0 ? [degradation('page-index', `the outlines of ${pending} documents are still being read`)] : [],
+    degraded: [],
     metrics: {
       ...noLegs(),
       pageIndexScoreVersion: SCORE_VERSION,
@@ -95,7 +87,7 @@ export async function retrieveResearch(
       pageIndexOpenedRanges: opened.ranges.length,
       pageIndexOpenedNodes: opened.nodes,
       pageIndexCandidateTruncated: choice.truncated || ranges.length < scored.length,
-      pageIndexPendingDocuments: pending,
+      pageIndexPendingDocuments: 0,
       summaryCandidateCount: choice.matched,
       selectedDocumentCount: choice.chosen.length,
       selectedSectionCount: new Set(opened.ranges.map(({ document, range }) => `${document.docKey}/${range.section}`))

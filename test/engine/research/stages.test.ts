@@ -109,7 +109,7 @@ describe('the parts of a question', () => {
       'How long are traces kept and why is the clean-up delayed?',
       ['How long are traces kept', 'why is the clean-up delayed?'],
     ],
-    ['Compare Tantivy and FTS5 in terms of speed', ['Tantivy speed', 'FTS5 speed']],
+    ['Compare Tantivy and FTS5 in terms of speed', ['speed of Tantivy', 'speed of FTS5']],
     ['What is the difference between fast and deep mode?', ['fast mode', 'deep mode']],
     ['What goes well with salt and pepper?', ['What goes well with salt and pepper?']],
     ['Who measured it?\n- 1. When was it measured?', ['Who measured it?', 'When was it measured?']],
