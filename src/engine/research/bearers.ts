@@ -1,10 +1,10 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
+import { bears, bearsPart } from '../../lib/text/bears.js'
 import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import { loadPassages } from '../query/store.js'
 import { recall } from '../query/withheld.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
-import { bears, bearsPart } from './bears.js'
 
 /** Documents whose names are compared before others get their turn: some milliseconds. */
 const SLICE = 500

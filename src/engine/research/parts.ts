@@ -1,4 +1,4 @@
-import { type FoundName, namesIn } from './names.js'
+import { type FoundName, namesIn } from '../../lib/text/names.js'
 import { yearsIn } from './years.js'
 
 /** A question of a task: what it asks of whom, where its words tell. */

@@ -1,5 +1,5 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { namesIn } from './names.js'
+import { namesIn } from '../../lib/text/names.js'
 import { crossed, type Part } from './parts.js'
 import { yearsIn } from './years.js'
 

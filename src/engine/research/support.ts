@@ -1,7 +1,7 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
+import { bears } from '../../lib/text/bears.js'
+import { namesIn } from '../../lib/text/names.js'
 import { splitSentences } from '../../lib/text/sentences.js'
-import { bears } from './bears.js'
-import { namesIn } from './names.js'
 
 /** What a statement may rest on: a passage with its headings and the name of its document. */
 export interface Source {

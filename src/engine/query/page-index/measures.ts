@@ -7,7 +7,10 @@ const RECKONED: readonly (readonly [RegExp, string])[] = [
   [/\boperating (?:profit )?margins?\b/i, 'operating income earnings from operations total revenue'],
   [/\b(?:net|profit) (?:profit )?margins?\b/i, 'net income net earnings total revenue'],
   [/\bebitda\b/i, 'operating income depreciation amortization'],
-  [/\b(?:quick|current|acid[- ]test) ratio\b/i, 'total current assets total current liabilities inventories receivables'],
+  [
+    /\b(?:quick|current|acid[- ]test) ratio\b/i,
+    'total current assets total current liabilities inventories receivables',
+  ],
   [/\bworking capital\b/i, 'total current assets total current liabilities'],
   [/\bfree cash ?flows?\b/i, 'net cash provided by operating activities purchases of property and equipment'],
   [/\b(?:capex|capital expenditures?)\b/i, 'purchases of property plant and equipment additions investing activities'],

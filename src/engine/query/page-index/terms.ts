@@ -42,6 +42,13 @@ export function sequenceOf(query: string): string[] {
   return analyzeQuery(query).flatMap(withYear)
 }
 
+/** The terms in order of the sentences that ask; of a text that does not ask, all. */
+export function coreOf(query: string): string[] {
+  const sentences = splitSentences(query).map(({ start, end }) => query.slice(start, end))
+  const asking = sentences.filter((sentence) => isQuestion(sentence, sentence.length))
+  return sequenceOf((asking.length > 0 ? asking : sentences).join('\n'))
+}
+
 function isQuestion(text: string, end: number): boolean {
   return /[?？]$/.test(text.slice(0, end))
 }
