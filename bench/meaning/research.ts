@@ -82,13 +82,26 @@ export async function run(): Promise<Figure[]> {
   }
 }
 
-/** Plans nothing; repeats the first sentence of the first passage, and adds one that no passage says. */
+/**
+ * Plans another question than it was asked; answers with the line of the passages that has most words of the question,
+ * and adds a sentence that no passage says. It declines where the best line has a single word, as a name is.
+ */
 function sayWhatIsThereAndMore(messages: { content: string }[]): string {
   const asked = messages.at(-1)?.content ?? ''
   if (messages[0]?.content.startsWith('Break a research') === true) return '["What is the weather in Oslo?"]'
-  const { passages = [] }: { passages?: { text: string }[] } = asked.startsWith('{') ? JSON.parse(asked) : {}
-  const first = passages[0]?.text.split('\n').find((line) => line.trim() !== '' && !line.startsWith('#')) ?? ''
-  return `${first.slice(0, 300).trim()} [1]\n\nThe mayor of Zubrowka paid 98765 crowns for it. [1]`
+  const given: { passages?: { number: number; text: string }[]; question?: string } = asked.startsWith('{')
+    ? JSON.parse(asked)
+    : {}
+  const words = (given.question ?? '').toLowerCase().match(/\p{L}{3,}/gu) ?? []
+  const lines = (given.passages ?? []).flatMap(({ number, text }) =>
+    text.split('\n').map((line) => ({
+      ...{ line, number },
+      held: words.filter((word) => line.toLowerCase().includes(word.slice(0, 5))).length,
+    })),
+  )
+  const [best] = lines.sort((a, b) => b.held - a.held)
+  if (best === undefined || best.held < 2) return '[none] The passages say nothing of it.'
+  return `${best.line.slice(0, 300).trim()} [${best.number}]\n\nThe mayor of Zubrowka paid 98765 crowns for it. [${best.number}]`
 }
 
 interface Space {

@@ -32,7 +32,7 @@ function rowIn(text: string, measure: string, year: string | undefined): FoundFi
   const words = measure.match(/[\p{L}\p{N}&]+/gu) ?? []
   if (words.length === 0) return undefined
   const label = new RegExp(
-    String.raw`(?<![\p{L}\p{N}])(?:total |net )?${words.map((word) => `${escaped(stemmed(word))}\\p{L}{0,4}`).join('[\\s,&-]{1,3}')}(?=[\\s:|$(—-])`,
+    String.raw`(?<![\p{L}\p{N}])(?:total |net )?${words.map((word) => `${escaped(stemmed(word))}\\p{L}{0,4}`).join('[\\s,&-]{1,3}')}(?=[\s:|$(—-])`,
     'giu',
   )
   for (const found of text.matchAll(label)) {

@@ -51,6 +51,8 @@ const COMPARES =
 const WHY = /\b(?:why|reasons?|drove|drivers?|caus\w*|explain|warum|pourquoi)\b/iu
 /** `agreement between A and B` is one thing. */
 const RELATION = /\b(?:agreement|contract|deal|merger|relation\w*|partnership|dispute|lawsuit|case|talks|war|match)\b/iu
+/** `How long does A take` asks what A takes. */
+const HOW_MUCH = /^((?:for\s+)?how)\s+(?:long|often|far|high|deep|fast|old|big|large|tall|heavy)(?=\s)/iu
 const PHRASE_EDGE = /^[\s,;:.?!'’"-]+|[\s,;:.?!"-]+$/gu
 
 /**
@@ -62,7 +64,7 @@ const PHRASE_EDGE = /^[\s,;:.?!'’"-]+|[\s,;:.?!"-]+$/gu
 export function crossed(sentence: string): Part[] | undefined {
   const { years, rest: whole } = yearsIn(sentence.replace(/[?.!？。]+\s*$/u, ''))
   const respect = COMPARES.test(whole) ? RESPECT.exec(whole) : null
-  const rest = respect === null ? whole : whole.slice(0, respect.index)
+  const rest = (respect === null ? whole : whole.slice(0, respect.index)).replace(HOW_MUCH, '$1')
   const names = namesIn(rest)
   if (names.length === 0 || (WHY.test(sentence) && names.length < 2)) return undefined
   if (RELATION.test(sentence) && !COMPARES.test(sentence)) return undefined
@@ -107,7 +109,7 @@ function anywhere({ thing, measure }: Cell, years: readonly string[]): string {
 function cellsOf(text: string, clauses: readonly Clause[], respect: readonly string[]): Cell[] {
   const told = clauses.map((clause) => saidOf(text, clause))
   // `Which has the higher margin, A or B`: a clause that asks nothing takes what the one before it asks, or the first
-  let last = told.find(({ measures }) => measures.length > 0)?.measures ?? []
+  let last = told.find(({ measures }) => measures.length > 0)?.measures ?? verbOf(text)
   const cells = new Map<string, Cell>()
   for (const [place, { names }] of clauses.entries()) {
     const { measures, kind } = told[place] ?? { measures: [], kind: '' }
@@ -121,6 +123,12 @@ function cellsOf(text: string, clauses: readonly Clause[], respect: readonly str
     }
   }
   return [...cells.values()]
+}
+
+/** `What do A and B grow?` asks for nothing but its verb, which elsewhere says that something changed. */
+function verbOf(text: string): string[] {
+  const verb = /^how\b/iu.test(text) ? undefined : (text.match(/\p{L}+/gu) ?? []).find((word) => CHANGE_WORD.test(word))
+  return verb === undefined || COMPARES.test(verb) ? [] : [verb]
 }
 
 /** Cuts a sentence between names where what is asked of the one ends and that of the next begins. */

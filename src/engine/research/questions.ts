@@ -99,7 +99,9 @@ function goesOn(sentence: string, before: readonly Part[]): Part[] | undefined {
     .replace(/['’]s\b|\b(?:and|or|of|for|the|in|its|their)\b|[,\s]+/giu, ' ')
     .trim()
   const when = years.length > 0 ? years : last.year === undefined ? [] : [last.year]
-  if (names.length > 0 && said === '') return names.map((name) => cell(name, last, last.measure, when))
+  // `what about the Heron pump` after a question about the Kestrel pump
+  const isSameKind = said === '' || last.entities.some((name) => last.text.includes(`${name} ${said}`))
+  if (names.length > 0 && isSameKind) return names.map((name) => cell(name, last, last.measure, when))
   if (names.length === 0 && last.entities.length > 0)
     return last.entities.map((name) => cell(name, last, said === '' ? last.measure : said, when))
   return undefined
