@@ -60,7 +60,7 @@ export function planTokens(query: string): number {
 function planOf(query: string, parts: readonly Part[], planner: Plan['planner']): Plan {
   const [only] = parts
   const entities = [...new Set(parts.flatMap((part) => part.entities))]
-  if (parts.length < 2) return { questions: [query], parts: [{ entities: [], ...only, text: query }], planner }
+  if (parts.length < 2) return { questions: [query], parts: [{ ...only, entities, text: query }], planner }
   return { questions: [query, ...parts.map(({ text }) => text)], parts: [{ text: query, entities }, ...parts], planner }
 }
 
