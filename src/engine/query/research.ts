@@ -203,7 +203,6 @@ function coresOf(query: string, idf: (term: string) => number) {
   const prepared = (terms: readonly string[]) => ({ query: prepareQuery(terms, idf), terms: new Set(terms).size })
   const known = new Map<number, ReturnType<typeof prepared>[]>()
   return ({ docKey, named }: ChosenDocument) => {
-    const own = core.filter((term) => !named.has(termHash(term)))
     const cores =
       known.get(docKey) ??
       [core.filter((term) => !named.has(termHash(term))), core, parts].filter(isAsked).map(prepared)
