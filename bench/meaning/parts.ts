@@ -7,6 +7,7 @@ import { run as topics } from './topics.js'
 import { run as languages } from './languages.js'
 import { run as clusters } from './clusters.js'
 import { run as triage } from './triage.js'
+import { run as research } from './research.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
@@ -30,4 +31,5 @@ export const PARTS: readonly Part[] = [
   { name: 'languages', measures: 'plain questions over one-sentence documents, by language', run: languages },
   { name: 'triage', measures: 'which cause triage gives to failed questions whose cause is known', run: triage },
   { name: 'clusters', measures: 'whether failed questions that ask the same are one cluster', run: clusters },
+  { name: 'research', measures: 'research reports by rules, and pages of long filings', run: research },
 ]

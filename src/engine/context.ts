@@ -5,6 +5,7 @@ import type { VectorFiller } from './compile/vector-filler.js'
 import type { Leases } from './leases.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
+import type { PageIndexer } from './query/page-index/indexer.js'
 import type { RightOfWay } from './right-of-way.js'
 import type { SearchIndexes } from './search/ports.js'
 import type { Database } from './storage/database.js'
@@ -27,6 +28,8 @@ export interface EngineContext {
   vectors: VectorFiller
   /** moves spaces to other embedding models */
   migrations: EmbeddingMigrations
+  /** makes the page index of what is published */
+  pageIndexes: PageIndexer
   leases: Leases
   /** of questions over what works in the background */
   rightOfWay: RightOfWay

@@ -33,6 +33,7 @@ import { createBudgetStore } from './models/stored-budget.js'
 import { createQuality } from './quality/operations.js'
 import { Derivations } from './query/derivation.js'
 import { QueryGate } from './query/gate.js'
+import { PageIndexer } from './query/page-index/indexer.js'
 import { PassageCache } from './query/passage.js'
 import { startQuery } from './query/run.js'
 import { searchSpace } from './query/search.js'
@@ -113,6 +114,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
+    pageIndexes: new PageIndexer(),
     leases: new Leases(),
     rightOfWay,
     options,
@@ -130,6 +132,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   const engine = wire(context, jobs, sweeper, sources, shared, research)
   context.vectors.start(context)
   context.migrations.start(context)
+  context.pageIndexes.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()
@@ -141,7 +144,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
 
 /** What waited for room on the disk goes on. */
 function wakeAll(context: EngineContext, ...runners: { wake(): void }[]): void {
-  for (const one of [...runners, context.vectors, context.migrations]) one.wake()
+  for (const one of [...runners, context.vectors, context.migrations, context.pageIndexes]) one.wake()
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
@@ -262,6 +265,7 @@ function wire(
           training +
           context.vectors.active +
           context.migrations.active +
+          context.pageIndexes.active +
           context.indexes.builds() +
           derivations.running +
           views.running +
@@ -277,7 +281,7 @@ function wire(
       await Promise.all([sources.sync.close(), research.runner.close()])
       graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all([context.vectors.close(), context.migrations.close()])
+      await Promise.all([context.vectors.close(), context.migrations.close(), context.pageIndexes.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       // a log that the checkpointing thread has in hand would look as if it were needed

@@ -69,6 +69,7 @@ export async function publishBatch(
     return { ...logOf(db, space.key, revision), retired: gone }
   })
   if (published === undefined) return false
+  context.pageIndexes.published(space.key)
   const { seq, removed, retired } = published
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)

@@ -2,6 +2,7 @@ import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
 import { type AskedOf, weightOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
+import { namesMissing } from './extractive/names-missing.js'
 import type { Features } from './rerank.js'
 
 type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
@@ -9,6 +10,8 @@ type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
 export interface JudgedItem {
   text: string
   title: string
+  /** name of the file */
+  source?: string
   /** final score, 0 to 1 */
   score: number
   features?: Features
@@ -37,6 +40,7 @@ export const ANSWER_FROM = 0.5
 export const COVERED_FROM = 0.5
 /** Items looked at for coverage and contradiction. */
 const CONSIDERED = 5
+const QUESTION_MARK = /[?？؟]\s*$/u
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /**
@@ -66,8 +70,16 @@ export function evidenceState(request: {
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
-  const answers = top >= ANSWER_FROM && !(covered < COVERED_FROM)
+  const answers = top >= ANSWER_FROM && !(covered < COVERED_FROM) && !asksForOthers(request.query, considered)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
+}
+
+/**
+ * Whether a question names somebody or something that none of the passages is on: what is said of others is no answer.
+ * A statement to be checked may well name what its evidence calls otherwise.
+ */
+function asksForOthers(query: string, items: readonly JudgedItem[]): boolean {
+  return QUESTION_MARK.test(query) && namesMissing(query, items).length > 0
 }
 
 /** Words of the query whose terms nothing holds; of a run of an unspaced script, the stretches that are missing. */

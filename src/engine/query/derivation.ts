@@ -6,9 +6,9 @@ import { type GraphRoom, graphRoom, storeExtraction } from '../graph/store.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { countLive, IS_READ } from './live-versions.js'
+import { countLive, IS_INDEXED, IS_READ } from './live-versions.js'
 import { PageIndexBuilder } from './page-index/build.js'
+import { nodesAfter } from './page-index/nodes.js'
 import { packPageIndex, writePageIndex } from './page-index/store.js'
 
 /** Nodes read before other work gets its turn: some 10 ms. */
@@ -31,12 +31,14 @@ interface PendingVersion {
   doc_key: number
   title: string
   filename: string
+  /** 1 where its page index is there, as it is soon after its publication */
+  isIndexed: number
 }
 
 /**
- * Makes what the modes research and deep read beside the search indexes: page index and graph, of every version that a
- * space publishes. It starts with the first such query of a space: a query waits for it within a bound, the rest is made
- * behind. Spaces that are only asked in mode fast cost nothing.
+ * Makes the graph of every version that a space publishes, which mode deep and the views read beside the search indexes,
+ * and the page index where `PageIndexer` has not come to it yet. It starts with the first such query of a space: a query
+ * waits for it within a bound, the rest is made behind.
  */
 export class Derivations {
   readonly #context: EngineContext
@@ -119,13 +121,13 @@ export class Derivations {
 
   async #derive(space: SpaceRow, version: PendingVersion, room: GraphRoom): Promise<void> {
     const { db } = this.#context
-    const index = new PageIndexBuilder(`${version.title}\n${version.filename}`)
+    const index = version.isIndexed === 1 ? undefined : new PageIndexBuilder(`${version.title}\n${version.filename}`)
     const graph = new GraphReader(version.title)
     let after = -1
     for (;;) {
-      const nodes = nodesOf(db, version.key, after)
+      const nodes = nodesAfter(db, version.key, after, SLICE)
       for (const node of nodes) {
-        index.add(node)
+        index?.add(node)
         graph.add(node)
         after = node.ordinal
       }
@@ -133,13 +135,11 @@ export class Derivations {
       await turn()
       if (this.#stop.signal.aborted) return
     }
-    const packed = await packPageIndex(index.finish())
     const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
-    await db.write(() => {
-      // it may have been purged meanwhile, and then nothing would remove the rows
-      if (db.get('SELECT 1 one FROM versions WHERE key = ?', version.key) === undefined) return
-      writePageIndex(db, of, packed)
-    })
+    if (index !== undefined) {
+      const packed = await packPageIndex(index.finish())
+      await db.write(() => writePageIndex(db, of, packed))
+    }
     await storeExtraction(db, of, graph.finish(), room)
   }
 }
@@ -151,7 +151,7 @@ const PENDING = `FROM versions v INDEXED BY versions_live
 function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
   const keys = db.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, spaceKey, BATCH)
   return db.all<PendingVersion>(
-    `SELECT v.key, v.doc_key, v.title, d.filename FROM json_each(?) wanted
+    `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
      CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
     JSON.stringify(keys.map(({ key }) => key)),
   )
@@ -178,28 +178,4 @@ function wholeOf(db: Database): LRUCache<number, number> {
 
 function headOf(db: Database, spaceKey: number): number | undefined {
   return db.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', spaceKey)?.head_revision
-}
-
-interface ReadNode {
-  key: number
-  ordinal: number
-  title: string
-  text: string
-  section: string[]
-  outlineNode: string
-  page: number | null
-}
-
-function nodesOf(db: Database, versionKey: number, after: number): ReadNode[] {
-  return db
-    .all<Omit<ReadNode, 'section'> & { section: string }>(
-      `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
-       WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-      ...[versionKey, after, SLICE],
-    )
-    .map((row) => ({
-      ...{ key: row.key, ordinal: row.ordinal, title: row.title, text: row.text, outlineNode: row.outlineNode },
-      page: row.page,
-      section: unlessDamaged(() => fromCell<string[]>(row.section)) ?? [],
-    }))
 }

@@ -37,7 +37,12 @@ export function judge(
       const ranked = retrieved.ranked[index]
       const features = ranked?.features
       return {
-        ...{ text: item.text, title: String(item.metadata.title ?? ''), score: item.score },
+        ...{
+          text: item.text,
+          title: String(item.metadata.title ?? ''),
+          source: String(item.metadata.filename ?? ''),
+          score: item.score,
+        },
         ...(features === undefined ? {} : { features }),
         ...(ranked === undefined ? {} : { document: ranked.passage.document_id }),
       }

@@ -3,8 +3,11 @@ import { EXTRACTION_VERSION } from '../graph/store.js'
 import type { Database } from '../storage/database.js'
 import { PAGE_INDEX_FORMAT } from './page-index/build.js'
 
+/** SQL: whether version `v` has its page index. */
+export const IS_INDEXED = `EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})`
+
 /** SQL: whether version `v` was read for page index and graph. */
-export const IS_READ = `(EXISTS (SELECT 1 FROM page_index p WHERE p.version_key = v.key AND p.format = ${PAGE_INDEX_FORMAT})
+export const IS_READ = `(${IS_INDEXED}
   AND EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_key = v.key AND g.extraction_version = ${EXTRACTION_VERSION}))`
 
 /** versions looked at before others get a turn: some milliseconds */

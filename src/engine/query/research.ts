@@ -1,36 +1,46 @@
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import { bears } from '../../lib/text/bears.js'
+import { namesIn } from '../../lib/text/names.js'
 import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { degradation } from '../degraded.js'
 import { deniedDocuments } from '../sources/permissions.js'
 import { usageOf } from '../spaces/quota.js'
 import type { Admitted } from './admission.js'
-import { type AskedOf, answerConfidence, bestSigns, USUAL_FALLOFF, weightOf } from './confidence.js'
-import type { Derivations } from './derivation.js'
+import { type AskedOf, answerConfidence, USUAL_FALLOFF, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import type { Retrieved } from './fast.js'
-import { chooseDocuments } from './page-index/choose.js'
+import { type ChosenDocument, chooseDocuments } from './page-index/choose.js'
+import { reckonedFrom } from './page-index/measures.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { readRanges } from './page-index/store.js'
-import { askedTerms, asksForFigures, sequenceOf } from './page-index/terms.js'
-import type { AnalysedPassage, PassageCache } from './passage.js'
-import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
+import { askedTerms, asksForFigures, coreOf, sequenceOf } from './page-index/terms.js'
+import { type AnalysedPassage, type PassageCache, termHash } from './passage.js'
+import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 import { type PermissionLimit, permissionLimit } from './withheld.js'
 
 export const RESEARCH_STRATEGY_VERSION = 'research-1'
 
-/** How long a query waits for the page index of what was published since. */
-const CATCH_UP_MILLISECONDS = 2500
 /** Ranges whose nodes are read, and nodes that are read, at most. */
 const OPENED_RANGES = 48
 const OPENED_NODES = 200
+
+/**
+ * A page with some of a question, in the document of whom the question names, is near it: it is shown as a part of the
+ * answer at least, however its sentences compare.
+ */
+const NEAR = 0.3
+const NEAR_COVERAGE = 0.2
 
 /** What reading a range's nodes adds to its summary's score; found with the weights of `scoreRanges`. */
 const TEXT_WEIGHTS = { pairs: 1.6, sentenceCoverage: 0.6, strength: 0.6 }
 
 interface ReadNode {
   passage: PassageRow
+  /** of the question itself, which the name of the document need not answer */
   features: Features
+  /** that it answers, 0 to 1 */
+  confidence: number
   score: number
 }
 
@@ -56,7 +66,7 @@ interface Opened extends ScoredRange {
  */
 export async function retrieveResearch(
   context: EngineContext,
-  shared: { cache: PassageCache; derivations: Derivations },
+  cache: PassageCache,
   admitted: Admitted,
   query: string,
   signal: AbortSignal,
@@ -66,14 +76,11 @@ export async function retrieveResearch(
   const started = performance.now()
   const terms = askedTerms(query)
   const names = sequenceOf(query)
-  const [pending, known] = await Promise.all([
-    shared.derivations.catchUp(space, CATCH_UP_MILLISECONDS),
-    termWeights(context, space, names),
-  ])
+  const known = await termWeights(context, space, names)
   signal.throwIfAborted()
   const withheld = deniedDocuments(db, space.key, { subject })
   const look = (except: ReadonlySet<number>) =>
-    navigate(context, shared.cache, admitted, { terms, names, known, query, except }, signal)
+    navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const ranked = kept.slice(0, profile.topK)
@@ -84,8 +91,7 @@ export async function retrieveResearch(
     idf,
     asked,
     ...(permission === undefined ? {} : { permission }),
-    degraded:
-      pending > 0 ? [degradation('page-index', `the outlines of ${pending} documents are still being read`)] : [],
+    degraded: [],
     metrics: {
       ...noLegs(),
       pageIndexScoreVersion: SCORE_VERSION,
@@ -95,7 +101,7 @@ export async function retrieveResearch(
       pageIndexOpenedRanges: opened.ranges.length,
       pageIndexOpenedNodes: opened.nodes,
       pageIndexCandidateTruncated: choice.truncated || ranges.length < scored.length,
-      pageIndexPendingDocuments: pending,
+      pageIndexPendingDocuments: 0,
       summaryCandidateCount: choice.matched,
       selectedDocumentCount: choice.chosen.length,
       selectedSectionCount: new Set(opened.ranges.map(({ document, range }) => `${document.docKey}/${range.section}`))
@@ -137,11 +143,13 @@ async function navigate(
   const idf = (term: string): number => termWeight.get(term) ?? 1
   const navigated = performance.now()
   const ranges = toOpen(scored)
-  const opened = open(context, cache, admitted, ranges, prepareQuery(names, idf))
   // weights come of the trained model's passages, or else of the documents that were looked at
   const nodes = known === undefined ? choice.scanned : usageOf(db, space.key).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
-  const passages = pick(opened.ranges, asked)
+  const opened = open(context, cache, admitted, ranges, {
+    ...{ whole: prepareQuery(names, idf), cores: coresOf(query, idf, asked), isNamed: namedBy(query) },
+  })
+  const passages = pick(opened.ranges)
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
 
@@ -179,13 +187,51 @@ function toOpen(scored: readonly ScoredRange[]): ScoredRange[] {
   return kept
 }
 
+/** Whether the document of a passage is named after somebody or something that a question names. */
+function namedBy(query: string) {
+  const names = namesIn(query).map(({ text }) => text)
+  const known = new Map<number, boolean>()
+  return ({ doc_key, filename, document_title }: PassageRow): boolean => {
+    const isNamed =
+      known.get(doc_key) ?? names.some((name) => bears(`${filename.replaceAll('_', ' ')}\n${document_title}`, name))
+    known.set(doc_key, isNamed)
+    return isNamed
+  }
+}
+
+/**
+ * The question as a page can answer it: without what its document is named after, which stands on no page, and without
+ * sentences that say how to answer; and of a ratio what it is reckoned from.
+ */
+function coresOf(query: string, idf: (term: string) => number, asked: AskedOf) {
+  const core = coreOf(query)
+  const parts = analyzeQuery(reckonedFrom(query))
+  const isAsked = (terms: readonly string[]): boolean => terms.length > 0
+  const prepared = (terms: readonly string[]) => ({
+    query: prepareQuery(terms, idf),
+    asked: { ...asked, weight: weightOf(terms, idf) },
+  })
+  const known = new Map<number, ReturnType<typeof prepared>[]>()
+  return ({ docKey, named }: ChosenDocument) => {
+    const cores =
+      known.get(docKey) ??
+      [core.filter((term) => !named.has(termHash(term))), core, parts].filter(isAsked).map(prepared)
+    known.set(docKey, cores)
+    return cores
+  }
+}
+
 /** Reads the nodes of ranges and compares each with the question. */
 function open(
   context: EngineContext,
   cache: PassageCache,
   { space, snapshot }: Admitted,
   ranges: readonly ScoredRange[],
-  query: ReturnType<typeof prepareQuery>,
+  {
+    whole,
+    cores,
+    isNamed,
+  }: { whole: RerankQuery; cores: ReturnType<typeof coresOf>; isNamed: ReturnType<typeof namedBy> },
 ): { ranges: Opened[]; nodes: number; hidden: number } {
   const { db } = context
   const keys = ranges.flatMap(({ range }) => keysOf(range))
@@ -205,10 +251,17 @@ function open(
       const passage = rows.get(key)
       const text = analysed.get(key)
       if (passage === undefined || text === undefined) return []
-      const features = measure(query, text, average)
+      const told = measure(whole, text, average)
       const { pairs, sentenceCoverage, strength } = TEXT_WEIGHTS
-      const score = pairs * features.pairs + sentenceCoverage * features.sentenceCoverage + strength * features.strength
-      return [{ passage, features, score }]
+      const score = pairs * told.pairs + sentenceCoverage * told.sentenceCoverage + strength * told.strength
+      const [best = { features: told, confidence: 0 }] = cores(one.document)
+        .map(({ query, asked }) => {
+          const features = measure(query, text, average)
+          const least = isNamed(passage) && features.coverage >= NEAR_COVERAGE ? NEAR : 0
+          return { features, confidence: Math.max(least, answerConfidence(features, asked)) }
+        })
+        .sort((a, b) => b.confidence - a.confidence)
+      return [{ passage, ...best, score }]
     })
     nodes.sort((a, b) => b.score - a.score || a.passage.key - b.passage.key)
     return nodes.length === 0 ? [] : [{ ...one, nodes, total: one.score + (nodes[0]?.score ?? 0) }]
@@ -225,7 +278,7 @@ function keysOf({ first, count }: { first: number; count: number }): number[] {
  * One node of each page, in the order of the ranges, then the ranges' other nodes: what is asked may stand on any of the
  * pages, and a second passage of the same page says where as little as the first.
  */
-function pick(opened: readonly Opened[], asked: AskedOf): RankedPassage[] {
+function pick(opened: readonly Opened[]): RankedPassage[] {
   const pages = new Set<string>()
   const first: { range: Opened; node: ReadNode }[] = []
   const rest: { range: Opened; node: ReadNode }[] = []
@@ -236,7 +289,7 @@ function pick(opened: readonly Opened[], asked: AskedOf): RankedPassage[] {
       (index === 0 && !pages.has(id) ? first : rest).push({ range, node })
     pages.add(id)
   }
-  const confidence = first.length === 0 ? 0 : answerConfidence(bestSigns(first.map(({ node }) => node.features)), asked)
+  const confidence = Math.max(0, ...first.map(({ node }) => node.confidence))
   const top = first[0]?.range.total ?? 0
   const lowest = top > 0 ? (first.at(-1)?.range.total ?? 0) / top : 0
   const shareOf = ({ total }: Opened): number => (top > 0 ? total / top : 0)

@@ -1,13 +1,13 @@
 import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
 import { embeddingReference } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import { degradedFields } from '../degraded.js'
+import { degradation, degradedFields } from '../degraded.js'
 import type { TraceRecorder } from '../traces/recorder.js'
 import type { Admitted } from './admission.js'
 import { DEEP_STRATEGY_VERSION, retrieveDeep } from './deep.js'
 import type { Derivations } from './derivation.js'
 import { embedForFast, type QueryEmbedding, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
-import type { Route } from './mode.js'
+import type { ConcreteMode, Route } from './mode.js'
 import type { PassageCache } from './passage.js'
 import { LEG_CANDIDATES, RERANK_LIMIT } from './rank.js'
 import { RESEARCH_STRATEGY_VERSION, retrieveResearch } from './research.js'
@@ -39,13 +39,15 @@ export async function retrieveInMode(
   shared: QueryShared,
   request: RetrievalRequest,
 ): Promise<RetrievalStage> {
-  const { admitted, recorder } = request
-  const plan = planOf({ ...request, query: request.body.query })
-  const embedding = request.route.resolvedMode === 'research' ? undefined : await embedStep(context, request)
+  const { admitted, recorder, route } = request
+  const unread = route.resolvedMode === 'research' ? await context.pageIndexes.missing(admitted.space) : 0
+  const mode = unread > 0 ? 'fast' : route.resolvedMode
+  const plan = planOf({ ...request, query: request.body.query }, mode)
+  const embedding = mode === 'research' ? undefined : await embedStep(context, request)
   const retrieved = await recorder.step(
     'query.retrieve',
     async () => {
-      const found = await pipeline(context, shared, request, embedding)
+      const found = standingIn(await pipeline(context, shared, request, mode, embedding), unread)
       return { ...found, metrics: { ...found.metrics, ...degradedFields(found.degraded) } }
     },
     (result, durationMs) => ({
@@ -82,27 +84,43 @@ function embedStep(
 function pipeline(
   context: EngineContext,
   shared: QueryShared,
-  { admitted, body, query, route, signal }: RetrievalRequest,
+  { admitted, body, query, signal }: RetrievalRequest,
+  mode: ConcreteMode,
   embedding: QueryEmbedding | undefined,
 ): Promise<Retrieved> {
-  if (embedding === undefined) return retrieveResearch(context, shared, admitted, query, signal)
-  if (route.resolvedMode === 'fast') return retrieveFast(context, shared.cache, admitted, query, embedding, signal)
+  if (embedding === undefined) return retrieveResearch(context, shared.cache, admitted, query, signal)
+  if (mode === 'fast') return retrieveFast(context, shared.cache, admitted, query, embedding, signal)
   const { activeEntityIds } = body
   return retrieveDeep(context, shared, admitted, { query, activeEntityIds, embedding }, signal)
 }
 
+/** What was found as in mode fast, since the page index that research navigates is not there yet. */
+function standingIn(found: Retrieved, unread: number): Retrieved {
+  if (unread === 0) return found
+  const documents = unread === 1 ? 'a document' : `${unread} documents`
+  const reason = `the page index of ${documents} is still being made: the question was answered as in mode fast`
+  return {
+    ...found,
+    degraded: [...found.degraded, degradation('page-index', reason)],
+    metrics: { ...found.metrics, pageIndexPendingDocuments: unread },
+  }
+}
+
 const STRATEGIES = { fast: STRATEGY_VERSION, deep: DEEP_STRATEGY_VERSION, research: RESEARCH_STRATEGY_VERSION }
 
-/** Research asks neither index and reranks nothing, so its limits of those are 0. */
-export function planOf({
-  admitted,
-  query,
-  route,
-}: Pick<RetrievalRequest, 'admitted' | 'query' | 'route'>): RetrievalPlan {
+/**
+ * Research asks neither index and reranks nothing, so its limits of those are 0.
+ *
+ * @param mode whose pipeline runs; another than the resolved one where that cannot run yet
+ */
+export function planOf(
+  { admitted, query, route }: Pick<RetrievalRequest, 'admitted' | 'query' | 'route'>,
+  mode = route.resolvedMode,
+): RetrievalPlan {
   const { profile } = admitted
-  const leg = route.resolvedMode === 'research' ? 0 : LEG_CANDIDATES
+  const leg = mode === 'research' ? 0 : LEG_CANDIDATES
   return {
-    strategyVersion: STRATEGIES[route.resolvedMode],
+    strategyVersion: STRATEGIES[mode],
     requestedMode: route.requestedMode,
     resolvedMode: route.resolvedMode,
     queryLanguage: languageOf(query),

@@ -64,7 +64,7 @@ async function analysed(run: TaskRun): Promise<Analysis> {
   const questions = sectionQuestions(await planQuestions(run))
   return run.step('analyze', 'analyze', async () => {
     const found = foundBy(run.context.db, run.row.id)
-    const answered = questions.map(({ text, place }) => answerOf(text, place, found))
+    const answered = questions.map(({ text, place, part }) => ({ ...answerOf(text, place, found), part }))
     const { analysis, bundle } = analyse(run.row.query, answered, found, stopOf(run))
     return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
   })

@@ -3,6 +3,7 @@ import type { ResearchStop } from '../../contract/gateway/research.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import type { Found } from './gather.js'
+import type { Part } from './parts.js'
 import { bundleOf } from './step-store.js'
 
 /** Items of the final bundle: what no section of the report quotes is rarely read. */
@@ -13,6 +14,7 @@ const ITEMS_OF_A_SECTION = 10
 /** What one question came to. */
 export interface Answered {
   question: string
+  part?: Part
   /** with the words of the part that it points back at */
   searched: string
   state: EvidenceState
@@ -32,6 +34,8 @@ export interface Answered {
 export interface Analysis {
   sections: {
     question: string
+    /** what it asks of whom */
+    part?: Part
     searched: string
     state: EvidenceState
     /** whether the best passage is one that the asking subject may not read */
@@ -56,7 +60,12 @@ export function answerOf(question: string, place: number, found: readonly Found[
     query: question,
     terms: analyzeQuery(searched),
     idf: (term) => idf.get(term) ?? 1,
-    items: items.map(({ text, score, metadata }) => ({ text, score, title: String(metadata.title ?? '') })),
+    items: items.map(({ text, score, metadata }) => ({
+      text,
+      score,
+      title: String(metadata.title ?? ''),
+      source: String(metadata.filename ?? ''),
+    })),
   })
   // a later look may find more of the rest; what was withheld from the first is withheld all the same
   const limited = own.some(({ bundle }) => bundle.state === 'permission-limited')
@@ -94,8 +103,9 @@ export function analyse(
   found: readonly Found[],
   stoppedBy: ResearchStop | undefined,
 ): { analysis: Analysis; bundle: EvidenceBundle } {
-  const sections = questions.map(({ question, searched, state, withheld, items, idf }) => ({
+  const sections = questions.map(({ question, part, searched, state, withheld, items, idf }) => ({
     ...{ question, searched, state, withheld, idf },
+    ...(part === undefined ? {} : { part }),
     nodeIds: items.slice(0, ITEMS_OF_A_SECTION).map(({ nodeId }) => nodeId),
   }))
   const all = merged(found.flatMap(({ bundle }) => bundle.items))

@@ -45,7 +45,12 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
           return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
         },
       )
-      for (const lead of leadsIn(inspected)) await next({ ...asked(plan, question, text), lead })
+      const leads = leadsIn(inspected)
+      const one = asked(plan, question, text)
+      // what documents that are named after somebody do not tell may stand in those that only speak of it
+      const isWide = one.entities !== undefined && isOpen(inspected)
+      if (isWide) await next({ ...one, wider: true })
+      for (const lead of isWide ? leads.slice(1) : leads) await next({ ...one, lead })
     }
     return undefined
   } catch (error) {
@@ -55,15 +60,25 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
 }
 
 /** `and how tall was its mast` is searched with the words of the part before it that stands by itself. */
-function asked({ questions }: Plan, question: number, text: string): Look {
+function asked({ questions, parts = [] }: Plan, question: number, text: string): Look {
+  const entities = parts[question]?.entities ?? []
   const before = questions.slice(1, question).map((query) => ({ query, answer: '' }))
-  return { question, text, searched: searchedQuery(text, before) }
+  const others = (parts[0]?.entities ?? []).filter((name) => !entities.includes(name))
+  const whom = entities.length === 0 ? {} : { entities, others }
+  return { question, text, searched: searchedQuery(text, before), ...whom }
 }
 
 /** What a look at what was found came to: words that lead on, and what they were looked for without. */
 interface Inspected {
   leads: string[]
+  /** the question is not answered yet */
+  isOpen?: boolean
   degraded?: Degradation[]
+}
+
+/** Whether something was looked for that was not found; steps of earlier releases do not tell. */
+function isOpen(inspected: Inspected | string[]): boolean {
+  return !Array.isArray(inspected) && inspected.isOpen === true
 }
 
 /** Steps of earlier releases are the leads alone. */
@@ -78,7 +93,7 @@ async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): P
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
   const leads = leadsFor(run.context.db, space.key, { question, missing: uncovered, items })
-  return { leads, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
+  return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
 }
 
 /** What leads were looked for without, over the steps of a task so far. */

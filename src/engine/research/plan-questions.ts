@@ -1,15 +1,21 @@
+import { analyzeContent } from '../../lib/text/analyze.js'
+import { bears } from '../../lib/text/bears.js'
+import { namesIn } from '../../lib/text/names.js'
 import type { Degradation } from '../degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import { readJsonReply, repairMessages } from '../models/structured.js'
 import type { ChatMessage } from '../models/types.js'
 import { askModel } from './ask-model.js'
-import { MAX_QUESTIONS, subQuestions } from './questions.js'
+import type { Part } from './parts.js'
+import { MAX_QUESTIONS, questionParts } from './questions.js'
 import type { Spent } from './step-store.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 /** The questions that a task looks for: the whole one, and its parts where it has several. */
 export interface Plan {
   questions: string[]
+  /** what each of them asks of whom, in their order; absent in plans of earlier releases */
+  parts?: Part[]
   planner: 'rules' | 'model'
   /** why rules did it although there is a model */
   degraded?: Degradation
@@ -26,14 +32,14 @@ const SHAPE = 'an array of questions'
 export async function planQuestions(run: TaskRun): Promise<Plan> {
   const { query } = run.row
   return run.step('plan', 'plan', async ({ signal }) => {
-    const byRules: Plan = { questions: withWhole(query, subQuestions(query)), planner: 'rules' }
+    const rules = questionParts(query)
+    const byRules = planOf(query, rules, 'rules')
     try {
       const reply = await askForList(run, query, signal)
       if (reply === undefined) return { body: byRules, toolCalls: 0, scanned: 0 }
       if ('degraded' in reply) return { body: { ...byRules, degraded: reply.degraded }, toolCalls: 0, scanned: 0 }
       const { parts, calls, spent } = reply
-      const body: Plan =
-        parts === undefined ? byRules : { questions: withWhole(query, parts.slice(0, MAX_QUESTIONS)), planner: 'model' }
+      const body = parts === undefined ? byRules : (checkedPlan(query, parts.slice(0, MAX_QUESTIONS), rules) ?? byRules)
       return { body, toolCalls: calls, scanned: 0, spent }
     } catch (error) {
       if (!(error instanceof LimitReached) || error.stop.limit === 'timeoutMs') throw error
@@ -78,8 +84,8 @@ function both(one: Spent, other: Spent): Spent {
 }
 
 /** The sections of the report: the parts, or the question itself. */
-export function sectionQuestions({ questions }: Plan): { text: string; place: number }[] {
-  const all = questions.map((text, place) => ({ text, place }))
+export function sectionQuestions({ questions, parts }: Plan): { text: string; place: number; part: Part }[] {
+  const all = questions.map((text, place) => ({ text, place, part: parts?.[place] ?? { text, entities: [] } }))
   return all.length > 1 ? all.slice(1) : all
 }
 
@@ -88,8 +94,44 @@ export function planTokens(query: string): number {
   return messages(query).reduce((sum, { content }) => sum + estimateTokens(content), 0)
 }
 
-function withWhole(query: string, parts: readonly string[]): string[] {
-  return parts.length > 1 ? [query, ...parts] : [query]
+function planOf(query: string, parts: readonly Part[], planner: Plan['planner']): Plan {
+  const [only] = parts
+  const entities = [...new Set(parts.flatMap((part) => part.entities))]
+  if (parts.length < 2) return { questions: [query], parts: [{ ...only, entities, text: query }], planner }
+  return { questions: [query, ...parts.map(({ text }) => text)], parts: [{ text: query, entities }, ...parts], planner }
+}
+
+/**
+ * A model's plan, where it keeps the names of the question: every name is asked for, and none that the question does not
+ * have. A part that names nobody in a question about one name is about that one.
+ *
+ * @returns nothing for a plan that loses a name or a thing that is asked of it
+ */
+function checkedPlan(query: string, texts: readonly string[], rules: readonly Part[]): Plan | undefined {
+  const names = [...new Set(rules.flatMap(({ entities }) => entities))]
+  const parts = texts.flatMap((text): Part[] => {
+    const foreign = namesIn(text).filter((name) => !bears(query, name.text))
+    if (foreign.length > 0) return []
+    const own = names.filter((name) => bears(text, name))
+    const [only] = names
+    if (own.length > 0 || only === undefined)
+      return [{ ...rules.find((part) => isAsked(part, text)), text, entities: own }]
+    return names.length === 1 ? [{ text: `${text.replace(/[?？.]+$/u, '')} (${only})`, entities: [only] }] : []
+  })
+  const isWhole = rules.every((rule) => parts.some(({ text }) => isAsked(rule, text)))
+  return parts.length === 0 || !isWhole ? undefined : planOf(query, parts, 'model')
+}
+
+/** Whether a question asks what a part by rules asks: for its names, its year, and most of what is asked of them. */
+function isAsked({ entities, measure, year }: Part, text: string): boolean {
+  const asked = new Set(analyzeContent(measure ?? ''))
+  const told = new Set(analyzeContent(text))
+  const held = [...asked].filter((term) => told.has(term)).length
+  return (
+    entities.every((name) => bears(text, name)) &&
+    (year === undefined || measure === undefined || text.includes(year)) &&
+    held >= asked.size / 2
+  )
 }
 
 function messages(query: string): ChatMessage[] {

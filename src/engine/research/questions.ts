@@ -1,4 +1,7 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
+import { namesIn } from '../../lib/text/names.js'
+import { crossed, type Part } from './parts.js'
+import { yearsIn } from './years.js'
 
 /** The questions of a task beside the whole one; more would ask for the same again. */
 export const MAX_QUESTIONS = 8
@@ -8,6 +11,8 @@ const MIN_TERMS = 1
 const MIN_CLAUSE_TERMS = 2
 /** Characters of a comparison: what is longer compares nothing, and the pattern would be slow on it. */
 const LONGEST_COMPARISON = 500
+/** Words behind two things that are compared that belong to both. */
+const MOST_NOUNS = 4
 const LEAD =
   /^(?:please\s+)?(?:compare|contrast|describe|explain|summari[sz]e|list|find|tell me(?: about)?|what (?:is|are)|give(?: me)?)\s+/iu
 const COMPARISON =
@@ -20,33 +25,115 @@ const QUESTION_WORD =
 /** `and how high is it` asks with one word what `and is red` does not. */
 const ASKS_OPENLY = /^(?:what|which|who|when|where|why|how)\b/iu
 const JOINED = new RegExp(`(?:,\\s*|;\\s*|\\s+)(?:and|or|but|then)\\s+(?=(?:${QUESTION_WORD})\\b)`, 'giu')
+/** 比较A和B的C; A和B的C分别是多少 */
+const HAN =
+  /^(?:请)?(?:比较|對比|对比|比較)?\s?([^，。的]{1,30}?)\s?[和与與跟及、]\s?([^，。的]{1,30}?)的(.{1,40}?)(?:分别|各)?(?:是多少|是什么|如何|有什么不同)?[?？。]?$/u
+/** A sentence that goes on from the one before it. */
+const GOES_ON =
+  /^(?:and\s+|but\s+|,\s*)?(?:(?:what|how)\s+about|and(?=\s+(?:for|of|its|their|\p{Lu}\S*\s*[?？]?$)))\s+(?:for\s+|of\s+|that\s+of\s+|the\s+)*/iu
+const POSSESSIVE = /\b(?:its|their)\b/iu
+const PRONOUN = /\b(?:its|their|it|they)\b/iu
 const LIST_MARK = /^\s*(?:(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+)+/iu
 
 /**
  * The questions that a question is made of, by its form: sentences, lines of a list, clauses joined before a question
- * word, the two sides of a comparison. A question that is one gives itself alone.
+ * word, and of one that asks for several names, measures or years, a part for each. A question that is one gives itself
+ * alone. A part that says `it` or nothing of whom it asks keeps the name of the part before it.
  *
  * @returns at least one, at most `MAX_QUESTIONS`, in the order they are asked
  */
-export function subQuestions(query: string): string[] {
-  const parts = query
+export function questionParts(query: string): Part[] {
+  const parts: Part[] = []
+  const sentences = query
     // runs of blanks would make the patterns below slow
     .replace(/[^\S\n]+/g, ' ')
     .split(/\n+/)
     .map((line) => line.replace(LIST_MARK, ''))
     .flatMap(sentencesOf)
-    .flatMap(clausesOf)
-    .flatMap(sidesOf)
-    .map((part) => part.replace(/\s+/g, ' ').trim())
-    .filter((part) => new Set(analyzeQuery(part)).size >= MIN_TERMS)
+  for (const sentence of sentences) parts.push(...partsOf(sentence, parts))
   const seen = new Set<string>()
-  const distinct = parts.filter((part) => {
-    const key = part.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
-    if (seen.has(key)) return false
-    seen.add(key)
-    return true
-  })
-  return distinct.length === 0 ? [query.trim()] : distinct.slice(0, MAX_QUESTIONS)
+  const distinct = parts
+    .map((part) => ({ ...part, text: part.text.replace(/\s+/g, ' ').trim() }))
+    .filter(({ text }) => new Set(analyzeQuery(text)).size >= MIN_TERMS)
+    .filter(({ text }) => {
+      const key = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
+      return !seen.has(key) && seen.add(key)
+    })
+  if (distinct.length > 0) return distinct.slice(0, MAX_QUESTIONS)
+  return [{ text: query.trim(), entities: [] }]
+}
+
+/** The words of `questionParts` alone. */
+export function subQuestions(query: string): string[] {
+  return questionParts(query).map(({ text }) => text)
+}
+
+/** @param before parts of the sentences before, which this one may go on from */
+function partsOf(sentence: string, before: readonly Part[]): Part[] {
+  const own = sentence.length > LONGEST_COMPARISON ? undefined : goesOn(sentence, before)
+  if (own !== undefined) return own
+  const parts: Part[] = []
+  for (const clause of clausesOf(sentence)) {
+    const known = [...before, ...parts]
+    const isFirst = parts.length === 0
+    const found = clause.length > LONGEST_COMPARISON ? undefined : (goesOn(clause, known) ?? crossed(clause))
+    if (found !== undefined) parts.push(...found)
+    else parts.push(...sidesOf(clause).map((text) => withName(text, known, !isFirst)))
+  }
+  return parts
+}
+
+/** `And what about Amcor?` asks the same of another; `What about its margin?` another thing of the same. */
+function goesOn(sentence: string, before: readonly Part[]): Part[] | undefined {
+  const last = before.at(-1)
+  const match = GOES_ON.exec(sentence)
+  if (last === undefined || match === null) return undefined
+  const rest = sentence
+    .slice(match[0].length)
+    .replace(/[?？.!]+\s*$/u, '')
+    .trim()
+  const names = namesIn(`of ${rest}`).map(({ text }) => text)
+  const { years, rest: bare } = yearsIn(rest)
+  const said = names
+    .reduce((text, name) => text.replace(name, ' '), bare)
+    .replace(/['’]s\b|\b(?:and|or|of|for|the|in|its|their)\b|[,\s]+/giu, ' ')
+    .trim()
+  const when = years.length > 0 ? years : last.year === undefined ? [] : [last.year]
+  // `what about the Heron pump` after a question about the Kestrel pump
+  const isSameKind = said === '' || last.entities.some((name) => last.text.includes(`${name} ${said}`))
+  if (names.length > 0 && isSameKind) return names.map((name) => cell(name, last, last.measure, when))
+  if (names.length === 0 && last.entities.length > 0)
+    return last.entities.map((name) => cell(name, last, said === '' ? last.measure : said, when))
+  return undefined
+}
+
+/** The question of a part before, of another name, measure or year. */
+function cell(
+  name: string,
+  { text, entities, measure }: Part,
+  asked: string | undefined,
+  years: readonly string[],
+): Part {
+  const [year] = years
+  const when = years.length === 0 ? '' : ` in ${years.join(' and ')}`
+  const [old] = entities
+  // a question that is not of the form `measure of name` is asked again with the other name in its place
+  if (asked === undefined)
+    return { text: old === undefined ? `${text} (${name})` : text.replaceAll(old, name), entities: [name] }
+  const own = asked === measure || measure === undefined ? asked : asked
+  return { text: `${own} of ${name}${when}`, entities: [name], measure: own, ...(year === undefined ? {} : { year }) }
+}
+
+/** A clause that names nobody asks of whom the one before it asks: always where it says `it`, else within its sentence. */
+function withName(text: string, before: readonly Part[], isSameSentence: boolean): Part {
+  const own = [...new Set(namesIn(text).map((name) => name.text))]
+  if (own.length > 0) return { text, entities: own }
+  const entities = before.at(-1)?.entities ?? []
+  const [name] = entities
+  if (name === undefined || entities.length > 1 || !(isSameSentence || PRONOUN.test(text)))
+    return { text, entities: [] }
+  const replaced = text.replace(POSSESSIVE, `${name}'s`)
+  return { text: replaced === text ? `${text.replace(/[?？.!]+\s*$/u, '')} (${name})` : replaced, entities }
 }
 
 function sentencesOf(line: string): string[] {
@@ -62,6 +149,8 @@ function clausesOf(sentence: string): string[] {
 }
 
 function sidesOf(sentence: string): string[] {
+  const han = HAN.exec(sentence)?.slice(1)
+  if (han !== undefined) return han.slice(0, 2).map((one) => `${one}的${han[2]}`)
   if (sentence.length > LONGEST_COMPARISON) return [sentence]
   const bare = sentence.replace(/[?.!]{1,9}\s?$/, '')
   const respect = RESPECT.exec(bare)?.[1]
@@ -70,11 +159,18 @@ function sidesOf(sentence: string): string[] {
   const [, one, other] = found ?? []
   if (one === undefined || other === undefined) return [sentence]
   const about = respect === undefined ? '' : ` ${respect}`
-  return [`${withHead(one.replace(LEAD, ''), other)}${about}`, `${other}${about}`]
+  const first = one.replace(LEAD, '')
+  return [`${withHead(first, other)}${about}`, `${withMeasure(other, first)}${about}`]
 }
 
-/** `fast and deep mode` are two modes: a single word takes the noun of the two words that it is compared with. */
+/** `fast and deep mode` are two modes: a single word takes the nouns of the words that it is compared with. */
 function withHead(one: string, other: string): string {
-  const [, head, ...rest] = other.split(' ')
-  return one.includes(' ') || head === undefined || rest.length > 0 ? one : `${one} ${head}`
+  const [, ...nouns] = other.split(' ')
+  return one.includes(' ') || nouns.length === 0 || nouns.length > MOST_NOUNS ? one : `${one} ${nouns.join(' ')}`
+}
+
+/** `the margin of adobe and amcor`: a bare other side takes what is asked of the first. */
+function withMeasure(other: string, one: string): string {
+  const asked = /^(.+\s(?:of|for|in|at)\s)\S+(?:\s\S+)?$/iu.exec(one)?.[1]
+  return asked === undefined || other.split(' ').length > 2 ? other : `${asked}${other}`
 }

@@ -11,9 +11,12 @@ import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
+import { type CellFound, cellOf, type Field } from './digest.js'
 import { foundBy, lackedByLeads } from './gather.js'
 import type { Plan } from './plan-questions.js'
+import { reportText } from './report-text.js'
 import { bundleOf, type Spent, stepBody } from './step-store.js'
+import { checked, isSupported, type Source } from './support.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 export const SECTION_TOKENS = 1024
@@ -28,11 +31,20 @@ interface Draft {
   stop?: ResearchStop
   /** why rules wrote it although there is a model */
   degraded?: Degradation
+  /** the figure that the section's part of a comparison asks for */
+  cell?: CellFound
 }
 
 const NOTHING = { answer: 'No passage in this space answers this.', generator: 'extractive' } as const
 
+/** Why what the model wrote is not shown. */
+const UNSUPPORTED = degradation(
+  'answer',
+  'a section is made of sentences of the evidence: its passages do not say what the model wrote',
+)
+
 type Section = ResearchReport['sections'][number]
+type Drafted = Analysis['sections'][number] & { items: EvidenceItem[] }
 
 /**
  * Writes the report: a section for each question, by the model within the budget or of the evidence's own sentences,
@@ -47,6 +59,7 @@ export async function writeReport(
   const byId = new Map(bundle.items.map((item) => [item.nodeId, item]))
   const sources: EvidenceItem[] = []
   const sections: Section[] = []
+  const fields: Field[] = []
   const generators = new Set<Draft['generator']>()
   const degraded = [...lackedSoFar(run)]
   let stop = stoppedBy
@@ -64,13 +77,20 @@ export async function writeReport(
     const { text, cited } = renumbered(draft.answer, items, sources)
     const decidedBy = draft.generator === 'model' ? deciderOf(state) : 'rules'
     sections.push({ question: section.question, state, decidedBy, answer: text, cited })
+    const { part } = section
+    const [entity] = part?.entities ?? []
+    if (part?.measure === undefined || entity === undefined) continue
+    const { measure, year } = part
+    const value = draft.cell === undefined ? undefined : renumbered(fieldText(draft.cell, items), items, sources).text
+    const of = { entity, measure, ...(year === undefined ? {} : { year }) }
+    fields.push({ ...of, ...(value === undefined ? {} : { value }) })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
     const whole = wholeState(states, stoppedBy)
     // what could not be said after all counts in the evidence too
     const said = whole === bundle.state ? bundle : bundleOf(withState(bundle, whole))
-    const body = wholeReport(run, { sections, sources, generators, bundle: said, stoppedBy: stop, degraded })
+    const body = wholeReport(run, { sections, sources, fields, generators, bundle: said, stoppedBy: stop, degraded })
     return { body, toolCalls: 0, scanned: 0, ...(said === bundle ? {} : { partial: said }) }
   })
 }
@@ -94,7 +114,7 @@ function providerOf({ pluginId, provider }: ModelReference): string {
 
 async function draftOf(
   run: TaskRun,
-  section: Analysis['sections'][number] & { items: EvidenceItem[] },
+  section: Drafted,
   stoppedBy: ResearchStop | undefined,
   signal: AbortSignal,
 ): Promise<{ body: Draft; spent?: Spent }> {
@@ -115,7 +135,8 @@ async function draftOf(
       return byRules({
         degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
       })
-    return { body: modelDraft(section, reply.text, given.passages), spent: reply.spent }
+    const body = modelDraft(section, reply.text, given.passages)
+    return { body: body ?? byRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error
     if (!(reached instanceof LimitReached)) throw error
@@ -131,33 +152,77 @@ function spentBy({ limit, limitValue }: ResearchStop): Degradation {
 }
 
 /**
- * What the model wrote; it says itself whether that answers.
+ * What the model wrote, as far as the passages that it cites say so; it says itself whether that answers.
  *
  * @param given passages that it had, of the section's first
+ * @returns nothing where the passages support none of it
  */
-function modelDraft(
-  { state, withheld }: Pick<Analysis['sections'][number], 'state' | 'withheld'>,
-  text: string,
-  given: number,
-): Draft {
+function modelDraft(section: Drafted, text: string, given: number): Draft | undefined {
+  const { state, items, withheld } = section
   const mark = markReader()
   const marks = citationWriter(given)
-  const answer = `${marks.take(`${mark.take(text)}${mark.rest()}`)}${marks.rest()}`.trim()
+  const written = `${marks.take(`${mark.take(text)}${mark.rest()}`)}${marks.rest()}`.trim()
+  const said = mark.said()
+  const answer = said === 'none' ? written : checked(written, items.slice(0, given).map(sourceOf)).text
+  if (answer === '' && written !== '') return undefined
   const cited = citedNumbers(answer, given)
-  const said = stateBySaid(state, mark.said(), cited.length, withheld)
-  return { answer: answer === '' ? NOTHING.answer : answer, generator: 'model', state: said }
+  const cell = said === 'none' ? undefined : cellIn(section)
+  return {
+    ...{ answer: answer === '' ? NOTHING.answer : answer, generator: 'model' },
+    state: stateBySaid(state, said, cited.length, withheld),
+    ...(cell === undefined ? {} : { cell }),
+  }
 }
 
-/** Passages come in the order of the question as it is searched; their sentences are chosen by its own words. */
-function extractive(section: Analysis['sections'][number] & { items: EvidenceItem[] }): Draft {
-  const { question, searched, items, idf, state } = section
+/**
+ * The figure that is asked for, and the sentences that answer. Passages come in the order of the question as it is
+ * searched; their sentences are chosen by its own words.
+ */
+function extractive(section: Drafted): Draft {
+  const { question, searched, items, idf, state, part } = section
+  const cell = cellIn(section)
+  if (cell !== undefined) {
+    const answer = `${cell.quote} [${cell.place + 1}]`
+    return { answer, generator: 'extractive', cell, state: state === 'conflict' ? state : 'answerable' }
+  }
   if (state === 'not-enough-evidence') return { ...NOTHING, state }
   const weights = new Map(idf)
   const evidence = items.map(({ text, metadata }) => ({ text, title: String(metadata.title ?? '') }))
   const asked = { evidence, idf: (term: string) => weights.get(term) ?? 1 }
-  const own = extractiveAnswer({ ...asked, query: question }).text
-  const text = own === '' ? extractiveAnswer({ ...asked, query: searched }).text : own
-  return text === '' ? { ...NOTHING, state: emptyState(state) } : { answer: text, generator: 'extractive' }
+  const own = extractiveAnswer({ ...asked, query: question })
+  const { sentences } = own.text === '' ? extractiveAnswer({ ...asked, query: searched }) : own
+  const told = sentences.filter(({ text, evidenceIndex }) => {
+    const item = items[evidenceIndex]
+    return item !== undefined && isSupported(text, [sourceOf(item)])
+  })
+  const text = told.map((sentence) => `${sentence.text} [${sentence.evidenceIndex + 1}]`).join(' ')
+  if (text === '') return { ...NOTHING, state: emptyState(state) }
+  // what is told of another year, or of none, is not what was asked
+  const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
+  const isOpen = state === 'answerable' && !isOfYear
+  return { answer: text, generator: 'extractive', ...(isOpen ? { state: 'partial' as const } : {}) }
+}
+
+/** The figure that a part of a comparison asks for, of passages that the reader may rest on. */
+function cellIn({ part, items, state }: Drafted): CellFound | undefined {
+  return part === undefined || state === 'permission-limited' ? undefined : cellOf(part, items)
+}
+
+/** A field of the table: the figure, its source and page. */
+function fieldText({ value, place }: CellFound, items: readonly EvidenceItem[]): string {
+  const page = items[place]?.citations[0]?.pageNumber
+  return `${value} [${place + 1}]${page === undefined ? '' : `, p. ${page}`}`
+}
+
+function sourceOf({ text, metadata }: EvidenceItem): Source {
+  const { title, documentTitle, filename } = metadata
+  return {
+    text,
+    names: [title, documentTitle, filename]
+      .map((name) => String(name ?? ''))
+      .join('\n')
+      .replaceAll('_', ' '),
+  }
 }
 
 /** What a section without an answer comes to: better passages may still be there for others. */
@@ -182,6 +247,7 @@ function renumbered(answer: string, items: readonly EvidenceItem[], sources: Evi
 interface Parts {
   sections: Section[]
   sources: EvidenceItem[]
+  fields: Field[]
   generators: ReadonlySet<Draft['generator']>
   bundle: EvidenceBundle
   stoppedBy: ResearchStop | undefined
@@ -190,7 +256,7 @@ interface Parts {
 
 function wholeReport(
   run: TaskRun,
-  { sections, sources, generators, bundle, stoppedBy, degraded }: Parts,
+  { sections, sources, fields, generators, bundle, stoppedBy, degraded }: Parts,
 ): ResearchReport {
   const { row, frozen } = run
   const { route, snapshot } = frozen
@@ -207,40 +273,9 @@ function wholeReport(
     ...{ requestedMode: route.requestedMode, resolvedMode: route.resolvedMode, route: { ...route } },
     ...{ publicationId: snapshot.publicationId, state: bundle.state },
     generator: generators.size > 1 ? 'mixed' : only,
-    text: markdown(row.query, { sections, sources: listed, stoppedBy, degraded }),
+    text: reportText(row.query, { sections, sources: listed, fields, stoppedBy, degraded }),
     ...{ sections, sources: listed, open, ...degradedFields(degraded) },
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     ...{ evidenceBundleId: bundle.id, createdAt: new Date(run.context.now()).toISOString() },
   }
-}
-
-function markdown(
-  query: string,
-  {
-    sections,
-    sources,
-    stoppedBy,
-    degraded,
-  }: Pick<Parts, 'sections' | 'stoppedBy' | 'degraded'> & Pick<ResearchReport, 'sources'>,
-): string {
-  const heading = (text: string) => text.replace(/\s+/g, ' ').trim()
-  const lines = [`# ${heading(query)}`]
-  for (const { question, state, answer } of sections) {
-    if (sections.length > 1) lines.push(`## ${heading(question)}`)
-    lines.push(answer)
-    if (state === 'conflict') lines.push('The passages contradict each other here.')
-    if (state === 'permission-limited') lines.push('Better passages exist that you may not read.')
-  }
-  if (stoppedBy !== undefined)
-    lines.push(`The work was cut short: ${stoppedBy.limit} of ${stoppedBy.limitValue} was reached.`)
-  const { degradedReasons, degradedClass } = degradedFields(degraded)
-  if (degradedClass !== undefined)
-    lines.push([`This report is degraded (${degradedClass}):`, ...degradedReasons.map((one) => `- ${one}`)].join('\n'))
-  if (sources.length > 0) lines.push('## Sources', sources.map(sourceLine).join('\n'))
-  return `${lines.join('\n\n')}\n`
-}
-
-function sourceLine({ number, title, citation }: ResearchReport['sources'][number]): string {
-  const page = citation.pageNumber === undefined ? '' : `, p. ${citation.pageNumber}`
-  return `[${number}] ${title.replace(/\s+/g, ' ')}${page}`
 }

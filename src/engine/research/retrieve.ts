@@ -1,6 +1,8 @@
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
+import { bears, bearsPart } from '../../lib/text/bears.js'
 import type { Degradation } from '../degraded.js'
+import type { Admitted } from '../query/admission.js'
 import { answerConfidence, weightOf } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
 import type { Retrieved } from '../query/fast.js'
@@ -9,7 +11,9 @@ import { judge } from '../query/judge.js'
 import { type AnalysedPassage, analysePassage } from '../query/passage.js'
 import { measure, prepareQuery, weighedLength } from '../query/rerank.js'
 import { retrieveInMode } from '../query/stages.js'
+import type { PassageRow } from '../query/store.js'
 import { TraceRecorder } from '../traces/recorder.js'
+import { type Bearers, bearersOf } from './bearers.js'
 import { bundleOf } from './step-store.js'
 import type { StepScope, TaskRun } from './task-run.js'
 
@@ -22,6 +26,11 @@ export interface Look {
   searched: string
   /** words that lead on from what was found, for another look at a question that is still open */
   lead?: string
+  /** names that what answers must be about, and the other names of the whole question */
+  entities?: string[]
+  others?: string[]
+  /** looks also into documents that are not named after them */
+  wider?: boolean
 }
 
 /** What a look came to; its evidence is the partial bundle of this id. */
@@ -37,7 +46,8 @@ export interface LookDone extends Look {
 
 /** Searches in the task's own mode, in the publication and with the profile that were frozen with it. */
 export async function look(run: TaskRun, asked: Look, { signal, room }: StepScope) {
-  const { admitted, context } = run
+  const { context } = run
+  const { admitted, isAbout } = await whereOf(run, asked, signal)
   const query = asked.lead === undefined ? asked.searched : `${asked.searched}\n\n${asked.lead}`
   const body: QueryBody = {
     ...{ knowledgeSpaceId: admitted.space.id, query, mode: admitted.profile.defaultMode },
@@ -45,7 +55,8 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   }
   const recorder = new TraceRecorder()
   const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
-  const { retrieved } = await retrieveInMode(context, run.shared, request)
+  const found = admitted.docs?.length === 0 ? NOTHING : (await retrieveInMode(context, run.shared, request)).retrieved
+  const retrieved = { ...found, ranked: found.ranked.filter(({ passage }) => isAbout(passage)) }
   signal.throwIfAborted()
   const judged = asked.lead === undefined ? retrieved : seenFrom(asked.searched, retrieved)
   const cut = { ...judged, ranked: judged.ranked.slice(0, room) }
@@ -60,6 +71,37 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
     ...(retrieved.permission?.better === true ? { withheld: true } : {}),
   }
   return { body: done, toolCalls: 1, scanned: cut.ranked.length, partial }
+}
+
+const NOTHING: Retrieved = {
+  ranked: [],
+  terms: [],
+  idf: () => 1,
+  asked: { weight: 0, nodes: 0, falloff: 0 },
+  metrics: {},
+  degraded: [],
+}
+
+/**
+ * Where a question is looked for: one that names somebody only in the documents that bear a name of it. Of a document
+ * that tells of others too, only passages that hold the name.
+ */
+async function whereOf(
+  { admitted, context }: TaskRun,
+  { entities = [], others = [], wider = false }: Look,
+  signal: AbortSignal,
+): Promise<{ admitted: Admitted; isAbout: (passage: PassageRow) => boolean }> {
+  if (entities.length === 0) return { admitted, isAbout: () => true }
+  const bearers: Bearers[] = []
+  for (const name of entities) bearers.push(await bearersOf(context, admitted, { name, others, wider }, signal))
+  const docs = [...new Set(bearers.flatMap((one) => one.docs))]
+  const shared = new Set(others.length === 0 ? [] : bearers.flatMap((one) => one.shared))
+  const isAbout = (passage: PassageRow): boolean => {
+    if (!shared.has(passage.doc_key)) return true
+    const told = `${passage.title}\n${passage.body}`
+    return entities.some((name) => bears(told, name) || bearsPart(told, name))
+  }
+  return { admitted: { ...admitted, docs }, isAbout }
 }
 
 /** What was found with more words than the question has is ranked by the question alone: a lead is no evidence. */

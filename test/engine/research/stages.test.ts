@@ -109,12 +109,49 @@ describe('the parts of a question', () => {
       'How long are traces kept and why is the clean-up delayed?',
       ['How long are traces kept', 'why is the clean-up delayed?'],
     ],
-    ['Compare Tantivy and FTS5 in terms of speed', ['Tantivy speed', 'FTS5 speed']],
+    ['Compare Tantivy and FTS5 in terms of speed', ['speed of Tantivy', 'speed of FTS5']],
     ['What is the difference between fast and deep mode?', ['fast mode', 'deep mode']],
     ['What goes well with salt and pepper?', ['What goes well with salt and pepper?']],
     ['Who measured it?\n- 1. When was it measured?', ['Who measured it?', 'When was it measured?']],
     ['潮汐是什么？谁测量的？', ['潮汐是什么？', '谁测量的？']],
     ['???', ['???']],
+    ['Compare the turnover of Norwick and the staff of Tellmar.', ['turnover of Norwick', 'staff of Tellmar']],
+    [
+      'Compare the turnover and the staff of Norwick and Tellmar in 2020',
+      [
+        'turnover of Norwick in 2020',
+        'staff of Norwick in 2020',
+        'turnover of Tellmar in 2020',
+        'staff of Tellmar in 2020',
+      ],
+    ],
+    ["How does Norwick's turnover compare with Tellmar's?", ['turnover of Norwick', 'turnover of Tellmar']],
+    [
+      "How did Norwick's turnover change between 2019 and 2020?",
+      ['turnover of Norwick in 2019', 'turnover of Norwick in 2020'],
+    ],
+    [
+      'List the branches of Norwick, Tellmar and Old Quay.',
+      ['branches of Norwick', 'branches of Tellmar', 'branches of Old Quay'],
+    ],
+    [
+      'For each of Norwick and Tellmar, what is the number of branches?',
+      ['number of branches of Norwick', 'number of branches of Tellmar'],
+    ],
+    [
+      "What was Norwick's turnover in 2020? And what about Tellmar?",
+      ["What was Norwick's turnover in 2020?", "What was Tellmar's turnover in 2020?"],
+    ],
+    ["What is Norwick's turnover and what about its staff?", ["What is Norwick's turnover", 'staff of Norwick']],
+    ['Vergleiche den Umsatz von Norwick und Tellmar', ['Norwick: Umsatz', 'Tellmar: Umsatz']],
+    [
+      'What is the contract between Norwick and Tellmar about?',
+      ['What is the contract between Norwick and Tellmar about?'],
+    ],
+    [
+      'Why did the turnover of Norwick fall between 2019 and 2020?',
+      ['Why did the turnover of Norwick fall between 2019 and 2020?'],
+    ],
   ])('%s', (query, parts) => {
     expect(subQuestions(query)).toEqual(parts)
   })

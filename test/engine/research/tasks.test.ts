@@ -47,7 +47,7 @@ describe('a research task without a model', () => {
     const { sections } = await engine.research.report(ADA, task.id)
     expect(sections.map(({ question }) => question)).toEqual([
       'Where does the lighthouse of Eckmuhl stand',
-      'how high is it?',
+      'how high is it (Eckmuhl)',
     ])
     expect(sections[1]!.answer).toContain('60 metres')
   })

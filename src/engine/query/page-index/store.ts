@@ -15,12 +15,16 @@ export async function packPageIndex({ length, profile, ranges }: BuiltPageIndex)
   return { length, profile, rangeCount: ranges.length, ranges: await pack(ranges) }
 }
 
-/** Stores the index of a version, inside the caller's transaction; one that stood there is replaced. */
+/**
+ * Stores the index of a version, inside the caller's transaction; one that stood there is replaced. A version that was
+ * purged meanwhile gets none, for nothing would remove it.
+ */
 export function writePageIndex(
   db: Database,
   of: { spaceKey: number; docKey: number; versionKey: number },
   { length, rangeCount, profile, ranges }: PackedPageIndex,
 ): void {
+  if (db.get('SELECT 1 one FROM versions WHERE key = ?', of.versionKey) === undefined) return
   db.run(
     `INSERT OR REPLACE INTO page_index (version_key, space_key, doc_key, format, length, range_count, terms, ranges)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

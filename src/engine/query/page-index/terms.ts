@@ -1,6 +1,7 @@
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
 import { termHash } from '../passage.js'
+import { reckonedFrom } from './measures.js'
 
 /** A term of a question, with how much of the question it is. */
 export interface AskedTerm {
@@ -12,6 +13,8 @@ export interface AskedTerm {
 
 /** Sentences that ask nothing say how to answer, or define a word. */
 const BESIDE_QUESTION = 0.5
+/** Words of the statements that a ratio is reckoned from, beside the ratio's own. */
+const RECKONED_FROM = 0.5
 /** Terms that are compared with every summary; a longer question repeats itself. */
 const MAX_TERMS = 48
 const YEAR_WITH_PREFIX = /^[a-z]{1,3}((?:19|20)\d\d)$/
@@ -30,12 +33,20 @@ export function askedTerms(query: string): AskedTerm[] {
     for (const term of analyzeQuery(query.slice(start, end)))
       for (const one of withYear(term)) found.set(one, Math.max(found.get(one) ?? 0, weight))
   }
+  for (const term of analyzeQuery(reckonedFrom(query))) if (!found.has(term)) found.set(term, RECKONED_FROM)
   return [...found].slice(0, MAX_TERMS).map(([term, weight]) => ({ term, hash: termHash(term), weight }))
 }
 
 /** The terms of a question in order, years as in `askedTerms`. */
 export function sequenceOf(query: string): string[] {
   return analyzeQuery(query).flatMap(withYear)
+}
+
+/** The terms in order of the sentences that ask; of a text that does not ask, all. */
+export function coreOf(query: string): string[] {
+  const sentences = splitSentences(query).map(({ start, end }) => query.slice(start, end))
+  const asking = sentences.filter((sentence) => isQuestion(sentence, sentence.length))
+  return sequenceOf((asking.length > 0 ? asking : sentences).join('\n'))
 }
 
 function isQuestion(text: string, end: number): boolean {

@@ -1,0 +1,32 @@
+/**
+ * Measures that a report rarely names and always holds the parts of: who asks for a ratio is answered by the statements
+ * that it is reckoned from. Common knowledge of accounting; English, as the reports are that use these words.
+ */
+const RECKONED: readonly (readonly [RegExp, string])[] = [
+  [/\bgross (?:profit )?margins?\b/i, 'gross profit cost of sales cost of revenue total revenues'],
+  [/\boperating (?:profit )?margins?\b/i, 'operating income earnings from operations total revenue'],
+  [/\b(?:net|profit) (?:profit )?margins?\b/i, 'net income net earnings total revenue'],
+  [/\bebitda\b/i, 'operating income depreciation amortization'],
+  [
+    /\b(?:quick|current|acid[- ]test) ratio\b/i,
+    'total current assets total current liabilities inventories receivables',
+  ],
+  [/\bworking capital\b/i, 'total current assets total current liabilities'],
+  [/\bfree cash ?flows?\b/i, 'net cash provided by operating activities purchases of property and equipment'],
+  [/\b(?:capex|capital expenditures?)\b/i, 'purchases of property plant and equipment additions investing activities'],
+  [/\bdays payable|\bdpo\b/i, 'accounts payable cost of sales inventories'],
+  [/\bdays sales|\bdso\b/i, 'accounts receivable net sales'],
+  [/\b(?:days inventory|inventory (?:days|turnover))\b|\bdio\b/i, 'inventories cost of sales'],
+  [/\bpp&?n?e\b|\bfixed assets?\b/i, 'property plant and equipment net'],
+  [/\beffective tax rates?\b/i, 'provision for income taxes income tax expense before income taxes'],
+  [/\b(?:debt[- ]to[- ]equity|leverage) ratio\b/i, 'total debt long-term debt shareholders equity'],
+  [/\breturn on (?:assets|equity)\b|\bro[ae]\b/i, 'net income total assets total equity'],
+  [/\binterest coverage\b/i, 'operating income interest expense'],
+  [/\bpayout ratio\b/i, 'dividends net income'],
+  [/\b(?:asset|fixed asset) turnover\b/i, 'net sales total assets property'],
+]
+
+/** What the measures of a question are reckoned from, as words; empty where it asks for none of them. */
+export function reckonedFrom(query: string): string {
+  return RECKONED.flatMap(([measure, parts]) => (measure.test(query) ? [parts] : [])).join(' ')
+}

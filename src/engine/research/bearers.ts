@@ -1,0 +1,91 @@
+import { analyzeQuery } from '../../lib/text/analyze.js'
+import { bears, bearsPart } from '../../lib/text/bears.js'
+import type { EngineContext } from '../context.js'
+import type { Admitted } from '../query/admission.js'
+import { loadPassages } from '../query/store.js'
+import { recall } from '../query/withheld.js'
+import { MAX_FILTER_DOCS } from '../search/limits.js'
+
+/** Documents whose names are compared before others get their turn: some milliseconds. */
+const SLICE = 500
+/** Documents whose names are compared for one question, newest first. */
+const MOST_COMPARED = 50_000
+/** Passages that are looked through for a name that no document has. */
+const LOOKED_THROUGH = 100
+
+/** The documents (row keys) that may tell of a name. */
+export interface Bearers {
+  /** how they bear it: in title or file name, or in their text */
+  by: 'name' | 'text'
+  docs: number[]
+  /** those that are named after another of the names that are asked for: in them a passage must say whom it is about */
+  shared: number[]
+}
+
+/**
+ * Looks for the documents that bear a name: those that are named after it, else those whose text or headings hold it,
+ * without those that are named after another one of the question.
+ *
+ * @param others the other names of the question
+ * @param wider looks into texts also where documents are named after it
+ */
+export async function bearersOf(
+  context: EngineContext,
+  admitted: Admitted,
+  { name, others, wider }: { name: string; others: readonly string[]; wider: boolean },
+  signal: AbortSignal,
+): Promise<Bearers> {
+  const named: number[] = []
+  const foreign = new Set<number>()
+  const strangers = others.filter((other) => !bears(other, name) && !bears(name, other))
+  for await (const { key, names } of documentsOf(context, admitted, signal)) {
+    const isForeign = strangers.some((other) => bears(names, other))
+    if (isForeign) foreign.add(key)
+    if (bears(names, name)) named.push(key)
+  }
+  if (named.length > 0 && !wider)
+    return { by: 'name', docs: named.slice(0, MAX_FILTER_DOCS), shared: named.filter((key) => foreign.has(key)) }
+  const told = await tellersOf(context, admitted, name, signal)
+  const docs = told.filter((key) => !foreign.has(key)).slice(0, MAX_FILTER_DOCS)
+  return { by: 'text', docs, shared: docs }
+}
+
+/** The live documents of a space with all that they are called by. */
+async function* documentsOf({ db, rightOfWay }: EngineContext, { space }: Admitted, signal: AbortSignal) {
+  let before = Number.MAX_SAFE_INTEGER
+  for (let compared = 0; compared < MOST_COMPARED; compared += SLICE) {
+    const rows = db.all<{ key: number; filename: string; title: string | null }>(
+      `SELECT d.key, d.filename, v.title FROM
+         (SELECT key, filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND key < ?
+          ORDER BY key DESC LIMIT +?) d
+       LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
+       ORDER BY d.key DESC`,
+      ...[space.key, before, SLICE],
+    )
+    for (const { key, filename, title } of rows)
+      yield { key, names: `${filename.replace(/[_]+/g, ' ')}\n${title ?? ''}` }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < SLICE) return
+    before = last.key
+    await rightOfWay.giveWay()
+    signal.throwIfAborted()
+  }
+}
+
+/** Documents with a passage that holds the name. */
+async function tellersOf(
+  context: EngineContext,
+  admitted: Admitted,
+  name: string,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const terms = analyzeQuery(name)
+  if (terms.length === 0) return []
+  const request = { terms, textK: LOOKED_THROUGH, vectorK: LOOKED_THROUGH }
+  const { permitted } = await recall(context, admitted, request, signal)
+  const keys = permitted.map(({ key }) => key)
+  const rows = [...loadPassages(context.db, admitted.space.key, keys).values()]
+  const holding = (test: typeof bears) => rows.filter(({ title, body }) => test(`${title}\n${body}`, name))
+  const whole = holding(bears)
+  return [...new Set((whole.length > 0 ? whole : holding(bearsPart)).map(({ doc_key }) => doc_key))]
+}

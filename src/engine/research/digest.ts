@@ -1,0 +1,63 @@
+import type { EvidenceItem } from '../../contract/gateway/queries.js'
+import { figureIn } from './figures.js'
+import type { Part } from './parts.js'
+
+/** One field of the table of a comparison. */
+export interface Field {
+  entity: string
+  measure: string
+  year?: string
+  /** as the document writes it, with its mark `[n]`; absent where nothing was found */
+  value?: string
+}
+
+/** The figure of a part, with the place of the passage that tells it. */
+export interface CellFound {
+  value: string
+  quote: string
+  /** place in the items, from 0 */
+  place: number
+}
+
+/** Passages of a section that are looked through for its figure. */
+const LOOKED_AT = 10
+/** A field holds a figure; what is longer stands in its section. */
+const MOST_CHARACTERS = 60
+
+/**
+ * The figure that a part of a comparison asks for, in its best passages.
+ *
+ * @returns nothing for a part of another form, or where no passage has a figure of that measure (and year)
+ */
+export function cellOf({ measure, year }: Part, items: readonly EvidenceItem[]): CellFound | undefined {
+  if (measure === undefined) return undefined
+  for (const [place, { text }] of items.slice(0, LOOKED_AT).entries()) {
+    const found = figureIn(text, measure, year)
+    if (found !== undefined && found.value.length <= MOST_CHARACTERS) return { ...found, place }
+  }
+  return undefined
+}
+
+/**
+ * The table of a comparison: a row for each name, a column for each measure and year.
+ *
+ * @returns nothing where there are not at least two fields, or nothing was found
+ */
+export function comparisonTable(fields: readonly Field[]): string | undefined {
+  if (fields.length < 2 || fields.every(({ value }) => value === undefined)) return undefined
+  const columnOf = ({ measure, year }: Field): string => (year === undefined ? measure : `${measure}, ${year}`)
+  const columns = [...new Set(fields.map(columnOf))]
+  const rows = [...new Set(fields.map(({ entity }) => entity))].map((entity) => {
+    const cells = columns.map((column) => {
+      const field = fields.find((one) => one.entity === entity && columnOf(one) === column)
+      return field === undefined ? '' : (field.value ?? 'not found')
+    })
+    return [entity, ...cells]
+  })
+  const line = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`
+  return [line(['', ...columns]), `|${' --- |'.repeat(columns.length + 1)}`, ...rows.map(line)].join('\n')
+}
+
+function escaped(cell: string): string {
+  return cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')
+}

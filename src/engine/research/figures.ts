@@ -1,0 +1,101 @@
+import { analyzeContent } from '../../lib/text/analyze.js'
+import { splitSentences } from '../../lib/text/sentences.js'
+
+/** A figure as a document tells it. */
+export interface FoundFigure {
+  /** as it is written: `$ 17,606`, `34 %` */
+  value: string
+  /** the words before it and the figures of its row, or the sentence */
+  quote: string
+}
+
+const AMOUNT = String.raw`\(?[$€£¥]?\s?\(?-?\d[\d,.]*\d?\)?(?:\s?(?:%|percent|million|billion|bps|basis points))?\)?`
+const ROW = new RegExp(String.raw`^[\s:–—-]*((?:${AMOUNT}|—|-)(?:[\s|]+(?:${AMOUNT}|—|-))*)`, 'iu')
+const AMOUNTS = new RegExp(AMOUNT, 'giu')
+const YEAR = /(?<![\d,.])(?:19|20)\d\d(?![\d,.]*\d)/g
+/** A row of figures longer than this is several rows that a parser ran together. */
+const MOST_COLUMNS = 8
+const SHORTEST_SENTENCE = 20
+
+/**
+ * Looks for the figure of a measure in a passage: in a row that the measure begins (`Total revenue 17,606 15,785`), in the
+ * column of the year where the years stand before it, else in a sentence with the measure, a figure, and the year.
+ *
+ * @param measure what is asked: `revenue`
+ * @param year absent where none is asked: the first column, which is the latest as a rule
+ */
+export function figureIn(text: string, measure: string, year: string | undefined): FoundFigure | undefined {
+  return rowIn(text, measure, year) ?? sentenceIn(text, measure, year)
+}
+
+function rowIn(text: string, measure: string, year: string | undefined): FoundFigure | undefined {
+  const words = measure.match(/[\p{L}\p{N}&]+/gu) ?? []
+  if (words.length === 0) return undefined
+  const label = new RegExp(
+    String.raw`(?<![\p{L}\p{N}])(?:total |net )?${words.map((word) => `${escaped(stemmed(word))}\\p{L}{0,4}`).join('[\\s,&-]{1,3}')}(?=[\s:|$(—-])`,
+    'giu',
+  )
+  for (const found of text.matchAll(label)) {
+    const behind = found.index + found[0].length
+    const row = ROW.exec(text.slice(behind, behind + 400))?.[1]
+    const amounts = (row?.match(AMOUNTS) ?? []).map((one) => one.trim()).filter((one) => !isYear(one))
+    if (row === undefined || amounts.length === 0 || amounts.length > MOST_COLUMNS) continue
+    const value = inColumn(amounts, yearsBefore(text.slice(0, found.index)), year)
+    if (value !== undefined) return { value, quote: `${found[0]} ${row}`.replace(/\s+/g, ' ').trim() }
+  }
+  return undefined
+}
+
+/** The amount of a year, where the columns are named by years; without a year the first. */
+function inColumn(amounts: readonly string[], years: readonly string[], year: string | undefined): string | undefined {
+  if (year === undefined) return amounts[0]
+  // columns of change stand behind those of the years
+  const column = years.indexOf(year)
+  return column >= 0 && column < amounts.length && years.length <= amounts.length ? amounts[column] : undefined
+}
+
+/** The years that name the columns: the last ones that stand together before a row. */
+function yearsBefore(text: string): string[] {
+  const all = [...text.matchAll(YEAR)].map(([year]) => year)
+  const last: string[] = []
+  for (const year of all.reverse()) {
+    if (last.includes(year)) break
+    last.unshift(year)
+  }
+  return last.slice(0, MOST_COLUMNS)
+}
+
+function sentenceIn(text: string, measure: string, year: string | undefined): FoundFigure | undefined {
+  const asked = new Set(analyzeContent(measure))
+  for (const { start, end } of splitSentences(text)) {
+    const sentence = text.slice(start, end).replace(/\s+/g, ' ')
+    const told = new Set(analyzeContent(sentence))
+    if (sentence.length < SHORTEST_SENTENCE || ![...asked].every((term) => told.has(term))) continue
+    if (year !== undefined && !sentence.includes(year)) continue
+    const amounts = (sentence.match(AMOUNTS) ?? []).map((one) => one.trim()).filter((one) => !isYear(one))
+    const value = amounts.length === 0 ? undefined : nearest(sentence, amounts, year)
+    if (value !== undefined) return { value, quote: sentence }
+  }
+  return undefined
+}
+
+/** Of several amounts the one that stands nearest to the year. */
+function nearest(sentence: string, amounts: readonly string[], year: string | undefined): string | undefined {
+  if (year === undefined || amounts.length === 1) return amounts[0]
+  const at = sentence.indexOf(year)
+  const distance = (amount: string): number => Math.abs(sentence.indexOf(amount) - at)
+  return [...amounts].sort((a, b) => distance(a) - distance(b))[0]
+}
+
+function isYear(amount: string): boolean {
+  return /^(?:19|20)\d\d$/.test(amount.replace(/[(),.\s]/g, ''))
+}
+
+/** Enough of a word for its plural and singular to be the same. */
+function stemmed(word: string): string {
+  return word.length > 4 ? word.replace(/(?:ies|es|s|y)$/iu, '') : word
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -1,0 +1,218 @@
+import { type FoundName, namesIn } from '../../lib/text/names.js'
+import { yearsIn } from './years.js'
+
+/** A question of a task: what it asks of whom, where its words tell. */
+export interface Part {
+  text: string
+  /** names that what answers must be about */
+  entities: string[]
+  /** what is asked of them: `operating margin`; absent where the question is not of that form */
+  measure?: string
+  /** the year that it is asked for */
+  year?: string
+}
+
+/** A stretch of a sentence that asks the same of each of its names. */
+interface Clause {
+  start: number
+  end: number
+  names: FoundName[]
+}
+
+/** Cells of entity, measure and year that are asked one by one; of more the years stay together. */
+const MOST_CELLS = 8
+const JOINERS = ',|;|/|and|or|with|to|versus|vs\\.?|against|than|from|und|oder|mit|et|ou|avec|y|e|con'
+const JOINER = new RegExp(`(?:(?<=[\\s\\p{L}’'])(?:[,;/])|(?<=\\s)(?:${JOINERS}))(?=\\s)`, 'giu')
+/** Words between two names that say nothing of what is asked. */
+const FILLER = new Set(
+  (
+    'a an the of for in at by on both each every that those these it its one ones how do does did is are was were has ' +
+    'have had compare compares compared comparing contrast differ differs differed different difference differences ' +
+    'between among relative relate higher lower larger smaller greater less more better worse bigger than and or with ' +
+    'to versus vs against from which what who company companies firm had be between respectively as well also ' +
+    'about regarding respect and und oder von der die das des den dem et de la le les du d l y e del el los las ' +
+    'tell me us please describe explain list give show find summarise summarize state identify provide similar ' +
+    'similarity similarities vergleiche zwischen can could would you will'
+  ).split(' '),
+)
+/** What a change is called; a part of it asks for the thing that changed. */
+const CHANGE =
+  'chang(?:e|es|ed|ing)|develop(?:s|ed|ment)?|evolv\\w*|evolution|trends?|gr[eo]w(?:s|n|ing)?|growth|increas\\w*|decreas\\w*|declin\\w*|improv\\w*|ris(?:e|es|en|ing)|rose|f[ae]ll(?:s|en|ing)?|differ\\w*|compar\\w*'
+const TREND = new RegExp(`\\b(?:${CHANGE}|year[- ]over[- ]year)\\b`, 'iu')
+const CHANGE_WORD = new RegExp(`^(?:${CHANGE})$`, 'iu')
+/** What a comparison is about stands behind both things that are compared. */
+const RESPECT =
+  /\s*,?\s*\b(?:in terms of|with respect to|with regard to|regarding|concerning|as to|differ in|by their|by)\s+([^,].*)$/iu
+const ENGLISH = /\b(?:the|of|what|which|how|did|does|is|are|was|were|compare|list|for)\b|['’]s\b/iu
+/** Behind a name these go on with what is asked of it: `revenue of A from subscriptions`. */
+const QUALIFIES = /^\s*(?:from|in|for|by|on|at|under|per|with|within|outside|excluding|including)\s/iu
+const COMPARES =
+  /\b(?:compar\w*|contrast\w*|versus|vs|differ\w*|than|each|both|respectively|higher|lower|larger|smaller|vergleich\w*|unterschied\w*)\b/iu
+const WHY = /\b(?:why|reasons?|drove|drivers?|caus\w*|explain|warum|pourquoi)\b/iu
+/** `agreement between A and B` is one thing. */
+const RELATION = /\b(?:agreement|contract|deal|merger|relation\w*|partnership|dispute|lawsuit|case|talks|war|match)\b/iu
+/** `How long does A take` asks what A takes. */
+const HOW_MUCH = /^((?:for\s+)?how)\s+(?:long|often|far|high|deep|fast|old|big|large|tall|heavy)(?=\s)/iu
+const PHRASE_EDGE = /^[\s,;:.?!'’"-]+|[\s,;:.?!"-]+$/gu
+
+/**
+ * The parts of a sentence that asks the same of several names, or different things of each, or for several years: one
+ * part for each name, measure and year.
+ *
+ * @returns nothing for a sentence of another form
+ */
+export function crossed(sentence: string): Part[] | undefined {
+  const { years, rest: whole } = yearsIn(sentence.replace(/[?.!？。]+\s*$/u, ''))
+  const respect = COMPARES.test(whole) ? RESPECT.exec(whole) : null
+  const rest = (respect === null ? whole : whole.slice(0, respect.index)).replace(HOW_MUCH, '$1')
+  const names = namesIn(rest)
+  if (names.length === 0 || (WHY.test(sentence) && names.length < 2)) return undefined
+  if (RELATION.test(sentence) && !COMPARES.test(sentence)) return undefined
+  const asked = respect === null ? [] : phrasesOf(respect[1] ?? '')
+  const cells = cellsOf(rest, clausesOf(rest, names), asked)
+  const isTrend = years.length > 1 && (TREND.test(sentence) || COMPARES.test(sentence) || cells.length > 1)
+  const byYear = isTrend && cells.length * years.length <= MOST_CELLS && !WHY.test(sentence)
+  if (cells.length === 0 || (cells.length < 2 && !byYear)) return undefined
+  const told = ENGLISH.test(sentence) ? inEnglish : anywhere
+  return cells.flatMap((cell) =>
+    (byYear ? years.map((year) => [year]) : [years]).map((when) => {
+      const [year, another] = when
+      const { name, measure } = cell
+      return {
+        ...{ text: told(cell, when), entities: [name] },
+        ...(measure === undefined ? {} : { measure }),
+        ...(year === undefined || another !== undefined ? {} : { year }),
+      }
+    }),
+  )
+}
+
+/** What is asked of one name. */
+interface Cell {
+  name: string
+  /** the name with what it is: `Kestrel pump` */
+  thing: string
+  measure?: string
+}
+
+function inEnglish({ thing, measure }: Cell, years: readonly string[]): string {
+  const when = years.length === 0 ? '' : ` in ${years.join(' and ')}`
+  return `${measure === undefined ? thing : `${measure} of ${thing}`}${when}`
+}
+
+function anywhere({ thing, measure }: Cell, years: readonly string[]): string {
+  const when = years.length === 0 ? '' : ` (${years.join(', ')})`
+  return `${measure === undefined ? thing : `${thing}: ${measure}`}${when}`
+}
+
+/** @param respect what a comparison is about, of all its names */
+function cellsOf(text: string, clauses: readonly Clause[], respect: readonly string[]): Cell[] {
+  const told = clauses.map((clause) => saidOf(text, clause))
+  // `Which has the higher margin, A or B`: a clause that asks nothing takes what the one before it asks, or the first
+  let last = told.find(({ measures }) => measures.length > 0)?.measures ?? verbOf(text)
+  const cells = new Map<string, Cell>()
+  for (const [place, { names }] of clauses.entries()) {
+    const { measures, kind } = told[place] ?? { measures: [], kind: '' }
+    if (measures.length > 0) last = measures
+    const asked = respect.length > 0 ? respect : last
+    for (const { text: name } of names) {
+      const own = respect.length > 0 ? measures[0] : undefined
+      const thing = own === undefined ? `${name}${kind}` : `${own} of ${name}${kind}`
+      for (const measure of asked.length > 0 ? asked : [undefined])
+        cells.set(`${name}\n${measure ?? ''}`, { name, thing, ...(measure === undefined ? {} : { measure }) })
+    }
+  }
+  return [...cells.values()]
+}
+
+/** `What do A and B grow?` asks for nothing but its verb, which elsewhere says that something changed. */
+function verbOf(text: string): string[] {
+  const verb = /^how\b/iu.test(text) ? undefined : (text.match(/\p{L}+/gu) ?? []).find((word) => CHANGE_WORD.test(word))
+  return verb === undefined || COMPARES.test(verb) ? [] : [verb]
+}
+
+/** Cuts a sentence between names where what is asked of the one ends and that of the next begins. */
+function clausesOf(text: string, names: readonly FoundName[]): Clause[] {
+  const clauses: Clause[] = []
+  let start = 0
+  let held: FoundName[] = []
+  for (const [place, name] of names.entries()) {
+    if (!held.some((one) => one.text === name.text)) held.push(name)
+    const next = names[place + 1]
+    const cut = next === undefined ? undefined : cutIn(text.slice(name.end, next.start))
+    if (next !== undefined && cut === undefined) continue
+    const end = cut === undefined ? text.length : name.end + cut.end
+    clauses.push({ start, end, names: held })
+    start = name.end + (cut?.next ?? 0)
+    held = []
+  }
+  return clauses
+}
+
+/** Where two names are not simply listed; nothing where they are, or where nothing parts them. */
+function cutIn(gap: string): { end: number; next: number } | undefined {
+  const joiners = [...gap.matchAll(JOINER)]
+  const first = joiners[0]
+  const last = joiners.at(-1)
+  if (first === undefined || last === undefined || contentOf(gap).length === 0) return undefined
+  // `A's margin and B's`, `A and the margin of B`: what stands behind the last joiner may be of the next name
+  const behind = contentOf(gap.slice(last.index + last[0].length))
+  const joiner = behind.length === 0 ? last : first
+  return { end: joiner.index, next: joiner.index + joiner[0].length }
+}
+
+function contentOf(text: string): string[] {
+  const words = text.replace(/^['’]s?\s/u, ' ').match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}&'’-]*/gu) ?? []
+  return words.filter((word) => !isFiller(word))
+}
+
+function isFiller(word: string): boolean {
+  return FILLER.has(word.toLowerCase()) || CHANGE_WORD.test(word)
+}
+
+/** Pairs that are one thing, by their first word. */
+const FIXED =
+  /\b(?:research and development|sales and marketing|general and administrative|property,? plant,? and equipment|cash and (?:cash )?equivalents|terms and conditions|health and safety|profit and loss|mergers and acquisitions|supply and demand|wages and salaries|pros and cons|rules and regulations)\b/giu
+/** holds the words of such a pair together */
+const GLUE = '\u2060'
+
+/**
+ * What a clause asks of its names: what stands before them, with what qualifies it behind; else what stands behind. A
+ * word right behind a name says what kind of thing it is.
+ */
+function saidOf(text: string, { start, end, names }: Clause): { measures: string[]; kind: string } {
+  const first = names[0]
+  const last = names.at(-1)
+  if (first === undefined || last === undefined) return { measures: [], kind: '' }
+  const before = phrasesOf(text.slice(start, first.start))
+  const between = names.slice(1).map((name, place) => text.slice(names[place]?.end ?? 0, name.start))
+  const after = text.slice(last.end, end)
+  const [word = ''] = /^\s[\p{L}-]+/u.exec(after) ?? []
+  const follows = !last.isPossessive && word !== '' && !isFiller(word.trim()) && !QUALIFIES.test(after)
+  const behind = phrasesOf([...between, after].join(' , '))
+  if (before.length > 0) {
+    const tail = QUALIFIES.test(after) ? after.trim() : ''
+    return { measures: before.map((phrase) => (tail === '' ? phrase : `${phrase} ${tail}`)), kind: '' }
+  }
+  if (follows && behind.length === 1 && behind[0] === after.trim()) return { measures: [], kind: ` ${after.trim()}` }
+  return { measures: behind, kind: '' }
+}
+
+/** The things that a stretch of a sentence speaks of: `the revenue and the net income` are two. */
+function phrasesOf(text: string): string[] {
+  const kept = text.replace(/^['’]s\b/u, ' ').replace(FIXED, (pair) => pair.replace(/[,\s]+/g, GLUE))
+  const phrases = kept
+    .split(/\s*(?:[,;]|\band\b|\bor\b|\bund\b|\bet\b)\s+/iu)
+    .map((phrase) => trimmed(phrase.replace(/['’]s\b/gu, ' ')).replaceAll(GLUE, ' '))
+  return [...new Set(phrases.filter((phrase) => phrase !== ''))]
+}
+
+/** A phrase without the words around it that say nothing of what is asked. */
+function trimmed(phrase: string): string {
+  const words = phrase.replace(PHRASE_EDGE, '').split(/\s+/)
+  const isEmpty = (word: string | undefined): boolean =>
+    word !== undefined && isFiller(word.replace(/[^\p{L}\p{N}_-]/gu, ''))
+  while (isEmpty(words[0])) words.shift()
+  while (isEmpty(words.at(-1))) words.pop()
+  return words.join(' ').replace(PHRASE_EDGE, '')
+}

@@ -1,0 +1,53 @@
+import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
+import { type Degradation, degradedFields } from '../degraded.js'
+import { comparisonTable, type Field } from './digest.js'
+
+/** What the text of a report is made of. */
+export interface ReportParts extends Pick<ResearchReport, 'sections' | 'sources'> {
+  /** of a comparison; their values have the numbers of `sources` */
+  fields: readonly Field[]
+  stoppedBy: ResearchStop | undefined
+  degraded: readonly Degradation[]
+}
+
+/** A report as markdown: what was not found, the table of a comparison, a section for each question, the sources. */
+export function reportText(query: string, parts: ReportParts): string {
+  const { sections, sources, stoppedBy, degraded, fields } = parts
+  const lines = [`# ${oneLine(query)}`, ...lacking(sections)]
+  const table = comparisonTable(fields)
+  if (table !== undefined) lines.push(table)
+  for (const { question, state, answer } of sections) {
+    if (sections.length > 1) lines.push(`## ${oneLine(question)}`)
+    lines.push(answer)
+    if (state === 'conflict') lines.push('The passages contradict each other here.')
+    if (state === 'permission-limited') lines.push('Better passages exist that you may not read.')
+  }
+  if (stoppedBy !== undefined)
+    lines.push(`The work was cut short: ${stoppedBy.limit} of ${stoppedBy.limitValue} was reached.`)
+  const { degradedReasons, degradedClass } = degradedFields(degraded)
+  if (degradedClass !== undefined)
+    lines.push([`This report is degraded (${degradedClass}):`, ...degradedReasons.map((one) => `- ${one}`)].join('\n'))
+  if (sources.length > 0) lines.push('## Sources', sources.map(sourceLine).join('\n'))
+  return `${lines.join('\n\n')}\n`
+}
+
+/** What is open stands before what was found. */
+function lacking(sections: ResearchReport['sections']): string[] {
+  const told = (title: string, which: (state: ResearchReport['state']) => boolean): string[] => {
+    const open = sections.filter(({ state }) => which(state)).map(({ question }) => `- ${oneLine(question)}`)
+    return open.length === 0 ? [] : [[`**${title}**`, ...open].join('\n')]
+  }
+  return [
+    ...told('Not found:', (state) => state === 'not-enough-evidence' || state === 'permission-limited'),
+    ...told('Found only in part:', (state) => state === 'partial'),
+  ]
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+function sourceLine({ number, title, citation }: ResearchReport['sources'][number]): string {
+  const page = citation.pageNumber === undefined ? '' : `, p. ${citation.pageNumber}`
+  return `[${number}] ${oneLine(title)}${page}`
+}

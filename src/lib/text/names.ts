@@ -1,0 +1,96 @@
+/** A name in a question: of a company, product, person or place. */
+export interface FoundName {
+  text: string
+  start: number
+  /** behind the possessive `'s` too */
+  end: number
+  isPossessive: boolean
+}
+
+/** Words that begin a question or a sentence with a capital, and say nothing of what it is about. */
+const NO_NAMES = new Set(
+  (
+    'a an the and or but of for in on at to by from with without between versus vs than as per about over under since ' +
+    'what which who whom whose when where why how is are was were be been do does did can could should will would has ' +
+    'have had may might must not no yes if both each every all any some this that these those it its they their there ' +
+    'compare comparison contrast describe explain summarise summarize list find tell give show name state discuss ' +
+    'identify outline provide analyse analyze calculate please also then because during according regarding ' +
+    'january february march april may june july august september october november december ' +
+    'monday tuesday wednesday thursday friday saturday sunday q1 q2 q3 q4 h1 h2 fy fiscal year quarter i ' +
+    'ebitda ebit eps cogs sg&a r&d ppe ppne pp&e ceo cfo coo cto roa roe roi dpo dso fcf gaap usd eur gbp gdp vat ' +
+    'kpi faq pdf api url id wie was wer wo wann warum welche welcher welches vergleiche vergleich der die das und ' +
+    'quel quelle quels quelles comment pourquoi comparez compara cual cuál cuáles cómo como qué'
+  ).split(' '),
+)
+const WORD = /[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}&_+-]|[.’'](?=[\p{L}\p{N}]))*/gu
+const POSSESSIVE = /['’]s$/u
+const YEAR_LIKE = /^(?:fy)?\d{2,4}$/iu
+/** `and` within a name is told from `and` between two only where the name is written with a sign. */
+const WITHIN_NAME = /^(?: & | )$/u
+const GERMAN = /\b(?:der|die|das|und|von|wie|welche[rsmn]?|zwischen|für|bei|ist|sind|nicht|den|dem)\b/giu
+/** German nouns have capitals too: a name stands behind one of these, or beside another name. */
+const BEFORE_GERMAN_NAME = /(?:\b(?:von|bei|für|zwischen|mit|und|oder|gegen|als)|[,/])\s+$/iu
+
+interface Word {
+  text: string
+  start: number
+  end: number
+}
+
+/**
+ * The names in a text, by how they are spelt: capitals within a sentence, capitals inside a word, quoted words. The
+ * first word of a sentence is one where it has an `'s`, or stands beside another name.
+ */
+export function namesIn(text: string): FoundName[] {
+  const words = [...text.matchAll(WORD)].map((match): Word => {
+    const end = match.index + match[0].length
+    return { text: match[0], start: match.index, end }
+  })
+  const isGerman = (text.match(GERMAN)?.length ?? 0) >= 2
+  const runs: Word[][] = []
+  for (const [place, word] of words.entries()) {
+    const last = runs.at(-1)
+    const before = last?.at(-1)
+    const goesOn =
+      before !== undefined &&
+      before === words[place - 1] &&
+      !POSSESSIVE.test(before.text) &&
+      WITHIN_NAME.test(text.slice(before.end, word.start))
+    if (goesOn && (looksLikeName(word) || /^\d{3}[a-z]?$/i.test(word.text))) last?.push(word)
+    else if (looksLikeName(word) && (!isGerman || BEFORE_GERMAN_NAME.test(text.slice(0, word.start)) || isOdd(word)))
+      runs.push([word])
+  }
+  return runs.filter((run) => !isByPosition(text, run)).flatMap((run) => nameOf(text, run))
+}
+
+function looksLikeName({ text }: Word): boolean {
+  const bare = text.replace(POSSESSIVE, '')
+  if (NO_NAMES.has(bare.toLowerCase()) || YEAR_LIKE.test(bare) || bare.length < 2) return false
+  return /^\p{Lu}/u.test(bare) || isOdd({ text: bare })
+}
+
+/** Capitals or digits inside a word: `iPhone`, `FTS5`. */
+function isOdd({ text }: Pick<Word, 'text'>): boolean {
+  return /\p{Ll}\p{Lu}/u.test(text) || (/\p{Lu}/u.test(text) && /\p{N}/u.test(text) && !YEAR_LIKE.test(text))
+}
+
+/** Whether the only sign of a name is that it begins a sentence. */
+function isByPosition(text: string, run: readonly Word[]): boolean {
+  const [first, second] = run
+  if (first === undefined || second !== undefined || POSSESSIVE.test(first.text) || isOdd(first)) return false
+  const before = text.slice(0, first.start)
+  if (!/(?:^|[.!?:;\n]|[-*•])\s*["“'(]?$/u.test(before)) return false
+  const after = text.slice(first.end)
+  return !/^(?:,| and| or| vs\.?| versus| &)\s+(?:\p{Lu}|\p{Ll}*\p{Lu})/u.test(after)
+}
+
+function nameOf(text: string, run: readonly Word[]): FoundName[] {
+  const first = run[0]
+  const last = run.at(-1)
+  if (first === undefined || last === undefined) return []
+  const isPossessive = POSSESSIVE.test(last.text)
+  const open = /s$/u.test(last.text) && /^['’](?=\s)/u.test(text.slice(last.end))
+  const end = last.end + (open ? 1 : 0)
+  const name = text.slice(first.start, last.end).replace(POSSESSIVE, '')
+  return [{ text: name, start: first.start, end, isPossessive: isPossessive || open }]
+}

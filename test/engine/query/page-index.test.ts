@@ -1,0 +1,96 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openEngine } from '../../../src/engine/index.js'
+import { DiskRoom } from '../../../src/local/disk-room.js'
+import { ADA, ask, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+let test: TestEngine
+let spaceId: string
+
+beforeEach(async () => {
+  test = await startEngine()
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
+})
+afterEach(() => test.end())
+
+const HARBOUR = '# Harbour\n\n## Dredging\n\nThe channel is kept nine metres deep.\n\n## Pilots\n\nPilots live here.\n'
+const ARCHIVE = '# Archive\n\n## Lending\n\nThe archive lends maps for a week.\n'
+
+const file = () => join(test.dataDir, 'db', 'main.sqlite')
+
+function inDatabase<T>(work: (db: Sqlite.Database) => T): T {
+  const db = new Sqlite(file())
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+const indexed = () => inDatabase((db) => db.prepare('SELECT count(*) FROM page_index').pluck().get())
+const idle = () => until(() => test.engine.activity().backgroundTasks === 0, 20_000)
+
+/** Everything but the page index, as a crash right behind the publication leaves it. */
+async function losePageIndex(): Promise<void> {
+  await test.engine.close()
+  inDatabase((db) => db.exec('DELETE FROM page_index'))
+}
+
+describe('the page index', () => {
+  it('is made behind the publication, before anybody asks', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR, 'archive.md': ARCHIVE })
+    await idle()
+    expect(indexed()).toBe(2)
+  })
+
+  it('is made after the next start of what a crash has left without', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR, 'archive.md': ARCHIVE })
+    await losePageIndex()
+    await test.reopen()
+    await idle()
+    expect(indexed()).toBe(2)
+  })
+
+  it('goes with the versions that it was made of', async () => {
+    const [harbour] = await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
+    await idle()
+    await test.engine.documents.delete(ADA, spaceId, [harbour?.asset.id ?? ''])
+    await until(() => indexed() === 0, 20_000)
+  })
+
+  it('is there for a question that follows a small document at once', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
+    const asked = await ask(test.engine, ADA, spaceId, 'How deep is the channel?', { mode: 'research' })
+    expect(asked.done.metadata).toMatchObject({
+      degraded: false,
+      plan: { strategyVersion: 'research-1' },
+      metrics: { pageIndexPendingDocuments: 0 },
+    })
+  })
+})
+
+describe('a research question without the whole page index', () => {
+  it('is answered as in mode fast, and says so', async () => {
+    await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR, 'archive.md': ARCHIVE })
+    await idle()
+    await losePageIndex()
+    // nothing that ends in a write is begun while the disk is full, the page index neither
+    const room = new DiskRoom(join(test.dataDir, 'reserve'), tmpdir())
+    room.ranOut()
+    test.engine = await openEngine(engineOptions(test.dataDir, { room }))
+    const asked = await ask(test.engine, ADA, spaceId, 'How deep is the channel of the harbour kept?', {
+      mode: 'research',
+    })
+    expect(asked.answer).toContain('nine metres')
+    expect(asked.done.metadata).toMatchObject({
+      mode: 'research',
+      degraded: true,
+      degradations: [{ part: 'page-index', class: 'unavailable' }],
+      plan: { resolvedMode: 'research', strategyVersion: 'fast-1', ftsTopK: 200 },
+      metrics: { pageIndexPendingDocuments: 2 },
+    })
+  })
+})

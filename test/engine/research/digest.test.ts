@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { comparisonTable } from '../../../src/engine/research/digest.js'
+import { figureIn } from '../../../src/engine/research/figures.js'
+import { checked, isSupported } from '../../../src/engine/research/support.js'
+import { bears } from '../../../src/lib/text/bears.js'
+
+const STATEMENT =
+  'Years ended March 31, 2022\n\nMarch 31, 2021\n\nSales: Bread $ 120 $ 90 Total sales 310 280\n\nStaff 41 38'
+
+describe('a figure of a statement', () => {
+  it('is that of the column of its year', () => {
+    expect(figureIn(STATEMENT, 'total sales', '2021')).toMatchObject({ value: '280' })
+    expect(figureIn(STATEMENT, 'staff', '2022')).toMatchObject({ value: '41', quote: 'Staff 41 38' })
+  })
+
+  it('is not told of a year that no column has', () => {
+    expect(figureIn(STATEMENT, 'total sales', '2019')).toBeUndefined()
+  })
+
+  it('is read from a sentence where no row has it', () => {
+    const text = 'In 2020 the turnover was 12 million. In 2021 the turnover was 15 million.'
+    expect(figureIn(text, 'turnover', '2021')?.value).toContain('15')
+  })
+})
+
+describe('a statement', () => {
+  const source = { text: 'Norwick sold 1,250 loaves in May.', names: 'norwick report.md' }
+
+  it('is supported where its numbers and names stand in the passage', () => {
+    expect(isSupported('In May 1250 loaves were sold by Norwick.', [source])).toBe(true)
+    expect(isSupported('Norwick sold 1,300 loaves.', [source])).toBe(false)
+    expect(isSupported('The loaves of Tellmar sold well, and 1,250 is many.', [source])).toBe(false)
+  })
+
+  it('that its passage does not support goes from what a model wrote; another gets its source', () => {
+    const written = 'Norwick sold 1,250 loaves in May. It lost 77 of them [1]. So it is [1].'
+    expect(checked(written, [source])).toEqual({
+      text: 'Norwick sold 1,250 loaves in May. [1] So it is [1].',
+      dropped: 1,
+    })
+  })
+})
+
+describe('the table of a comparison', () => {
+  it('has a row for each name and says what was not found', () => {
+    const fields = [
+      { entity: 'Norwick', measure: 'sales', year: '2021', value: '280 [1]' },
+      { entity: 'Tellmar', measure: 'sales', year: '2021' },
+    ]
+    expect(comparisonTable(fields)).toBe(
+      '|  | sales, 2021 |\n| --- | --- |\n| Norwick | 280 [1] |\n| Tellmar | not found |',
+    )
+  })
+})
+
+describe('a name', () => {
+  it.each([
+    ['OLDQUAY_2023_10K.pdf', 'Old Quay', true],
+    ['The Old Quay Company plc', 'Old Quay', true],
+    ['Oldenburg', 'Old', false],
+    ['the quay of old', 'Old Quay', false],
+  ])('%s bears %s: %s', (text, name, borne) => {
+    expect(bears(text, name)).toBe(borne)
+  })
+})
