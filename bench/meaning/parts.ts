@@ -1,13 +1,13 @@
 import type { Figure } from '../lib/report.js'
-import { run as gate } from './gate.js'
 import * as answers from './answers.js'
-import { run as contradictions } from './contradictions.js'
-import { run as relations } from './relations.js'
-import { run as topics } from './topics.js'
-import { run as languages } from './languages.js'
 import { run as clusters } from './clusters.js'
-import { run as triage } from './triage.js'
+import { run as contradictions } from './contradictions.js'
+import { run as gate } from './gate.js'
+import { run as languages } from './languages.js'
+import { run as relations } from './relations.js'
 import { run as research } from './research.js'
+import { run as topics } from './topics.js'
+import { run as triage } from './triage.js'
 
 /** A part of what the product says of documents, measured by itself. */
 export interface Part {
