@@ -10,8 +10,9 @@ let running: TestEngine
 
 beforeAll(async () => {
   fake = await startFakeOpenAi({ answer: () => 'At nine [1].' })
+  const provider = { ...PROVIDER, baseUrl: fake.url, apiKey: 'CANARY', contextTokens: { writer: 16_384 } }
   running = await startEngine({
-    providers: [{ ...PROVIDER, baseUrl: fake.url, apiKey: 'CANARY', contextTokens: { writer: 16_384 } }],
+    providers: [provider],
     quotas: { maxLlmTokensPerDay: 5000 },
     defaultGenerator: { ...PROVIDER, model: 'writer' },
   })
