@@ -131,8 +131,8 @@ export const AnswerMetadata = z
       .strictObject({
         contextTokens: positive,
         passages: count,
-        cut: count,
-        leftOut: count,
+        cut: count.describe("passages that were cut at a sentence's end"),
+        leftOut: count.describe('passages that did not fit'),
       })
       .optional()
       .describe(

@@ -137,7 +137,10 @@ export const ResearchReport = z
         question: z.string(),
         state: EvidenceState,
         /** who decided the state; reports of older versions do not say */
-        decidedBy: z.enum(['model', 'rules']).optional(),
+        decidedBy: z
+          .enum(['model', 'rules'])
+          .optional()
+          .describe('who decided the state: the reasoning model that was given the evidence, or rules'),
         answer: z.string(),
         cited: z.array(positive),
       }),

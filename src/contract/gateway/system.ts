@@ -24,8 +24,8 @@ export const ModelsInUse = z
       z.strictObject({
         knowledgeSpaceId: z.string(),
         slug: z.string(),
-        counter: z.enum(['embeddingTokens', 'llmTokens', 'rerankRequests']),
-        used: count,
+        counter: z.enum(['embeddingTokens', 'llmTokens', 'rerankRequests']).describe('what is counted'),
+        used: count.describe('what was used of it today'),
         limit: count.optional(),
       }),
     ),
@@ -33,7 +33,7 @@ export const ModelsInUse = z
       z.strictObject({
         pluginId: z.string(),
         provider: z.string(),
-        baseUrl: z.string().optional(),
+        baseUrl: z.string().optional().describe('address of its server'),
         credential: z.enum(['set', 'missing', 'none']),
         timeoutMs: count,
         ingestTimeoutMs: count,

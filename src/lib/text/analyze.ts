@@ -189,8 +189,13 @@ export function analyzeTitled(title: string, body: string): { title: string[]; b
   return { title: indexTerms(titles, around), body: indexTerms(lines, around) }
 }
 
-/** Terms of a question without its question and stop words. @param keepsOrder see `QuestionForm` */
-function contentTerms(text: string, keepsOrder: boolean): string[] {
+/**
+ * Terms of a question without its question and stop words.
+ *
+ * @param keepsOrder see `QuestionForm`
+ * @param isCommon those that every document holds, whatever its language
+ */
+function contentTerms(text: string, keepsOrder: boolean, isCommon = false): string[] {
   const part = partOf(text)
   const scripts = new Set<Script>()
   counted.clear()
@@ -200,16 +205,16 @@ function contentTerms(text: string, keepsOrder: boolean): string[] {
   const terms: string[] = []
   for (const token of part.tokens) {
     if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
-    else terms.push(...contentOf(token, languages))
+    else terms.push(...contentOf(token, languages, isCommon))
   }
   return terms
 }
 
-function contentOf(word: Word, languages: Languages): string[] {
+function contentOf(word: Word, languages: Languages, isCommon: boolean): string[] {
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
   const dropped = questionStopWords(language)
   if (word.stopped || dropped.has(word.said) || dropped.has(foldAccents(word.said))) return []
-  return isFirst(word.script, language) ? word.terms : [stemOf(word, language)]
+  return isCommon || isFirst(word.script, language) ? word.terms : [stemOf(word, language)]
 }
 
 /** Every term of a question, as documents give them. */
@@ -237,4 +242,9 @@ export function analyzeQuery(text: string): string[] {
  */
 export function analyzeContent(text: string): string[] {
   return contentTerms(text, false)
+}
+
+/** Terms of a query in order as `analyzeQuery` gives them, each in the form that every document holds. */
+export function analyzeCommon(text: string): string[] {
+  return contentTerms(text, true, true)
 }

@@ -164,7 +164,7 @@ describe('an embedding provider that refuses for good', () => {
     expect(missingVectors?.error).toMatch(/refused the credentials \(401\): its key is wrong .*`ks daemon restart`/)
     expect(missingVectors?.error).not.toContain('sk-wrong')
     // nobody but a person helps: the daemon may leave
-    expect(test.engine.activity().backgroundTasks).toBe(0)
+    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
     await restart(provider())
     await vectorsFollow()
     expect((await status()).missingVectors).toBeUndefined()
@@ -212,7 +212,7 @@ describe('a text that the embedding model refuses', () => {
     })
     const { answer } = await ask(test.engine, ADA, spaceId, 'What is said about the lighthouse keeper?')
     expect(answer).toContain('keeper')
-    expect(test.engine.activity().backgroundTasks).toBe(0)
+    await expect.poll(() => test.engine.activity().backgroundTasks, { timeout: 20_000 }).toBe(0)
   })
 })
 

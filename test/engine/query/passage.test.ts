@@ -7,21 +7,23 @@ import {
   PassageCache,
   termHash,
 } from '../../../src/engine/query/passage.js'
-import { forEachTerm } from '../../../src/lib/text/analyze.js'
+import { forEachTermOf } from '../../../src/lib/text/analyze.js'
 import { splitSentences } from '../../../src/lib/text/sentences.js'
 
 /** A passage's terms as plain lists, made without what is tested. */
 function plain({ title, body }: Passage) {
-  const terms = (text: string): number[] => {
-    const found: number[] = []
-    forEachTerm(text, (term) => found.push(termHash(term)))
-    return found
-  }
-  const sentences = splitSentences(body)
-    .map(({ start, end }) => terms(body.slice(start, end)))
-    .filter((sentence) => sentence.length > 0)
+  // the title and the sentences tell together what language they are in
+  const parts: number[][] = [[]]
+  const sources = [title, ...splitSentences(body).map(({ start, end }) => body.slice(start, end))]
+  forEachTermOf(
+    sources,
+    (term) => parts.at(-1)?.push(termHash(term)),
+    () => parts.push([]),
+  )
+  const [named = [], ...said] = parts
+  const sentences = said.filter((sentence) => sentence.length > 0)
   let end = 0
-  return { title: terms(title), body: sentences.flat(), ends: sentences.map(({ length }) => (end += length)) }
+  return { title: named, body: sentences.flat(), ends: sentences.map(({ length }) => (end += length)) }
 }
 
 function unpacked({ words, title, body, ends, end }: AnalysedPassage) {

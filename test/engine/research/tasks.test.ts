@@ -106,7 +106,10 @@ describe('a research task without a model', () => {
     )
     try {
       const space = await spaceWith(engine)
-      const task = await research(engine, space, { query: 'Which orchestra of the harbour of Brest?', mode: 'fast' })
+      const task = await research(engine, space, {
+        query: 'Which orchestra did the admiral of Brest conduct?',
+        mode: 'fast',
+      })
       const reason = 'the graph of 3 documents is still being built'
       expect(await engine.research.report(ADA, task.id)).toMatchObject({
         ...{ degraded: true, degradedReasons: expect.arrayContaining([reason]) },

@@ -1,4 +1,4 @@
-import { forEachTerm } from '../../../lib/text/analyze.js'
+import { analyzeCommon, forEachTerm } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
 import { type Relation, relationOf } from './compare.js'
 import type { AskedOf } from './pair.js'
@@ -65,9 +65,9 @@ export function contradictions(
   if (items.length < 2) return findings
   const { concept, general, measures } = vocabulary()
   const weights = new Map(
-    terms.map((term) => {
-      const isGeneral = general.has(term) || measures.has(concept(term))
-      return [concept(term), (isGeneral ? GENERAL_SHARE : 1) * Math.max(0.1, idf(term))]
+    commonOf(query, terms).map(({ term, common }) => {
+      const isGeneral = general.has(common) || measures.has(concept(common))
+      return [concept(common), (isGeneral ? GENERAL_SHARE : 1) * Math.max(0.1, idf(term))]
     }),
   )
   const asked: AskedOf = {
@@ -93,6 +93,13 @@ export function contradictions(
       else findings.differences.push({ ...pair, kind: relation.kind, reason: relation.reason })
     }
   return findings
+}
+
+/** Terms of the question with the forms that sentences of any language hold, which is what the vocabulary knows. */
+function commonOf(query: string, terms: readonly string[]): { term: string; common: string }[] {
+  const common = analyzeCommon(query)
+  const isSame = common.length === terms.length
+  return (isSame ? terms : common).map((term, place) => ({ term, common: isSame ? (common[place] ?? term) : term }))
 }
 
 interface ReadItem {
@@ -159,10 +166,15 @@ interface Asked {
 const MOST_BITS = 30
 
 function askedOf(weights: ReadonlyMap<string, number>): Asked {
-  const { stemsOf } = vocabulary()
+  const { stemsOf, opposite, scaleOf } = vocabulary()
   const kept = [...weights].slice(0, MOST_BITS)
   const bits = new Map<string, number>()
-  for (const [place, [concept]] of kept.entries()) for (const stem of stemsOf(concept)) bits.set(stem, 1 << place)
+  for (const [place, [concept]] of kept.entries()) {
+    const { scale } = opposite(concept) ?? {}
+    // whoever asks for one end of a scale is told of by the other
+    const stems = scale === undefined ? stemsOf(concept) : [...stemsOf(concept), ...scaleOf(scale)]
+    for (const stem of stems) if (!bits.has(stem)) bits.set(stem, 1 << place)
+  }
   return { bits, weights: kept.map(([, weight]) => weight), total: kept.reduce((sum, [, weight]) => sum + weight, 0) }
 }
 

@@ -246,6 +246,8 @@ export interface Vocabulary {
   stemsOf: (concept: string) => readonly string[]
   /** which end of which scale */
   opposite: (stem: string) => { scale: string; end: 1 | -1 } | undefined
+  /** stems of both ends of a scale */
+  scaleOf: (scale: string) => readonly string[]
   alternative: (stem: string) => number | undefined
   isVerb: (word: string) => boolean
   single: ReadonlySet<string>
@@ -293,6 +295,7 @@ export function readVocabulary(stem: (word: string) => string): Vocabulary {
     concept,
     stemsOf: (name) => members.get(name) ?? [name],
     opposite: (term) => scales.get(term),
+    scaleOf: (name) => [...scales].flatMap(([term, { scale }]) => (scale === name ? [term] : [])),
     alternative: (term) => alternatives.get(term),
     isVerb: (word) => verbs.has(word) || (/(?:s|ed|ing)$/u.test(word) && stems.has(stem(word))),
     ...{ single: setOf(SINGLE), soleDoer: setOf(SOLE_DOER), soleObject: setOf(SOLE_OBJECT) },
