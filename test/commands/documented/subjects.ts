@@ -55,6 +55,14 @@ export function swapped(line: string, swaps: Swaps): string {
 
 const NEEDS: readonly Need[] = [
   {
+    // what an example before it added does not run here
+    when: /ks models test/,
+    make: async (world) => {
+      await world.ks('config', 'set', 'providers', '[]', '--daemon')
+      return {}
+    },
+  },
+  {
     when: /spaces create |slug=example-space/,
     make: async (world, line) => {
       await noSpace(world, /notes/i.test(line) ? 'notes' : 'example-space')
