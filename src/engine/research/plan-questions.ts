@@ -103,7 +103,8 @@ function planOf(query: string, parts: readonly Part[], planner: Plan['planner'])
 
 /**
  * A model's plan, where it keeps the names of the question: every name is asked for, and none that the question does not
- * have. A part that names nobody in a question about one name is about that one.
+ * have. A part that names nobody is one of the question's that name nobody, where it has such; in a
+ * question about one name it is about that one.
  *
  * @returns nothing for a plan that loses a name or a thing that is asked of it
  */
@@ -116,6 +117,7 @@ function checkedPlan(query: string, texts: readonly string[], rules: readonly Pa
     const [only] = names
     if (own.length > 0 || only === undefined)
       return [{ ...rules.find((part) => isAsked(part, text)), text, entities: own }]
+    if (rules.some(({ entities }) => entities.length === 0)) return [{ text, entities: [] }]
     return names.length === 1 ? [{ text: `${text.replace(/[?？.]+$/u, '')} (${only})`, entities: [only] }] : []
   })
   const isWhole = rules.every((rule) => parts.some(({ text }) => isAsked(rule, text)))
