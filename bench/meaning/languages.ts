@@ -8,7 +8,8 @@ import { fillSpace } from '../lib/upload.js'
 
 /**
  * Ten documents of one sentence and five plain questions a language, asked of a real daemon with the languages apart.
- * The set `tune` was looked at while the analyser was made, `report` was not; both are of other topics.
+ * The set `tune` was looked at while the analyser was made, `report` only for defects of whole
+ * kinds; both are of other topics.
  */
 const SETS = ['tune', 'report'] as const
 /** Those of the bar; the others are told beside it. */

@@ -93,9 +93,17 @@ function wordsOf(run: string, locale: 'zh' | 'th'): string[] {
   return Array.from(segmenter.segment(run), ({ segment }) => segment)
 }
 
+/** A letter with the vowels and tones that are written on it; those of Thai alone would pair with every letter. */
+const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu
+const MARK = /\p{M}/u
+
+function charactersOf(run: string): string[] {
+  return MARK.test(run) ? (run.match(CHARACTER) ?? []) : Array.from(run)
+}
+
 /** Overlapping pairs of a run of characters; a run of one character is its own term. */
 export function emitPairs(run: string, emit: (term: string) => void): void {
-  const characters = Array.from(run.toLowerCase())
+  const characters = charactersOf(run.toLowerCase())
   if (characters.length === 1) emit(run)
   for (let i = 1; i < characters.length; i++) emit(`${characters[i - 1]}${characters[i]}`)
 }
@@ -179,5 +187,5 @@ function emitKorean(word: string, emit: (term: string) => void): void {
 /** U+0E33 is two characters after NFKC, which the dictionary does not know. */
 function emitThai(run: string, emit: (term: string) => void): void {
   for (const word of wordsOf(run.replaceAll('\u0e4d\u0e32', '\u0e33'), 'th'))
-    if (!THAI_FUNCTION_WORDS.has(word) && word.length > 1) emitPairs(word.normalize('NFKC'), emit)
+    if (!THAI_FUNCTION_WORDS.has(word) && charactersOf(word).length > 1) emitPairs(word.normalize('NFKC'), emit)
 }
