@@ -50,6 +50,10 @@ const stateOf = (id: string, state: string) =>
   expect.poll(async () => (await migration(id)).state, { timeout: 30_000, interval: 50 }).toBe(state)
 const dense = async () => (await test.engine.spaces.status(ADA, spaceId)).index.summaries.denseVector
 
+/** The vectors of the old model are loaded a moment after they were published. */
+const oldVectorsAreThere = () =>
+  expect.poll(asked, { timeout: 20_000 }).toMatchObject({ by: 'old', found: TOPICS.length, degraded: false })
+
 /** Asks, and tells which model the question was embedded with and how many passages its vector found. */
 async function asked(): Promise<{ by: string; found: number; degraded: boolean; answer: string }> {
   const before = { old: oldFake.requests.length, new: newFake.requests.length }
@@ -69,6 +73,7 @@ async function asked(): Promise<{ by: string; found: number; degraded: boolean; 
 describe('a space with documents that moves to another embedding model', () => {
   it('answers by the old model while vectors are made beside, and by the new one after one publication', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await oldVectorsAreThere()
     await expect(test.engine.spaces.setEmbeddingProfile(ADA, spaceId, NEW)).rejects.toMatchObject({
       code: 'embedding-frozen',
       message: expect.stringContaining(`POST /knowledge-spaces/${spaceId}/embedding-profile/migrations`),
@@ -103,6 +108,7 @@ describe('a space with documents that moves to another embedding model', () => {
 
   it('has vectors of the new model for what was uploaded meanwhile', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await oldVectorsAreThere()
     newFake.always({ kind: 'slow', ms: 300 })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await ingest(test.engine, ADA, spaceId, files('Pellworm'))
@@ -117,6 +123,7 @@ describe('a space with documents that moves to another embedding model', () => {
 
   it('keeps the old model when the migration is canceled midway, and can begin another', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await oldVectorsAreThere()
     const before = await profile()
     newFake.always({ kind: 'slow', ms: 400 })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
@@ -137,6 +144,7 @@ describe('a space with documents that moves to another embedding model', () => {
 
   it('keeps the old model when the new one refuses for good', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await oldVectorsAreThere()
     const before = await profile()
     newFake.always({ kind: 'status', status: 401 })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
@@ -148,6 +156,7 @@ describe('a space with documents that moves to another embedding model', () => {
 
   it('waits for a provider that is away, says so, and goes on after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await oldVectorsAreThere()
     newFake.always({ kind: 'slow', ms: 200 })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await expect.poll(async () => (await migration(id)).filled, { timeout: 20_000, interval: 20 }).toBeGreaterThan(1)
@@ -200,6 +209,7 @@ describe('a space with documents that moves to another embedding model', () => {
 
   it('is deleted with its migration', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
+    await oldVectorsAreThere()
     newFake.always({ kind: 'hang' })
     await test.engine.spaces.startMigration(ADA, spaceId, NEW)
     await test.engine.spaces.delete(ADA, spaceId)
