@@ -3,6 +3,7 @@ import { analyzeContent, analyzeDocument } from '../../lib/text/analyze.js'
 import { embedQuery, termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { loadPassages, nodeCount, type PassageRow, visibleKeys } from '../query/store.js'
+import { countedWeights } from '../query/term-weights.js'
 import type { SearchHit, SearchRequest } from '../search/ports.js'
 import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -23,8 +24,6 @@ const TERM_CANDIDATES = 200
 const RESPELT = 10
 /** Passages looked at for which other spelling it was. */
 const SPELLING_PASSAGES = 20
-/** A space of fewer passages is weighed as one of this many, so that a term of its only document still weighs. */
-const SMALLEST_SPACE = 30
 /** What a word that questions are wrapped in weighs, of what others of its rarity do. */
 const FILLER_WEIGHT = 0.25
 /** Passages, and characters of each, that say which language a space is in. */
@@ -124,21 +123,16 @@ async function weightsOf(
   terms: string[],
   counts: readonly number[],
 ): Promise<number[]> {
-  const nodes = Math.max(SMALLEST_SPACE, nodeCount(context.db, space.key))
+  const countOf = new Map(terms.map((term, at) => [term, counts[at] ?? 0]))
+  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, nodeCount(context.db, space.key))
   const trained = await termWeights(context, space, terms).catch(() => undefined)
-  return terms.map((term, at) => {
-    const count = counts[at] ?? 0
-    const byCount = telling(count, nodes)
+  return terms.map((term) => {
+    const count = countOf.get(term) ?? 0
+    const byCount = weightByCount(term)
     // a term with more holders than are counted is as telling as the space's model says
     const weight = count < TERM_CANDIDATES ? byCount : Math.min(byCount, trained?.get(term) ?? byCount)
     return Math.max(0.01, weight) * (isFiller(term) ? FILLER_WEIGHT : 1)
   })
-}
-
-/** Inverse document frequency as BM25 has it: what few passages hold tells most. */
-function telling(found: number, nodes: number): number {
-  const count = Math.min(found, nodes)
-  return Math.log(1 + (nodes - count + 0.5) / (count + 0.5))
 }
 
 function synonymsOf(terms: readonly string[]): string[] {

@@ -1,8 +1,5 @@
-/**
- * Languages that are told apart by their words and stemmed, by ISO 639-1. Chinese, Japanese, Korean and Thai are read by
- * their script (`unspaced.ts`).
- */
-export const LANGUAGES = [
+/** Written in Latin letters; English is first, see `SCRIPTS`. */
+const LATIN = [
   'en',
   'de',
   'fr',
@@ -23,43 +20,19 @@ export const LANGUAGES = [
   'pl',
   'cs',
   'sr',
-  'ru',
-  'uk',
-  'bg',
-  'el',
-  'ar',
-  'hi',
-  'ne',
-  'hy',
-  'ta',
 ] as const
+
+/**
+ * Languages that are told apart by their words and stemmed, by ISO 639-1. Chinese, Japanese, Korean and Thai are read by
+ * their script (`unspaced.ts`).
+ */
+export const LANGUAGES = [...LATIN, 'ru', 'uk', 'bg', 'el', 'ar', 'hi', 'ne', 'hy', 'ta'] as const
 
 export type Language = (typeof LANGUAGES)[number]
 
 /** Alphabets that languages share; the first language is taken where nothing tells which. */
 export const SCRIPTS = {
-  latin: [
-    'en',
-    'de',
-    'fr',
-    'es',
-    'it',
-    'pt',
-    'nl',
-    'sv',
-    'da',
-    'no',
-    'fi',
-    'hu',
-    'ro',
-    'tr',
-    'id',
-    'lt',
-    'ga',
-    'pl',
-    'cs',
-    'sr',
-  ],
+  latin: LATIN,
   cyrillic: ['ru', 'uk', 'bg', 'sr'],
   greek: ['el'],
   arabic: ['ar'],
