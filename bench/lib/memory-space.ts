@@ -1,9 +1,11 @@
 import { embedTerms, embedText, type LsaSpace, openModel } from '../../src/engine/models/builtin/lsa.js'
 import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
+import type { Calibration } from '../../src/engine/query/dense.js'
 import { fuse } from '../../src/engine/query/fuse.js'
 import { PassageCache } from '../../src/engine/query/passage.js'
 import { type Ranked, rankCandidates } from '../../src/engine/query/rank.js'
 import { countedWeights } from '../../src/engine/query/term-weights.js'
+import { BACKGROUND_SAMPLES, backgroundOf } from '../../src/engine/search/background.js'
 import type { SearchHit } from '../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { chunkWords, type SourceDocument } from './datasets.js'
@@ -18,6 +20,13 @@ export interface Asked {
   hits: SearchHit[]
   ranked: Ranked[]
   rankMs: number
+  calibration?: Calibration
+}
+
+/** A stand-in for an embedding model; vectors of unit length. */
+export interface Embedder {
+  ofDocument(document: SourceDocument): Float32Array
+  ofQuery(text: string): Float32Array
 }
 
 /** A knowledge space without daemon or database: the same analyser, model, fusion and ranking over arrays. */
@@ -30,7 +39,12 @@ export class MemorySpace {
   private readonly weights: (term: string) => number
   private readonly cache = new PassageCache()
 
-  constructor(documents: readonly SourceDocument[], chunked: boolean) {
+  /** @param embedder makes the vectors in place of the built-in model, and is calibrated as a provider's are */
+  constructor(
+    documents: readonly SourceDocument[],
+    chunked: boolean,
+    private readonly embedder?: Embedder,
+  ) {
     const corpus = new LsaCorpus()
     for (const document of documents) {
       const bodies = chunked ? chunkWords(document.text, CHUNK_WORDS, CHUNK_OVERLAP) : [document.text]
@@ -42,13 +56,14 @@ export class MemorySpace {
     }
     this.weights = countedWeights((term) => this.text.frequency(term), this.nodes.length)
     const started = performance.now()
-    const model = corpus.train()
+    const model = embedder === undefined ? corpus.train() : undefined
     this.trainMs = performance.now() - started
     const lsa = model === undefined ? undefined : openModel(model)
     this.lsa = lsa
-    this.vectors = this.nodes.map(({ title, body }) =>
-      lsa === undefined ? undefined : embedText(lsa, `${title}\n${body}`),
-    )
+    this.vectors = this.nodes.map(({ document, title, body }) => {
+      if (embedder !== undefined) return embedder.ofDocument(document)
+      return lsa === undefined ? undefined : embedText(lsa, `${title}\n${body}`)
+    })
   }
 
   /** As the text index counts a term. */
@@ -58,7 +73,7 @@ export class MemorySpace {
 
   ask(query: string): Asked {
     const terms = analyzeQuery(query)
-    const hits = this.search(terms)
+    const { hits, calibration } = this.search(terms, query)
     const started = performance.now()
     const ranked = rankCandidates({
       terms,
@@ -66,9 +81,10 @@ export class MemorySpace {
       idf: this.idf,
       cache: this.cache,
       nodes: this.nodes.length,
+      ...(calibration === undefined ? {} : { calibration }),
       load: this.load,
     })
-    return { terms, hits, ranked, rankMs: performance.now() - started }
+    return { terms, hits, ranked, rankMs: performance.now() - started, ...(calibration && { calibration }) }
   }
 
   /** Ids of the documents of ranked nodes, each at its best node. */
@@ -91,14 +107,18 @@ export class MemorySpace {
     return { text: by((hit) => hit.bm25), dense: by((hit) => hit.cosine), fused: fuse(hits).map((hit) => hit.key) }
   }
 
-  private search(terms: readonly string[]): SearchHit[] {
+  private search(terms: readonly string[], query: string): { hits: SearchHit[]; calibration?: Calibration } {
     const hits = new Map(this.text.search(terms, LEG).map((hit) => [hit.key, hit]))
-    const vector = this.lsa === undefined ? undefined : embedTerms(this.lsa, terms)
-    if (vector === undefined) return [...hits.values()]
+    const vector = this.embedder?.ofQuery(query) ?? (this.lsa === undefined ? undefined : embedTerms(this.lsa, terms))
+    if (vector === undefined) return { hits: [...hits.values()] }
     const cosines = Float64Array.from(this.vectors, (other) => (other === undefined ? -1 : dot(vector, other)))
     const order = [...cosines.keys()].sort((a, b) => cosines[b]! - cosines[a]! || a - b).slice(0, LEG)
     for (const key of order) if (!hits.has(key)) hits.set(key, { key })
-    return [...hits.values()].map((hit) => ({ ...hit, cosine: cosines[hit.key]! }))
+    const found = [...hits.values()].map((hit) => ({ ...hit, cosine: cosines[hit.key]! }))
+    if (this.embedder === undefined) return { hits: found }
+    const step = Math.max(1, Math.floor(cosines.length / BACKGROUND_SAMPLES))
+    const background = backgroundOf(cosines.filter((_, place) => place % step === 0).subarray(0, BACKGROUND_SAMPLES))
+    return { hits: found, calibration: { background, nodes: this.nodes.length } }
   }
 }
 

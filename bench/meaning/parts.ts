@@ -2,6 +2,7 @@ import type { Figure } from '../lib/report.js'
 import * as answers from './answers.js'
 import { run as clusters } from './clusters.js'
 import { run as contradictions } from './contradictions.js'
+import { run as embedders } from './embedders.js'
 import { run as gate } from './gate.js'
 import { run as languages } from './languages.js'
 import { run as relations } from './relations.js'
@@ -19,6 +20,11 @@ export interface Part {
 
 /** In the order in which they are run when none is named. */
 export const PARTS: readonly Part[] = [
+  {
+    name: 'embedders',
+    measures: 'what embedding models of known quality make better, and what noise costs',
+    run: embedders,
+  },
   { name: 'gate', measures: 'which questions are refused, told the closest passages, or answered', run: gate },
   { name: 'answers', measures: 'answers without a model: gold strings, lengths, names, conclusions', run: answers.run },
   {

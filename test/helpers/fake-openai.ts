@@ -113,6 +113,8 @@ export interface FakeOptions {
   /** the model that chat answers say they come from; by default a dated name of the one asked */
   served?: string
   dimension?: number
+  /** vector of a text, not of unit length; by default words hashed into numbers */
+  vector?: (text: string, dimension: number) => number[]
   /** the answer to a chat request; by default it repeats the last message */
   answer?: (messages: { role: string; content: string }[]) => string
   /** what of an answer makes a delta; by default a word with the space before it */
@@ -258,7 +260,8 @@ function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, o
   let data = input.map((text, index) => ({
     object: 'embedding',
     index,
-    embedding: fault.kind === 'zero' ? Array<number>(dimension).fill(0) : hashVector(text, dimension),
+    embedding:
+      fault.kind === 'zero' ? Array<number>(dimension).fill(0) : (options.vector ?? hashVector)(text, dimension),
   }))
   if (fault.kind === 'fewer') data = data.slice(0, -1)
   if (fault.kind === 'duplicate') data[0] = { ...data[0]!, index: data.length - 1 }

@@ -62,7 +62,7 @@ export function evidenceState(request: {
   const top = considered[0]?.score ?? 0
   const held = new Set<string>()
   for (const { title, text } of considered) forEachTerm(`${title}\n${text}`, (term) => held.add(term))
-  const asked = new Set(request.terms)
+  const asked = withoutMeasure(request.query, request.terms)
   const uncovered = uncoveredWords(request.query, asked, held)
   if (considered.length === 0 || top < REFUSE_BELOW)
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
@@ -70,8 +70,21 @@ export function evidenceState(request: {
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
-  const answers = top >= ANSWER_FROM && !(covered < COVERED_FROM) && !asksForOthers(request.query, considered)
+  // what an embedding model finds may well say it in other words
+  const isCovered = !(covered < COVERED_FROM) || (request.asked?.byVectors ?? 0) >= ANSWER_FROM
+  const answers = top >= ANSWER_FROM && isCovered && !asksForOthers(request.query, considered)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
+}
+
+const ASKS_FOR_MEASURE =
+  /\bhow\s+(much|many|long|often|far|old|big|tall|high|deep|wide|large|fast|soon|late|heavy|expensive)\b/giu
+
+/** The question's terms without the word after `how`: what answers says a number in its place. */
+function withoutMeasure(query: string, terms: readonly string[]): Set<string> {
+  const asked = new Set(terms)
+  for (const [, word = ''] of query.matchAll(ASKS_FOR_MEASURE))
+    for (const term of analyzeQuery(word)) if (asked.size > 1) asked.delete(term)
+  return asked
 }
 
 /**

@@ -9,6 +9,8 @@ export interface AskedOf {
   nodes: number
   /** BM25 of the last place of a full text leg, as a share of the first's: how little the best stands above the rest */
   falloff: number
+  /** how likely a provider's vectors say that something answers, 0 to 1; absent without such vectors */
+  byVectors?: number
 }
 
 /** What of a passage's comparison with the question tells whether it answers. */

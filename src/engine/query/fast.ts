@@ -1,7 +1,9 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
+import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { type Degradation, degradation, degradationBy } from '../degraded.js'
+import type { Background } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import { usageOf } from '../spaces/quota.js'
 import type { Admitted } from './admission.js'
@@ -105,7 +107,9 @@ export async function retrieveFast(
       terms,
       textK: LEG_CANDIDATES,
       vectorK: LEG_CANDIDATES,
-      ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+      ...(embedded === undefined
+        ? {}
+        : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
       ...(docs === undefined ? {} : { docs }),
     },
     signal,
@@ -121,7 +125,8 @@ export async function retrieveFast(
   const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
   let compared: readonly Compared[] = []
-  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, nodes }
+  const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
+  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
   const own = rankCandidates({
     ...{ ...ranking, hits },
     load: (keys) => {
@@ -154,7 +159,7 @@ export async function retrieveFast(
     ranked: passages,
     terms,
     idf,
-    asked: askedOf({ terms, idf, nodes, hits }),
+    asked: askedOf({ terms, idf, nodes, hits, ...calibration }),
     ...(permission === undefined ? {} : { permission }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
@@ -211,6 +216,7 @@ function legMetrics(found: SearchHits): Record<string, unknown> {
     denseCandidateCount: found.vectorCount,
     denseMs: round(found.vectorMs),
     denseMethod: found.vectorMethod,
+    ...(found.background === undefined ? {} : { denseBackground: rounded(found.background) }),
     ftsCandidateCount: found.textCount,
     ftsMs: round(found.textMs),
     ftsEngine: found.textEngine,
@@ -233,4 +239,8 @@ function rerankMetrics(
 
 function round(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
+}
+
+function rounded({ middle, spread, samples }: Background): Background {
+  return { middle: Number(middle.toFixed(4)), spread: Number(spread.toFixed(4)), samples }
 }

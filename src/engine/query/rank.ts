@@ -1,5 +1,6 @@
 import type { SearchHit } from '../search/ports.js'
 import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
+import { type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
 import { type Fused, fuse, minMax } from './fuse.js'
 import { type AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
@@ -48,6 +49,8 @@ export interface RankRequest {
   weights?: RankWeights
   /** passages of the space */
   nodes: number
+  /** how to read the cosines of a model that is not the built-in one; the weights of that one's were measured */
+  calibration?: Calibration
   /** told the candidates whose texts were compared, best first, for an explanation */
   onCompared?: (compared: readonly Compared[]) => void
 }
@@ -77,12 +80,13 @@ export interface Compared extends Fused {
  * there is: without vectors the text leg ranks alone, and the other way round.
  */
 export function rankCandidates(request: RankRequest): Ranked[] {
-  const fused = fuse(request.hits)
+  const dense = denseOf(request)
+  const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.share)
   const reranking = request.rerank ?? true
   const head = fused.slice(0, reranking ? RERANK_LIMIT : SCORED_LIMIT)
   const texts = readPassages(request, head)
   const present = head.filter(({ key }) => texts.has(key))
-  const compared = compare(request, present, texts)
+  const compared = compare(request, present, texts, dense)
   if (reranking) compared.sort((a, b) => b.score - a.score || a.key - b.key)
   request.onCompared?.(compared)
   const tail = fused.slice(head.length)
@@ -104,8 +108,10 @@ function compare(
   request: RankRequest,
   head: readonly Fused[],
   texts: ReadonlyMap<number, AnalysedPassage>,
+  denseWeight: DenseWeights | undefined,
 ): Compared[] {
-  const weights = request.weights ?? RANK_WEIGHTS
+  const asked = request.weights ?? RANK_WEIGHTS
+  const weights = denseWeight === undefined ? asked : { ...asked, dense: denseWeight.rank }
   const query = prepareQuery(request.terms, request.idf)
   let lengths = 0
   for (const passage of texts.values()) lengths += weighedLength(passage)
@@ -129,17 +135,46 @@ function compare(
 }
 
 /** What is known of the question before texts are compared. */
-export function askedOf({ terms, idf, nodes, hits }: Pick<RankRequest, 'terms' | 'idf' | 'nodes' | 'hits'>): AskedOf {
+export function askedOf(
+  request: Pick<RankRequest, 'terms' | 'idf' | 'nodes' | 'hits'> & Pick<Partial<RankRequest>, 'calibration'>,
+): AskedOf {
+  const { terms, idf, nodes, hits } = request
   const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
-  return { weight: weightOf(terms, idf), nodes, falloff: falloffOf(bm25, LEG_CANDIDATES) }
+  const byVectors = vectorConfidence(request)
+  return {
+    ...{ weight: weightOf(terms, idf), nodes, falloff: falloffOf(bm25, LEG_CANDIDATES) },
+    ...(byVectors === undefined ? {} : { byVectors }),
+  }
 }
 
-/** How likely the candidates answer, 0 to 1. When the text leg found nothing, the best one's cosine has to say it. */
+/** How likely a provider's vectors say that the candidates answer. */
+function vectorConfidence({ hits, calibration }: Pick<RankRequest, 'hits' | 'calibration'>): number | undefined {
+  const best = bestCosine(hits)
+  return calibration === undefined || best === undefined ? undefined : denseConfidence(best, calibration)
+}
+
+/** The best cosine of all candidates. */
+function bestCosine(hits: readonly { cosine?: number }[]): number | undefined {
+  const cosines = hits.flatMap(({ cosine }) => cosine ?? [])
+  return cosines.length === 0 ? undefined : Math.max(...cosines)
+}
+
+function denseOf({ hits, calibration }: RankRequest): DenseWeights | undefined {
+  const best = bestCosine(hits)
+  return calibration === undefined || best === undefined ? undefined : denseWeights(best, calibration)
+}
+
+/**
+ * How likely the candidates answer, 0 to 1: as words or vectors tell, whichever is more. Where the text leg found
+ * nothing, the cosine of the built-in model has to say it.
+ */
 function confidenceOf(request: RankRequest, compared: readonly Compared[]): number {
-  const [best] = compared
-  if (best === undefined) return 0
-  if (request.hits.every((hit) => hit.bm25 === undefined)) return Math.min(1, Math.max(0, best.cosine ?? 0))
-  return answerConfidence(bestSigns(compared.map(({ features }) => features)), askedOf(request))
+  if (compared.length === 0) return 0
+  const { hits, calibration } = request
+  const byVectors = vectorConfidence(request) ?? 0
+  if (hits.every((hit) => hit.bm25 === undefined))
+    return calibration === undefined ? Math.min(1, Math.max(0, bestCosine(compared) ?? 0)) : byVectors
+  return Math.max(byVectors, answerConfidence(bestSigns(compared.map(({ features }) => features)), askedOf(request)))
 }
 
 function finish(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {

@@ -4,20 +4,17 @@ import { ApplyQueue } from './apply-queue.js'
 import { CountAudit } from './count-audit.js'
 import type { GraphLimits } from './graph-keeper.js'
 import { IndexProcess, ProcessGoneError } from './index-process.js'
-import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
 import {
   type IndexBatch,
   IndexProcessDied,
   type IndexStatus,
   type ReplaySource,
-  type SearchHit,
   type SearchHits,
   type SearchIndexes,
   type SearchRequest,
   type VectorBatch,
 } from './ports.js'
-import type { SearchMessage, SearchReply } from './protocol.js'
-import { allFinite } from './scan.kernel.js'
+import { toHits, toMessage } from './search-messages.js'
 import { checkBatch, checkVectorBatch } from './slices.js'
 import { SpaceSession } from './space-session.js'
 import type { TextEngine } from './text-index.js'
@@ -301,44 +298,6 @@ async function graceOf({ session, late }: SessionEntry, vectorSpace: string | un
 async function graceAfter(session: SpaceSession, graceMs: number): Promise<void> {
   await session.opened.catch(() => {})
   await sleep(graceMs, undefined, { ref: false })
-}
-
-function toMessage(space: string, request: SearchRequest): SearchMessage {
-  const { terms, vector, vectorSpace, docs } = request
-  if (vector !== undefined && !allFinite(vector)) {
-    throw new KsError('invalid-request', 'a query vector holds only finite numbers')
-  }
-  if (docs !== undefined && docs.length > MAX_FILTER_DOCS) {
-    throw new KsError('invalid-request', `a filter names at most ${MAX_FILTER_DOCS} documents, not ${docs.length}`)
-  }
-  return {
-    op: 'search',
-    space,
-    terms,
-    textK: clampK(request.textK),
-    vectorK: clampK(request.vectorK),
-    ...(vector === undefined ? {} : { vector }),
-    ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
-    ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),
-  }
-}
-
-function clampK(k: number): number {
-  return Number.isFinite(k) ? Math.max(1, Math.min(MAX_K, Math.floor(k))) : 1
-}
-
-function toHits(reply: SearchReply, notes: string[]): SearchHits {
-  const { keys, bm25, cosine, degraded, ...facts } = reply
-  const hits: SearchHit[] = []
-  for (const [i, key] of keys.entries()) {
-    const hit: SearchHit = { key }
-    const text = bm25[i] ?? Number.NaN
-    const vector = cosine[i] ?? Number.NaN
-    if (!Number.isNaN(text)) hit.bm25 = text
-    if (!Number.isNaN(vector)) hit.cosine = vector
-    hits.push(hit)
-  }
-  return { hits, ...facts, degraded: [...notes, ...degraded] }
 }
 
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

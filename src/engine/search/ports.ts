@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import type { Background } from './background.js'
 
 /**
  * What the rest of the engine knows of the search indexes. Both indexes are projections: they hold nothing
@@ -58,6 +59,8 @@ export interface SearchRequest {
   vectorK: number
   /** only nodes of these documents (row keys); absent = all */
   docs?: number[]
+  /** whether the background of the vector's cosines is wanted */
+  wantsBackground?: boolean
 }
 
 export interface SearchHit {
@@ -75,6 +78,8 @@ export interface SearchHits {
   /** how many nodes hold each of the asked terms; empty where the text leg could not be asked */
   frequencies: ReadonlyMap<string, number>
   vectorCount: number
+  /** cosines of the query with passages picked without looking at it, where that was wanted and there are enough */
+  background?: Background
   textMs: number
   vectorMs: number
   textEngine: 'tantivy' | 'fts5'

@@ -1,3 +1,4 @@
+import type { Background } from './background.js'
 import type { TextEngine } from './text-index.js'
 
 /**
@@ -50,6 +51,7 @@ export interface SearchMessage {
   textK: number
   vectorK: number
   docs?: Float64Array
+  wantsBackground?: boolean
 }
 
 /** Begins or ends the stream of a vector space's vectors. */
@@ -95,6 +97,7 @@ export interface SearchReply {
   textCount: number
   frequencies: Map<string, number>
   vectorCount: number
+  background?: Background
   textMs: number
   vectorMs: number
   textEngine: TextEngine

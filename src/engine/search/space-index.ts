@@ -160,12 +160,15 @@ export class SpaceIndex {
     const hits = unite(text, found?.keys ?? [], (key) =>
       request.vector === undefined ? undefined : index?.cosine(request.vector, key),
     )
+    const background =
+      request.wantsBackground === true && request.vector !== undefined ? index?.background(request.vector) : undefined
     const ended = performance.now()
     return {
       ...hits,
       textCount: text.keys.length,
       frequencies: text.frequencies,
       vectorCount: found?.keys.length ?? 0,
+      ...(background === undefined ? {} : { background }),
       textMs: between - began,
       vectorMs: found === undefined ? 0 : ended - between,
       textEngine: this.#options.engine,

@@ -1,3 +1,4 @@
+import { BACKGROUND_SAMPLES, type Background, backgroundOf } from './background.js'
 import { offerRows, scan } from './exact-scan.js'
 import type { Graph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
@@ -97,6 +98,18 @@ export class VectorIndex {
     const cosine = row === undefined ? undefined : this.rows.cosine(query, row)
     // Halves of a unit vector may be longer than one by a ten-thousandth.
     return cosine === undefined ? undefined : Math.max(-1, Math.min(1, cosine))
+  }
+
+  /** Cosines of a query with rows at even distances, whatever they hold. @returns undefined where there are too few */
+  background(query: Float32Array): Background | undefined {
+    const { end } = this.rows
+    const step = Math.max(1, Math.floor(end / BACKGROUND_SAMPLES))
+    const cosines: number[] = []
+    for (let row = 0; row < end && cosines.length < BACKGROUND_SAMPLES; row += step) {
+      const cosine = this.#isLive(row) ? this.rows.cosine(query, row) : undefined
+      if (cosine !== undefined) cosines.push(cosine)
+    }
+    return backgroundOf(cosines)
   }
 
   /**

@@ -1,0 +1,46 @@
+import { KsError } from '../../contract/errors.js'
+import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
+import type { SearchHit, SearchHits, SearchRequest } from './ports.js'
+import type { SearchMessage, SearchReply } from './protocol.js'
+import { allFinite } from './scan.kernel.js'
+
+/** @throws KsError 'invalid-request' for a vector that is not finite or a filter of too many documents */
+export function toMessage(space: string, request: SearchRequest): SearchMessage {
+  const { terms, vector, vectorSpace, docs, wantsBackground } = request
+  if (vector !== undefined && !allFinite(vector)) {
+    throw new KsError('invalid-request', 'a query vector holds only finite numbers')
+  }
+  if (docs !== undefined && docs.length > MAX_FILTER_DOCS) {
+    throw new KsError('invalid-request', `a filter names at most ${MAX_FILTER_DOCS} documents, not ${docs.length}`)
+  }
+  return {
+    op: 'search',
+    space,
+    terms,
+    textK: clampK(request.textK),
+    vectorK: clampK(request.vectorK),
+    ...(vector === undefined ? {} : { vector }),
+    ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
+    ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),
+    ...(wantsBackground === true ? { wantsBackground } : {}),
+  }
+}
+
+function clampK(k: number): number {
+  return Number.isFinite(k) ? Math.max(1, Math.min(MAX_K, Math.floor(k))) : 1
+}
+
+/** @param notes what was degraded before the process was asked */
+export function toHits(reply: SearchReply, notes: string[]): SearchHits {
+  const { keys, bm25, cosine, degraded, ...facts } = reply
+  const hits: SearchHit[] = []
+  for (const [i, key] of keys.entries()) {
+    const hit: SearchHit = { key }
+    const text = bm25[i] ?? Number.NaN
+    const vector = cosine[i] ?? Number.NaN
+    if (!Number.isNaN(text)) hit.bm25 = text
+    if (!Number.isNaN(vector)) hit.cosine = vector
+    hits.push(hit)
+  }
+  return { hits, ...facts, degraded: [...notes, ...degraded] }
+}
