@@ -3,7 +3,7 @@ import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
 import { questionStopWords } from './stop-words.js'
 import { emitContentPairs, emitLone, emitPairs, hasKana } from './unspaced.js'
-import { normalise, scan, stemOf, type Word } from './words.js'
+import { formIn, normalise, type Token, tokensOf, type Word } from './words.js'
 
 /**
  * The one text analyser: what the text index, the embedder and the reranker all mean by a term.
@@ -16,11 +16,9 @@ import { normalise, scan, stemOf, type Word } from './words.js'
  * `snake_case`) give the whole and their parts. A change here asks for a new `ANALYZER_VERSION`, since indexes hold
  * these terms.
  */
-export const ANALYZER_VERSION = 2
+export const ANALYZER_VERSION = 3
 
 type Emit = (term: string) => void
-/** A word, or a run of an unspaced script. */
-type Token = Word | string
 /** Language of each script of a text. */
 type Languages = ReadonlyMap<Script, Language>
 
@@ -37,17 +35,17 @@ interface Part {
 const ENGLISH: Languages = new Map([['latin', 'en']])
 
 function partOf(text: string): Part {
-  const part: Part = { tokens: [], english: 0, foreign: 0, isMixed: false }
-  scan(normalise(text), {
-    word: (word) => {
-      part.tokens.push(word)
-      part.english += word.english
-      part.foreign += word.foreign
-      if (word.isOther) part.isMixed = true
-    },
-    run: (run) => part.tokens.push(run),
-  })
-  return part
+  const tokens = tokensOf(normalise(text))
+  let [english, foreign, isMixed] = [0, 0, false]
+  // by place: this loop sees every word of every document
+  for (let i = 0; i < tokens.length; i++) {
+    const word = tokens[i]
+    if (word === undefined || typeof word === 'string') continue
+    english += word.english
+    foreign += word.foreign
+    isMixed ||= word.isOther
+  }
+  return { tokens, english, foreign, isMixed }
 }
 
 /** Adds the words' votes to a ballot and their scripts to a set. */
@@ -116,9 +114,9 @@ function emitWord(word: Word, languages: Languages, emit: Emit, after: string[])
     emitAll(word.terms, emit)
     return
   }
-  const stem = stemOf(word, language)
+  const { stem, rest } = formIn(word, language)
   emit(stem)
-  for (const term of word.terms) if (term !== stem) after.push(term)
+  for (let i = 0; i < rest.length; i++) after.push(rest[i] ?? '')
 }
 
 function isFirst(script: Script | undefined, language: Language): boolean {
@@ -214,7 +212,7 @@ function contentOf(word: Word, languages: Languages, isCommon: boolean): string[
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
   const dropped = questionStopWords(language)
   if (word.stopped || dropped.has(word.said) || dropped.has(foldAccents(word.said))) return []
-  return isCommon || isFirst(word.script, language) ? word.terms : [stemOf(word, language)]
+  return isCommon || isFirst(word.script, language) ? word.terms : [formIn(word, language).stem]
 }
 
 /** Every term of a question, as documents give them. */

@@ -79,8 +79,17 @@ export interface Word {
   foreign: number
   /** of another alphabet than the Latin one, which several languages share */
   isOther: boolean
-  /** stems in other languages, as they are asked for */
-  stems: Map<Language, string> | undefined
+  /** what it is in other languages, as they are asked for */
+  others: OtherForm[] | undefined
+}
+
+/** What a word is in a language other than the first of its script. */
+export interface OtherForm {
+  language: Language
+  /** accents folded */
+  stem: string
+  /** of the word's `terms` those that are not this stem */
+  rest: readonly string[]
 }
 
 function baseTerm(said: string, script: Script | undefined): string {
@@ -106,21 +115,25 @@ function makeWord(found: string): Word {
     stopped: DOCUMENT_STOP_WORDS.has(foldAccents(said)),
     votes,
     script: stemmed,
-    stems: undefined,
+    others: undefined,
     english: speaksForEnglish(votes) ? 1 : 0,
     foreign: speaksForOthers(votes) ? 1 : 0,
     isOther: stemmed !== undefined && stemmed !== 'latin' && SCRIPTS[stemmed].length > 1,
   }
 }
 
-/** A word's stem in a language other than the first of its script, accents folded. */
-export function stemOf(word: Word, language: Language): string {
-  word.stems ??= new Map()
-  const known = word.stems.get(language)
-  if (known !== undefined) return known
+/** A word in a language other than the first of its script. */
+export function formIn(word: Word, language: Language): OtherForm {
+  word.others ??= []
+  // few languages meet in a space; a map costs more than looking at them all
+  for (let i = 0; i < word.others.length; i++) {
+    const known = word.others[i]
+    if (known?.language === language) return known
+  }
   const stem = foldAccents(stemIn(word.said, language))
-  word.stems.set(language, stem)
-  return stem
+  const form = { language, stem, rest: word.terms.filter((term) => term !== stem) }
+  word.others.push(form)
+  return form
 }
 
 let young = new Map<string, Word>()
@@ -175,14 +188,12 @@ function skipContraction(text: string, end: number): number {
   return CONTRACTION.test(text) ? CONTRACTION.lastIndex : end
 }
 
-/** Takes what a text holds, in reading order. */
-export interface Sink {
-  word: (word: Word) => void
-  run: (run: string) => void
-}
+/** A word, or a run of an unspaced script. */
+export type Token = Word | string
 
-/** Cuts a normalised text into words and runs of unspaced scripts. */
-export function scan(text: string, sink: Sink): void {
+/** What a normalised text holds, in reading order. */
+export function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
   let index = 0
   while (index < text.length) {
     const unit = text.charCodeAt(index)
@@ -191,13 +202,14 @@ export function scan(text: string, sink: Sink): void {
       index++
     } else if (kind === PAIRED) {
       const end = runEnd(text, index)
-      sink.run(text.slice(index, end))
+      tokens.push(text.slice(index, end))
       index = end
     } else {
       const end = wordEnd(text, index)
       const found = text.slice(index, end)
-      sink.word(lookUp(found.includes(',') ? found.replaceAll(',', '') : found))
+      tokens.push(lookUp(found.includes(',') ? found.replaceAll(',', '') : found))
       index = skipContraction(text, end)
     }
   }
+  return tokens
 }
