@@ -5,7 +5,7 @@ import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { until } from '../../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'embedder' }
-const DIMENSION = 48
+const DIMENSION = 256
 /** Unrelated texts have this much in common for the model, as they have for many. */
 const COMMON = 1.2
 
