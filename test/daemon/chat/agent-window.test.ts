@@ -24,8 +24,7 @@ function calls(messages: { role: string; content: string }[]) {
   if (read[0] === undefined) return call('list', {})
   const where = /"path":"([^"]*book[^"]*)"/.exec(read[0].content)?.[1] ?? path
   if (read[1] === undefined) return call('read', { path: where })
-  if (read[2] === undefined)
-    return call('read', { path: where, offset: Number(NEXT.exec(read[1].content)?.[1] ?? -1) })
+  if (read[2] === undefined) return call('read', { path: where, offset: Number(NEXT.exec(read[1].content)?.[1] ?? -1) })
   return []
 }
 
