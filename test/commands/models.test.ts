@@ -100,13 +100,14 @@ describe('ks models add', () => {
     expect([code, stdout]).toEqual([0, 'added openai at https://api.openai.com/v1\n'])
     expect(config().providers.at(-1)).toEqual({
       ...{ pluginId: 'openai-compatible', provider: 'openai' },
-      ...{ baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' },
+      ...{ baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY', contextTokens: { '*': 32_768 } },
     })
     expect(`${stdout}${stderr}${JSON.stringify(config())}`).not.toContain(KEY)
   })
 
   it.each([
     [['nobody'], 'there is no preset "nobody"'],
+    [['azure'], 'azure has an address of your own'],
     [['http://ada:CANARY-key@127.0.0.1:1'], 'must not hold credentials'],
     [['http://127.0.0.1:1', '--key-env', KEY], 'must be the name of an environment variable'],
   ])('refuses %j without repeating a key', async (args, message) => {
@@ -146,6 +147,7 @@ describe('ks models test', () => {
     ['local/some-embed', 'embeddings'],
     ['local/some-rerank', 'rerank'],
     ['local/some-tts', 'audio'],
+    ['local/some-whisper', 'audio'],
   ])('tries %s as its name says', async (name, ability) => {
     const { code, results: told } = await results(name)
     expect([code, told[ability]]).toEqual([0, 'works'])

@@ -1,7 +1,7 @@
 import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server } from './ask-server.js'
 
 /** What a model is for. */
-export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription'
+export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
 
 export interface DetectedModel {
   name: string
@@ -153,5 +153,6 @@ export function guessUse(name: string): ModelUse {
   if (/embed|\bbge\b|bge-|\be5\b|e5-|gte-|minilm/i.test(name)) return 'embedding'
   if (/whisper|transcri/i.test(name)) return 'transcription'
   if (/\btts\b|tts-|-tts/i.test(name)) return 'speech'
+  if (/moderation|dall-e|[-_]image|imagen|\bsora|\bveo|stable-diffusion|flux\b/i.test(name)) return 'other'
   return 'chat'
 }

@@ -24,6 +24,7 @@ import type { QueryShared } from '../query/stages.js'
 import { fitTurns } from '../query/window.js'
 import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
+import { payerOf } from './payer.js'
 import type { Who } from './store.js'
 
 export interface Asked {
@@ -162,7 +163,7 @@ async function* fromModel(
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  const generator = context.models.generator(model)
+  const generator = context.models.generator(model, payerOf(context, asked.caller.tenant, asked.app))
   const events = streamedWithinWindow(generator.contextTokens, (window) => {
     const { messages, maxTokens } = promptOf(asked, rules, window)
     return generator.generate(messages, { ...settingsOf(asked), maxTokens, signal })

@@ -1,10 +1,11 @@
-import type { ChatApp } from '../../contract/chat/apps.js'
 import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage } from '../models/types.js'
 import { beginningOf, fitTexts, shareWindow, withinWindow } from '../models/window.js'
 import { chatModel } from './answer.js'
+import type { AppSession } from './apps.js'
+import { payerOf } from './payer.js'
 
 /** a title or a few questions are worth no longer wait */
 const TIMEOUT_MS = 20_000
@@ -32,12 +33,12 @@ export function plainTitle(query: string): string {
 /** A title by the application's model; undefined where there is none, or it does not answer. */
 export async function modelTitle(
   context: EngineContext,
-  app: ChatApp,
+  session: AppSession,
   query: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const fits = (tokens: number) => beginningOf(query.slice(0, QUERY_CHARACTERS), tokens, true)
-  const reply = await complete(context, app, TITLE_PROMPT, fits, signal)
+  const reply = await complete(context, session, TITLE_PROMPT, fits, signal)
   const title = reply
     ?.replace(/\s+/g, ' ')
     .replace(/^["'“]+|["'”]+$/g, '')
@@ -50,7 +51,7 @@ export async function modelTitle(
 /** Questions that could follow; none where there is no model, or its reply is of no use. */
 export async function modelQuestions(
   context: EngineContext,
-  app: ChatApp,
+  session: AppSession,
   turns: { query: string; answer: string }[],
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -63,7 +64,7 @@ export async function modelQuestions(
     )
     return JSON.stringify(turns.map((_, at) => ({ user: texts[2 * at], assistant: texts[2 * at + 1] })))
   }
-  return readQuestions(await complete(context, app, SUGGEST_PROMPT, fits, signal))
+  return readQuestions(await complete(context, session, SUGGEST_PROMPT, fits, signal))
 }
 
 function readQuestions(reply: string | undefined): string[] {
@@ -94,7 +95,7 @@ function questionLines(reply: string): string[] {
 /** @param contentFor what the model is told, in at most so many tokens */
 async function complete(
   context: EngineContext,
-  app: ChatApp,
+  { tenant, app }: AppSession,
   system: string,
   contentFor: (tokens: number) => string,
   signal: AbortSignal,
@@ -103,7 +104,7 @@ async function complete(
   if (model === undefined) return undefined
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   try {
-    const generator = context.models.generator(model)
+    const generator = context.models.generator(model, payerOf(context, tenant, app))
     const text = await withinWindow(generator.contextTokens, async (window) => {
       const { answer, asked } = shareWindow(window, MAX_TOKENS)
       const messages: ChatMessage[] = [

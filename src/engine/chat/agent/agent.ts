@@ -6,6 +6,7 @@ import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
 import { streamedWithinWindow } from '../../models/window.js'
 import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
+import { payerOf } from '../payer.js'
 import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
 import { type AgentShared, AgentTools, argumentsOf } from './tools.js'
 
@@ -28,7 +29,7 @@ export async function* agentTurn(
 ): AsyncGenerator<AnswerPiece> {
   const model = chatModel(context, asked.app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
-  const generator = context.models.generator(model)
+  const generator = context.models.generator(model, payerOf(context, asked.caller.tenant, asked.app))
   const tools = new AgentTools(context, shared, asked)
   const specs = tools.specs()
   const talk: Talk = { asked, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
