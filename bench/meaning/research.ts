@@ -104,7 +104,7 @@ function sayWhatIsThereAndMore(messages: { content: string }[]): string {
   return `${best.line.slice(0, 300).trim()} [${best.number}]\n\nThe mayor of Zubrowka paid 98765 crowns for it. [${best.number}]`
 }
 
-export interface Space {
+interface Space {
   id: string
   /** file names by document id */
   files: Map<string, string>

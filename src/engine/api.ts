@@ -242,7 +242,6 @@ export interface Engine {
     /** Gives the key back, unless an answer was kept with the effect: the request had none. */
     abandon(caller: Caller, key: string): void
   }
-  /** Whether a token id was revoked. */
   tokens: {
     isRevoked(jti: string): boolean
     revoke(jti: string, expiresAt: number): void

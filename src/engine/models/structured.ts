@@ -42,7 +42,7 @@ export function repairMessages(messages: readonly ChatMessage[], reply: string, 
 }
 
 /** A question whose answer is JSON. */
-export interface JsonQuestion<T> {
+interface JsonQuestion<T> {
   /** what is asked, in at most so many tokens */
   messagesFor: (tokens: number) => ChatMessage[]
   /** takes the value; undefined where it is of another shape */
@@ -56,7 +56,7 @@ export interface JsonQuestion<T> {
 }
 
 /** @property value absent where neither reply could be read; `served`: the model that its server says has answered */
-export interface JsonReply<T> {
+interface JsonReply<T> {
   value?: T
   usage?: GenerationUsage
   served?: unknown
