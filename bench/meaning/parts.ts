@@ -5,6 +5,7 @@ import { run as contradictions } from './contradictions.js'
 import { run as embedders } from './embedders.js'
 import { run as gate } from './gate.js'
 import { run as languages } from './languages.js'
+import { run as model } from './model.js'
 import { run as relations } from './relations.js'
 import { run as research } from './research.js'
 import { run as topics } from './topics.js'
@@ -37,5 +38,6 @@ export const PARTS: readonly Part[] = [
   { name: 'languages', measures: 'plain questions over one-sentence documents, by language', run: languages },
   { name: 'triage', measures: 'which cause triage gives to failed questions whose cause is known', run: triage },
   { name: 'clusters', measures: 'whether failed questions that ask the same are one cluster', run: clusters },
+  { name: 'model', measures: 'whether a configured model is asked, and with what', run: model },
   { name: 'research', measures: 'research reports by rules, and pages of long filings', run: research },
 ]

@@ -110,7 +110,11 @@ interface Space {
   files: Map<string, string>
 }
 
-async function spaceOf(client: Client, slug: string, files: { filename: string; bytes: Buffer }[]): Promise<Space> {
+export async function spaceOf(
+  client: Client,
+  slug: string,
+  files: { filename: string; bytes: Buffer }[],
+): Promise<Space> {
   const { id } = await client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
   const parts = files.map(({ filename, bytes }) => ({
     ...{ filename, mimeType: filename.endsWith('.pdf') ? 'application/pdf' : 'text/markdown' },
@@ -123,12 +127,17 @@ async function spaceOf(client: Client, slug: string, files: { filename: string; 
     files: parts,
   })
   await waitUntilIdle(client)
+  await untilIndexed(client, id)
+  return { id, files: new Map(items.map(({ asset }) => [asset.id, asset.filename])) }
+}
+
+/** Waits for the page index of a space, without which mode `research` looks as `fast` does. */
+export async function untilIndexed(client: Client, id: string): Promise<void> {
   for (;;) {
     const { metadata } = await ask(client, id, 'What is this?', 'research')
-    if (metadata['degraded'] !== true) break
+    if (metadata['degraded'] !== true) return
     await sleep(POLL_MS)
   }
-  return { id, files: new Map(items.map(({ asset }) => [asset.id, asset.filename])) }
 }
 
 async function reports(

@@ -193,6 +193,11 @@ function successes(route: RouteDefinition, components: Components): Json {
     Object.entries(route.ok).map(([status, body]) => {
       if (body === 'empty') return [status, { description: 'done' }]
       if (body === 'binary') return [status, { description: 'bytes', content: binaryContent(route.binary) }]
+      if (body === 'text')
+        return [
+          status,
+          { description: 'text', content: { [route.text ?? 'text/plain']: { schema: { type: 'string' } } } },
+        ]
       if (body === 'event-stream') return [status, { ...eventStream(route, components), ...headersOf(route) }]
       return [
         status,

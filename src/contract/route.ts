@@ -26,11 +26,13 @@ export interface RouteDefinition {
   /** file parts and text fields, for operations that take multipart/form-data */
   multipart?: MultipartDefinition
   /** success statuses and their bodies */
-  ok: Record<number, z.ZodType | 'empty' | 'binary' | 'event-stream'>
+  ok: Record<number, z.ZodType | 'empty' | 'binary' | 'text' | 'event-stream'>
   /** keys of the answer that hold a secret: they are null where the answer is kept and repeated */
   shownOnce?: readonly string[]
   /** media types of a binary body; application/octet-stream where absent */
   binary?: readonly string[]
+  /** media type of a text body */
+  text?: string
   /** payloads of the frames of an event stream */
   events?: Record<string, z.ZodType>
   /** statuses beside 401, 403 and 500 */

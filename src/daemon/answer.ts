@@ -11,6 +11,7 @@ import {
   jsonBytesReply,
   jsonReply,
   type Reply,
+  textReply,
 } from './http/reply.js'
 import type { OpenWork } from './open-work.js'
 import type { AnyHandler, Binary } from './operation.js'
@@ -39,6 +40,7 @@ export async function plainReply(
 export function replyTo(operation: Operation, result: unknown, request: Headers, checkResponses = false): Reply {
   const { status, body, kind } = told(operation, result)
   if (kind === 'empty') return emptyReply(status)
+  if (kind === 'text') return textReply(status, String(body), operation.route.text)
   if (kind === 'binary') return bytesReply(status, (body as Binary).bytes)
   if (body instanceof FixedJson) return body.reply(status, request)
   if (checkResponses) assertBody(operation, status, body)
@@ -51,7 +53,12 @@ function told({ route, status: only }: Operation, result: unknown) {
     only === undefined ? (result as { status: number; body: unknown }) : { status: only, body: result }
   const kind = route.ok[status]
   if (kind === undefined) throw new Error(`${route.id} answered with the undeclared status ${status}`)
-  return { status, body, kind, isJson: kind !== 'empty' && kind !== 'binary' && !(body instanceof FixedJson) }
+  return {
+    status,
+    body,
+    kind,
+    isJson: kind !== 'empty' && kind !== 'binary' && kind !== 'text' && !(body instanceof FixedJson),
+  }
 }
 
 function assertBody({ route, bodies }: Operation, status: number, body: unknown): void {

@@ -34,9 +34,11 @@ type OkBody<T> = T extends z.ZodType
   ? z.output<T> | FixedJson
   : T extends 'binary'
     ? Binary
-    : T extends 'event-stream'
-      ? EventStream
-      : undefined
+    : T extends 'text'
+      ? string
+      : T extends 'event-stream'
+        ? EventStream
+        : undefined
 
 type Several<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never

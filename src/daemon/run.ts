@@ -151,7 +151,7 @@ async function startOwned(
   const status = createStatusReader({
     ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
     ...{ openRequests: work.count, watcherPid: () => watching.pid },
-    models: () => engine.modelsInUse(),
+    models: () => engine.models.inUse(),
     ...{ storage: () => room.state(), damage: () => engine.damage() },
   })
   closers.push(() => status.close())

@@ -49,7 +49,7 @@ import type {
   QuotaPolicy,
   UpdateSpaceBody,
 } from '../contract/gateway/spaces.js'
-import type { Health, ModelsInUse } from '../contract/gateway/system.js'
+import type { Health } from '../contract/gateway/system.js'
 import type { DiskRoom } from '../local/disk-room.js'
 import type { ChatOperations } from './chat/operations.js'
 import type { Resolve } from './egress/connect.js'
@@ -58,6 +58,7 @@ import type { IntegrityOperations } from './integrity/integrity.js'
 import type { JobFilter } from './jobs/list.js'
 import type { LocalFileOperations } from './local-files/operations.js'
 import type { ProgramConfig } from './models/command/program.js'
+import type { ModelOperations } from './models/in-use.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
 import type { ResearchOperations } from './research/operations.js'
@@ -241,7 +242,6 @@ export interface Engine {
     /** Gives the key back, unless an answer was kept with the effect: the request had none. */
     abandon(caller: Caller, key: string): void
   }
-  /** Whether a token id was revoked. */
   tokens: {
     isRevoked(jti: string): boolean
     revoke(jti: string, expiresAt: number): void
@@ -261,7 +261,7 @@ export interface Engine {
   }
   /** The part of it that is one tenant's. */
   jobsOf(tenant: string): { activeJobs: number; waitingJobs: number }
-  modelsInUse(): ModelsInUse
+  models: ModelOperations
   /** Stops taking work, lets what runs reach its next durable step, closes everything. */
   close(): Promise<void>
 }

@@ -27,7 +27,7 @@ import { tenantJobs } from './jobs/tenant-jobs.js'
 import { Leases } from './leases.js'
 import { createLocalFiles } from './local-files/operations.js'
 import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
-import { modelsInUse } from './models/in-use.js'
+import { modelOperations } from './models/in-use.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
 import { createQuality } from './quality/operations.js'
@@ -275,7 +275,7 @@ function wire(
       }
     },
     jobsOf: (tenant) => tenantJobs(db, tenant),
-    modelsInUse: () => modelsInUse(context),
+    models: modelOperations(context),
     async close() {
       context.indexes.hurry()
       await Promise.all([sources.sync.close(), research.runner.close()])

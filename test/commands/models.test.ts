@@ -18,6 +18,14 @@ async function startOllama() {
   const shows: Record<string, object> = {
     'talker:8b': { capabilities: ['completion', 'tools'], model_info: { 'llama.context_length': 131_072 } },
     'vectors:latest': { capabilities: ['embedding'], model_info: { 'bert.context_length': 512 } },
+    'wide:8b': {
+      ...{ capabilities: ['completion'], model_info: { 'llama.context_length': 131_072 } },
+      parameters: 'stop  "<|end|>"\nnum_ctx                        16384\ntemperature  0.7',
+    },
+    'running:8b': {
+      ...{ capabilities: ['completion'], model_info: { 'llama.context_length': 131_072 } },
+      parameters: 'num_ctx 16384',
+    },
   }
   const server = createServer(async (request, response) => {
     let body = ''
@@ -26,7 +34,9 @@ async function startOllama() {
     const said =
       request.url === '/api/tags'
         ? { models: Object.keys(shows).map((name) => ({ name })) }
-        : shows[JSON.parse(body || '{}').model ?? '']
+        : request.url === '/api/ps'
+          ? { models: [{ name: 'running:8b', model: 'running:8b', context_length: 32_768 }] }
+          : shows[JSON.parse(body || '{}').model ?? '']
     response.writeHead(said === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(said ?? {}))
   })
@@ -56,15 +66,12 @@ describe('ks models detect', () => {
   it('shows what the models of a server can do, and configures nothing without a yes', async () => {
     const { code, stdout } = await home.ks(['models', 'detect', '--server', ollama.url, '--json'])
     expect(code).toBe(0)
+    const own = { provider: 'ollama', baseUrl: `${ollama.url}/v1`, can: 'completion', use: 'chat' }
     expect(JSON.parse(stdout)).toEqual([
-      {
-        ...{ provider: 'ollama', baseUrl: `${ollama.url}/v1`, name: 'talker:8b', use: 'chat' },
-        ...{ can: 'completion, tools', contextTokens: 131_072 },
-      },
-      {
-        ...{ provider: 'ollama', baseUrl: `${ollama.url}/v1`, name: 'vectors:latest', use: 'embedding' },
-        ...{ can: 'embedding', contextTokens: 512 },
-      },
+      { ...own, name: 'talker:8b', can: 'completion, tools', contextTokens: 4096, mostContextTokens: 131_072 },
+      { ...own, name: 'vectors:latest', use: 'embedding', can: 'embedding', contextTokens: 512 },
+      { ...own, name: 'wide:8b', contextTokens: 16_384, mostContextTokens: 131_072 },
+      { ...own, name: 'running:8b', contextTokens: 32_768, mostContextTokens: 131_072 },
     ])
     expect(() => config()).toThrow()
   })
@@ -75,7 +82,7 @@ describe('ks models detect', () => {
     expect(config().providers).toEqual([
       {
         ...{ pluginId: 'openai-compatible', provider: 'ollama', baseUrl: `${ollama.url}/v1` },
-        contextTokens: { 'talker:8b': 131_072 },
+        contextTokens: { 'talker:8b': 4096, 'wide:8b': 16_384, 'running:8b': 32_768 },
       },
     ])
   })
@@ -93,13 +100,14 @@ describe('ks models add', () => {
     expect([code, stdout]).toEqual([0, 'added openai at https://api.openai.com/v1\n'])
     expect(config().providers.at(-1)).toEqual({
       ...{ pluginId: 'openai-compatible', provider: 'openai' },
-      ...{ baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' },
+      ...{ baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY', contextTokens: { '*': 32_768 } },
     })
     expect(`${stdout}${stderr}${JSON.stringify(config())}`).not.toContain(KEY)
   })
 
   it.each([
     [['nobody'], 'there is no preset "nobody"'],
+    [['azure'], 'azure has an address of your own'],
     [['http://ada:CANARY-key@127.0.0.1:1'], 'must not hold credentials'],
     [['http://127.0.0.1:1', '--key-env', KEY], 'must be the name of an environment variable'],
   ])('refuses %j without repeating a key', async (args, message) => {
@@ -139,6 +147,7 @@ describe('ks models test', () => {
     ['local/some-embed', 'embeddings'],
     ['local/some-rerank', 'rerank'],
     ['local/some-tts', 'audio'],
+    ['local/some-whisper', 'audio'],
   ])('tries %s as its name says', async (name, ability) => {
     const { code, results: told } = await results(name)
     expect([code, told[ability]]).toEqual([0, 'works'])

@@ -64,7 +64,7 @@ export async function startEdge(
   const status = createStatusReader({
     ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
     openRequests: work.count,
-    models: () => engine.modelsInUse(),
+    models: () => engine.models.inUse(),
   })
   const app = assembleApp({
     ...{ settings, identity, engine, work, status, signingKey: loadSigningKey(dataDir), dataDir },

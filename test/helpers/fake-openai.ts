@@ -125,8 +125,8 @@ export interface FakeOptions {
   heard?: (form: Buffer) => string
   /** between two deltas */
   deltaMs?: number
-  /** chat fields it refuses with 400, as servers do that lack them */
-  refuses?: ('stream' | 'stream_options' | 'max_tokens')[]
+  /** fields it refuses with 400, as servers do that lack them */
+  refuses?: ('stream' | 'stream_options' | 'max_tokens' | 'temperature' | 'encoding_format' | 'top_n')[]
   port?: number
 }
 
@@ -238,7 +238,7 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
   }
   if (seen.path.endsWith('/v1/embeddings')) return embeddings(seen.body, response, fault, options)
   if (seen.path.endsWith('/v1/chat/completions')) return chat(seen.body, response, fault, options)
-  if (seen.path.endsWith('/v1/rerank')) return rerank(seen.body, response, fault)
+  if (seen.path.endsWith('/v1/rerank')) return rerank(seen.body, response, fault, options)
   if (seen.path.endsWith('/v1/audio/speech')) {
     // no sound, but it begins like MP3 and says what it is of
     const audio = Buffer.from(`ID3(${[seen.body.input].flat().join()})`)
@@ -252,6 +252,8 @@ async function answer(seen: FakeRequest, response: ServerResponse, fault: Fault,
 
 function embeddings(body: RequestBody, response: ServerResponse, fault: Fault, options: FakeOptions): void {
   const input = [body.input ?? []].flat()
+  if (options.refuses?.includes('encoding_format') === true && body.encoding_format !== undefined)
+    return void send(response, 400, apiError("Argument 'encoding_format' is not supported"))
   if (input.includes('')) return void send(response, 400, apiError('input must not be empty'))
   const { poison } = options
   if (poison !== undefined && input.some((text) => text.includes(poison)))
@@ -376,7 +378,10 @@ async function streamChat(completion: Completion, response: ServerResponse, faul
   if (fault.kind !== 'lingers') response.end()
 }
 
-function rerank(body: RequestBody, response: ServerResponse, fault: Fault): void {
+function rerank(body: RequestBody, response: ServerResponse, fault: Fault, { refuses }: FakeOptions): void {
+  const isPlain = refuses?.includes('top_n') === true
+  if (isPlain && body.top_n !== undefined)
+    return void send(response, 400, apiError("Argument 'top_n' is not supported"))
   const documents = body.documents ?? []
   const wanted = new Set((body.query ?? '').toLowerCase().split(/\W+/))
   let results = documents.map((document, index) => {
@@ -388,6 +393,8 @@ function rerank(body: RequestBody, response: ServerResponse, fault: Fault): void
   results = results.slice(0, body.top_n ?? results.length)
   if (fault.kind === 'fewer') results.pop()
   if (fault.kind === 'duplicate') results.push(results[0]!)
+  // a service without the field names its results otherwise, too
+  if (isPlain) return void send(response, 200, JSON.stringify({ object: 'list', data: results }))
   send(response, 200, JSON.stringify({ id: 'rr-fake', results, meta: { billed_units: { search_units: 1 } } }))
 }
 

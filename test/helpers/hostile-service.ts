@@ -54,7 +54,8 @@ function answer(route: RouteDefinition, malice: Malice, response: import('node:h
   const [[status, body] = ['204', 'empty' as const]] = Object.entries(route.ok)
   const head = { 'x-trace-id': AN_ID, 'x-session-id': AN_ID, 'x-query-run-id': AN_ID, 'x-ks-version': '9\u009b.9' }
   if (body === 'empty') response.writeHead(Number(status), head).end()
-  else if (body === 'binary') response.writeHead(200, { ...head, 'content-type': 'text/plain' }).end(HOSTILE)
+  else if (body === 'binary' || body === 'text')
+    response.writeHead(200, { ...head, 'content-type': 'text/plain' }).end(HOSTILE)
   else if (body === 'event-stream') {
     response.writeHead(200, { ...head, 'content-type': 'text/event-stream' })
     for (const [event, schema] of Object.entries(route.events ?? {})) {

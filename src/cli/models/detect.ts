@@ -1,15 +1,17 @@
 import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server } from './ask-server.js'
 
 /** What a model is for. */
-export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription'
+export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
 
 export interface DetectedModel {
   name: string
   use: ModelUse
   /** what it can do beyond that, as its server says it */
   can: string[]
-  /** window in tokens, where the server tells it */
+  /** the window that it is served with, in tokens, where the server tells it */
   contextTokens?: number
+  /** the largest window that it could be served with, where that is more */
+  mostContextTokens?: number
 }
 
 export interface DetectedServer {
@@ -22,6 +24,11 @@ export interface DetectedServer {
 const TIMEOUT_MS = 3000
 /** Models that a server is asked about one by one. */
 const DESCRIBED = 50
+/**
+ * The window that Ollama and LM Studio load a model with where nothing else is set. What is more they cut without a
+ * word, so a model that is not loaded is taken to have no more.
+ */
+const USUALLY_LOADED = 4096
 
 /**
  * Asks servers which models they have. Those that do not answer are left out.
@@ -44,19 +51,28 @@ async function ollama(server: Server): Promise<DetectedServer | undefined> {
   const tags = await getJson(server, rooted(server, '/api/tags'))
   if (!Array.isArray(fieldOf(tags, 'models'))) return undefined
   const names = namesIn(listOf(tags, 'models'), 'name').slice(0, DESCRIBED)
+  const running = listOf(await getJson(server, rooted(server, '/api/ps')), 'models')
   const models = await Promise.all(
     names.map(async (name): Promise<DetectedModel> => {
       const shown = await getJson(server, rooted(server, '/api/show'), { model: name })
       const can = listOf(shown, 'capabilities').filter((one) => typeof one === 'string')
       const info = fieldOf(shown, 'model_info')
-      const window = Object.entries(typeof info === 'object' && info !== null ? info : {}).find(([key]) =>
+      const most = Object.entries(typeof info === 'object' && info !== null ? info : {}).find(([key]) =>
         key.endsWith('.context_length'),
       )?.[1]
+      const loaded = running.find((entry) => fieldOf(entry, 'name') === name || fieldOf(entry, 'model') === name)
       const use = can.includes('completion') ? 'chat' : can.includes('embedding') ? 'embedding' : guessUse(name)
-      return modelOf(name, use, can, window)
+      const window = tokensIn(fieldOf(loaded, 'context_length')) ?? contextOf(fieldOf(shown, 'parameters'))
+      return modelOf(name, use, can, window ?? USUALLY_LOADED, most)
     }),
   )
   return { provider: 'ollama', baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
+}
+
+/** The window among the settings of a model of Ollama, a line each: `num_ctx  8192`. */
+function contextOf(parameters: unknown): number | undefined {
+  const told = typeof parameters === 'string' ? /^\s*num_ctx\s+(\d+)\s*$/m.exec(parameters)?.[1] : undefined
+  return told === undefined ? undefined : tokensIn(Number(told))
 }
 
 async function lmStudio(server: Server): Promise<DetectedServer | undefined> {
@@ -71,7 +87,8 @@ async function lmStudio(server: Server): Promise<DetectedServer | undefined> {
       ...listOf(entry, 'capabilities').filter((one) => typeof one === 'string'),
     ]
     const use = type === 'embeddings' ? 'embedding' : guessUse(name)
-    return [modelOf(name, use, can, fieldOf(entry, 'loaded_context_length') ?? fieldOf(entry, 'max_context_length'))]
+    const window = tokensIn(fieldOf(entry, 'loaded_context_length')) ?? USUALLY_LOADED
+    return [modelOf(name, use, can, window, fieldOf(entry, 'max_context_length'))]
   })
   return { provider: 'lmstudio', baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
@@ -88,7 +105,9 @@ async function openAi(server: Server, guess: string): Promise<DetectedServer | u
   const models = entries.flatMap((entry): DetectedModel[] => {
     const [name] = namesIn([entry], 'id')
     if (name === undefined) return []
-    return [modelOf(name, guessUse(name), sees ? ['vision'] : [], fieldOf(entry, 'max_model_len') ?? window)]
+    const most = fieldOf(fieldOf(entry, 'meta'), 'n_ctx_train')
+    const served = tokensIn(fieldOf(entry, 'max_model_len')) ?? tokensIn(window)
+    return [modelOf(name, guessUse(name), sees ? ['vision'] : [], served, most)]
   })
   const provider = owners.includes('vllm') ? 'vllm' : owners.includes('llamacpp') ? 'llamacpp' : guess
   return { provider, baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
@@ -113,9 +132,19 @@ function namesIn(entries: readonly unknown[], key: string): string[] {
   })
 }
 
-function modelOf(name: string, use: ModelUse, can: string[], window: unknown): DetectedModel {
-  const isWindow = typeof window === 'number' && Number.isSafeInteger(window) && window > 0
-  return { name, use, can, ...(isWindow ? { contextTokens: window } : {}) }
+/** @param window that it is served with; `most` that its weights were made for, which bounds it */
+function modelOf(name: string, use: ModelUse, can: string[], window: number | undefined, most: unknown): DetectedModel {
+  const largest = tokensIn(most)
+  const served = window === undefined || largest === undefined ? window : Math.min(window, largest)
+  return {
+    ...{ name, use, can },
+    ...(served === undefined ? {} : { contextTokens: served }),
+    ...(largest === undefined || served === undefined || largest <= served ? {} : { mostContextTokens: largest }),
+  }
+}
+
+function tokensIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }
 
 /** What servers do not say, names do. */
@@ -124,5 +153,6 @@ export function guessUse(name: string): ModelUse {
   if (/embed|\bbge\b|bge-|\be5\b|e5-|gte-|minilm/i.test(name)) return 'embedding'
   if (/whisper|transcri/i.test(name)) return 'transcription'
   if (/\btts\b|tts-|-tts/i.test(name)) return 'speech'
+  if (/moderation|dall-e|[-_]image|imagen|\bsora|\bveo|stable-diffusion|flux\b/i.test(name)) return 'other'
   return 'chat'
 }

@@ -2,18 +2,42 @@
 export interface Preset {
   baseUrl: string
   apiKeyEnv: string
+  /** window that every chat model of today's has at least; absent where there are none */
+  contextTokens?: number
+}
+
+/** Hosted services refuse what is too long, so that a model with less is asked again with half. */
+const HOSTED_WINDOW = 32_768
+
+function chat(baseUrl: string, apiKeyEnv: string): Preset {
+  return { baseUrl, apiKeyEnv, contextTokens: HOSTED_WINDOW }
 }
 
 export const PRESETS: Readonly<Record<string, Preset>> = {
-  anthropic: { baseUrl: 'https://api.anthropic.com/v1', apiKeyEnv: 'ANTHROPIC_API_KEY' },
-  deepseek: { baseUrl: 'https://api.deepseek.com/v1', apiKeyEnv: 'DEEPSEEK_API_KEY' },
-  gemini: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai', apiKeyEnv: 'GEMINI_API_KEY' },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', apiKeyEnv: 'GROQ_API_KEY' },
+  anthropic: chat('https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
+  cerebras: chat('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
+  cohere: chat('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+  'cohere-rerank': { baseUrl: 'https://api.cohere.com/v2', apiKeyEnv: 'COHERE_API_KEY' },
+  deepinfra: chat('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  deepseek: chat('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
+  fireworks: chat('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  gemini: chat('https://generativelanguage.googleapis.com/v1beta/openai', 'GEMINI_API_KEY'),
+  groq: chat('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  huggingface: chat('https://router.huggingface.co/v1', 'HF_TOKEN'),
   jina: { baseUrl: 'https://api.jina.ai/v1', apiKeyEnv: 'JINA_API_KEY' },
-  mistral: { baseUrl: 'https://api.mistral.ai/v1', apiKeyEnv: 'MISTRAL_API_KEY' },
-  openai: { baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' },
-  openrouter: { baseUrl: 'https://openrouter.ai/api/v1', apiKeyEnv: 'OPENROUTER_API_KEY' },
-  together: { baseUrl: 'https://api.together.xyz/v1', apiKeyEnv: 'TOGETHER_API_KEY' },
+  mistral: chat('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  nvidia: chat('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
+  openai: chat('https://api.openai.com/v1', 'OPENAI_API_KEY'),
+  openrouter: chat('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
+  together: chat('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  voyage: { baseUrl: 'https://api.voyageai.com/v1', apiKeyEnv: 'VOYAGE_API_KEY' },
+  xai: chat('https://api.x.ai/v1', 'XAI_API_KEY'),
+}
+
+/** Services whose address has the name of a customer's resource in it. */
+export const OWN_ADDRESS: Readonly<Record<string, string>> = {
+  azure:
+    '`ks models add https://RESOURCE.openai.azure.com/openai/v1 --provider azure --key-env AZURE_OPENAI_API_KEY`; models are named after your deployments',
 }
 
 /** Servers of this machine, where they listen when nobody has changed it. */

@@ -18,7 +18,8 @@ const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
   embedding: ['embeddings'],
   rerank: ['rerank'],
   speech: ['audio'],
-  transcription: [],
+  transcription: ['audio'],
+  other: [],
 }
 
 /** One red pixel. */
@@ -42,16 +43,22 @@ export async function probeModel(
   const results: Probed[] = []
   for (const ability of ABILITIES) {
     const isAsked = ASKED[model.use].includes(ability)
-    results.push(isAsked ? await probe(server, model.name, ability, timeoutMs) : { ability, result: 'not asked' })
+    results.push(isAsked ? await probe(server, model, ability, timeoutMs) : { ability, result: 'not asked' })
   }
   return results
 }
 
-async function probe(server: Server, model: string, ability: Ability, timeoutMs: number): Promise<Probed> {
-  const { path, body, works } = PROBES[ability]
+async function probe(
+  server: Server,
+  { name, use }: { name: string; use: ModelUse },
+  ability: Ability,
+  timeoutMs: number,
+): Promise<Probed> {
+  const { path, body, works } = use === 'transcription' ? TRANSCRIPTION : PROBES[ability]
   const started = performance.now()
   try {
-    const answer = await askServer(server, apiAddress(server.baseUrl, path), { json: { model, ...body }, timeoutMs })
+    const sent = use === 'transcription' ? { form: audioForm(name) } : { json: { model: name, ...body } }
+    const answer = await askServer(server, apiAddress(server.baseUrl, path), { ...sent, timeoutMs })
     const latencyMs = Math.round(performance.now() - started)
     if (answer.status < 200 || answer.status > 299)
       return { ability, result: "doesn't", latencyMs, note: refusal(answer) }
@@ -105,7 +112,7 @@ const PROBES: Readonly<Record<Ability, Probe>> = {
   ),
   embeddings: {
     path: 'embeddings',
-    body: { input: ['a word', 'another'], encoding_format: 'float' },
+    body: { input: ['a word', 'another'] },
     works: (answer) => {
       const vectors = listOf(jsonOf(answer), 'data').map((entry) => listOf(entry, 'embedding').length)
       return vectors.length === 2 && vectors[0] === vectors[1] && (vectors[0] ?? 0) > 0
@@ -113,14 +120,42 @@ const PROBES: Readonly<Record<Ability, Probe>> = {
   },
   rerank: {
     path: 'rerank',
-    body: { query: 'What is red?', documents: ['Blood is red.', 'Grass is green.'], top_n: 2 },
-    works: (answer) => listOf(jsonOf(answer), 'results').length === 2,
+    body: { query: 'What is red?', documents: ['Blood is red.', 'Grass is green.'] },
+    works: (answer) => ['results', 'data'].some((key) => listOf(jsonOf(answer), key).length === 2),
   },
   audio: {
     path: 'audio/speech',
     body: { input: 'Yes.', voice: 'alloy' },
     works: ({ type, text }) => text !== '' && !type.includes('json') && !type.includes('html'),
   },
+}
+
+const TRANSCRIPTION: Probe = {
+  path: 'audio/transcriptions',
+  body: {},
+  works: (answer) => typeof fieldOf(jsonOf(answer), 'text') === 'string',
+}
+
+/** Half a second of silence, as a WAV file of 16-bit samples. */
+function audioForm(model: string): FormData {
+  const rate = 16_000
+  const wav = Buffer.alloc(44 + rate)
+  wav.write('RIFF', 0)
+  wav.writeUInt32LE(wav.length - 8, 4)
+  wav.write('WAVEfmt ', 8)
+  wav.writeUInt32LE(16, 16)
+  wav.writeUInt16LE(1, 20)
+  wav.writeUInt16LE(1, 22)
+  wav.writeUInt32LE(rate, 24)
+  wav.writeUInt32LE(rate * 2, 28)
+  wav.writeUInt16LE(2, 32)
+  wav.writeUInt16LE(16, 34)
+  wav.write('data', 36)
+  wav.writeUInt32LE(rate, 40)
+  const form = new FormData()
+  form.append('model', model)
+  form.append('file', new Blob([wav], { type: 'audio/wav' }), 'silence.wav')
+  return form
 }
 
 function asking(body: Record<string, unknown>, works: Probe['works']): Probe {

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
-import { PRESETS } from '../../cli/models/presets.js'
+import { OWN_ADDRESS, PRESETS } from '../../cli/models/presets.js'
 
 export default class ModelsAdd extends BaseCommand {
   static override summary = 'add a model provider to the settings of the local daemon'
@@ -25,6 +25,8 @@ export default class ModelsAdd extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ModelsAdd)
     const preset = Object.hasOwn(PRESETS, args.name) ? PRESETS[args.name] : undefined
+    const own = Object.hasOwn(OWN_ADDRESS, args.name) ? OWN_ADDRESS[args.name] : undefined
+    if (own !== undefined) throw usageError(`${args.name} has an address of your own`, own)
     if (preset === undefined && !/^https?:\/\/|:\d+/.test(args.name))
       throw usageError(
         `there is no preset ${JSON.stringify(args.name)}`,
@@ -36,7 +38,7 @@ export default class ModelsAdd extends BaseCommand {
     if (apiKeyEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(apiKeyEnv))
       // it may be the key itself, so it is not repeated
       throw usageError('--key-env must be the name of an environment variable')
-    const window = flags['context-tokens']
+    const window = flags['context-tokens'] ?? preset?.contextTokens
     configureProviders(this.dirs.data, [
       {
         ...{ provider, baseUrl },

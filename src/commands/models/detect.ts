@@ -31,12 +31,17 @@ export default class ModelsDetect extends BaseCommand {
         { field: 'use' },
         { field: 'can', kind: 'name' },
         { field: 'contextTokens', title: 'WINDOW', kind: 'count' },
+        { field: 'mostContextTokens', title: 'AT MOST', kind: 'count' },
       ],
       fields: ['baseUrl'],
       empty: 'No model server answers.',
       hint: '`ks models detect --server ADDRESS` asks elsewhere',
     })
     if (servers.length === 0) return
+    if (rows.some(({ mostContextTokens }) => mostContextTokens !== undefined))
+      this.out.note(
+        'hint: a window is what the server loads the model with; with OLLAMA_CONTEXT_LENGTH, or the setting of your server, it takes more',
+      )
     const names = servers.map(({ provider }) => provider).join(', ')
     if (!this.prompt.yes && !this.prompt.interactive) {
       this.out.note(`hint: \`--yes\` configures ${names}`)

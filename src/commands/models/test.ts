@@ -12,7 +12,7 @@ import type { ProviderSetting } from '../../local/provider-setting.js'
 import { SETTINGS } from '../../local/settings.js'
 
 const TIMEOUT_SECONDS = 60
-const USES = ['chat', 'embedding', 'rerank', 'speech'] as const
+const USES = ['chat', 'embedding', 'rerank', 'speech', 'transcription'] as const
 
 interface Row extends Partial<Probed> {
   provider: string
@@ -93,7 +93,15 @@ async function tried(setting: ProviderSetting, model: string | undefined, timeou
   const models =
     model === undefined ? firstOfEach(listed) : [listed.find(({ name }) => name === model) ?? guessed(model)]
   if (models.length === 0)
-    return [{ provider, model: '', result: "doesn't", ability: 'chat', note: 'it lists no model' }]
+    return [
+      {
+        provider,
+        model: '',
+        result: "doesn't",
+        ability: 'chat',
+        note: 'it lists no model; name one, as PROVIDER/MODEL',
+      },
+    ]
   const rows: Row[] = []
   for (const one of models)
     for (const probed of await probeModel(server, one, timeoutMs)) rows.push({ provider, model: one.name, ...probed })

@@ -147,6 +147,18 @@ export const systemRoutes = [
     extension: true,
   }),
   route({
+    id: 'getMetrics',
+    method: 'GET',
+    path: '/metrics',
+    scope: 'read',
+    summary:
+      'Read figures of the whole daemon in the text format of Prometheus: process, work, disk, models and budgets; only its operator may.',
+    ok: { 200: 'text' },
+    text: 'text/plain; version=0.0.4; charset=utf-8',
+    errors: [],
+    extension: true,
+  }),
+  route({
     id: 'revokeToken',
     method: 'DELETE',
     path: '/daemon/tokens/{jti}',

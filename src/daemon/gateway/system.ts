@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { systemRoutes } from '../../contract/gateway/system.js'
+import { metricsText } from '../metrics.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 
 /** Longer than any token lives: a revocation is never forgotten. */
@@ -10,6 +11,10 @@ export function systemHandlers({ engine, status, openapi }: HandlerDeps) {
     getHealth: () => engine.health(),
     getOpenapi: () => openapi(),
     getDaemonStatus: ({ query, operator, caller }) => (operator ? status.read(query) : status.readFor(caller.tenant)),
+    getMetrics: ({ operator }) => {
+      if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may read its metrics')
+      return metricsText(status.read({ reset: false }), engine.models.records())
+    },
     revokeToken: ({ params, operator }) => {
       if (!operator) throw new KsError('scope-missing', 'only the operator of this daemon may revoke tokens')
       engine.tokens.revoke(params.jti, Date.now() + FOR_GOOD_MS)

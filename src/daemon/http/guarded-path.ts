@@ -8,6 +8,7 @@ export const GUARDED_PREFIXES: readonly string[] = [
   'bulk-jobs',
   'retention-policy',
   'daemon',
+  'metrics',
   'chat-apps',
 ]
 

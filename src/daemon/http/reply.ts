@@ -88,6 +88,10 @@ export function bytesReply(status: number, bytes: Uint8Array): Reply {
   return { status, body: bytes, headers }
 }
 
+export function textReply(status: number, text: string, type = 'text/plain; charset=utf-8'): Reply {
+  return { status, body: text, headers: { 'content-type': type } }
+}
+
 export function eventsReply(
   body: ReadableStream<Uint8Array>,
   base: BaseHeaders,

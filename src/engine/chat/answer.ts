@@ -8,9 +8,12 @@ import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Degradation } from '../degraded.js'
 import { ProviderFailure } from '../models/failure.js'
+import { IMAGE_TOKENS } from '../models/guarded.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
+import { tokensAtMost } from '../models/tokens.js'
 import type { ChatImage, ChatMessage, ModelReference } from '../models/types.js'
+import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
 import type { Admitted } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import { searchedQuery } from '../query/follow-up.js'
@@ -18,9 +21,10 @@ import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
 import type { SessionTurn } from '../query/sessions.js'
 import type { QueryShared } from '../query/stages.js'
-import { fitTurns, shareWindow } from '../query/window.js'
+import { fitTurns } from '../query/window.js'
 import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
 import { filled, type Inputs } from './form.js'
+import { payerOf } from './payer.js'
 import type { Who } from './store.js'
 
 export interface Asked {
@@ -61,6 +65,8 @@ export type AnswerPiece =
 
 const MAX_ANSWER_TOKENS = 1024
 const LINE_CHARACTERS = 1000
+/** A long question keeps this share of what is asked, whatever instructions and earlier turns take. */
+const QUESTION_SHARE = 0.25
 /** People greet and thank, and ask about what was said; only the model can tell that from a question of fact. */
 const CONVERSATION =
   'What is about this conversation alone, such as a greeting, thanks or a question about what was said before, you answer from the conversation.'
@@ -157,12 +163,12 @@ async function* fromModel(
   const model = chatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
-  const generator = context.models.generator(model)
-  for await (const event of generator.generate(promptOf(asked, rules, generator.contextTokens), {
-    ...settingsOf(asked),
-    signal,
-  }))
-    if (event.type === 'delta') yield { type: 'delta', text: event.text }
+  const generator = context.models.generator(model, payerOf(context, asked.caller.tenant, asked.app))
+  const events = streamedWithinWindow(generator.contextTokens, (window) => {
+    const { messages, maxTokens } = promptOf(asked, rules, window)
+    return generator.generate(messages, { ...settingsOf(asked), maxTokens, signal })
+  })
+  for await (const event of events) if (event.type === 'delta') yield { type: 'delta', text: event.text }
 }
 
 /** Where gateways write a whole conversation into one message, its last line is what was asked. */
@@ -171,17 +177,37 @@ function lastLine(text: string): string {
   return end.slice(end.lastIndexOf('\n') + 1).slice(-LINE_CHARACTERS)
 }
 
-/** The application's instructions, earlier turns as they fit the window, and the question, for a model that answers by itself. */
-export function promptOf(asked: Asked, rules: string, contextTokens: number): ChatMessage[] {
+/**
+ * The application's instructions, earlier turns and the question as they fit the window, for a model that answers by
+ * itself.
+ *
+ * @param rules what the model is told before the instructions
+ * @returns `maxTokens` of an answer, and `room`: tokens that the window holds beside these messages and the answer
+ */
+export function promptOf(
+  asked: Asked,
+  rules: string,
+  contextTokens: number,
+): { messages: ChatMessage[]; maxTokens: number; room: number } {
+  const share = shareWindow(contextTokens, settingsOf(asked).maxTokens)
   const told = [rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
-  return [
-    ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
-    ...fitTurns(asked.turns, shareWindow(contextTokens, settingsOf(asked).maxTokens).asked).flatMap((turn) => [
-      { role: 'user' as const, content: turn.query },
-      { role: 'assistant' as const, content: turn.answer },
-    ]),
-    { role: 'user', content: asked.query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
-  ]
+  const images = asked.images.length * IMAGE_TOKENS
+  const turns = fitTurns(asked.turns, share.asked).flatMap((turn): ChatMessage[] => [
+    { role: 'user', content: turn.query },
+    { role: 'assistant', content: turn.answer },
+  ])
+  const before = [told, ...turns.map(({ content }) => content)].reduce((sum, text) => sum + tokensAtMost(text), images)
+  const least = Math.floor(share.asked * QUESTION_SHARE)
+  const query = endOf(asked.query, Math.max(least, share.asked - before))
+  return {
+    messages: [
+      ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
+      ...turns,
+      { role: 'user', content: query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
+    ],
+    maxTokens: share.answer,
+    room: share.asked - before - tokensAtMost(query),
+  }
 }
 
 function instructionsOf({ app, inputs, variables }: Asked): string {

@@ -83,7 +83,7 @@ export async function renameConversation(
 ): Promise<ChatConversation> {
   const { db } = context
   const before = requireConversation(db, session, user, id).row
-  const wanted = auto_generate ? await generatedName(context, session.app, id, signal) : name?.trim()
+  const wanted = auto_generate ? await generatedName(context, session, id, signal) : name?.trim()
   if (wanted === undefined || wanted === '')
     throw auto_generate
       ? invalidParam('auto_generate', 'the conversation has no message that a name could be made of')
@@ -97,13 +97,13 @@ export async function renameConversation(
   })
 }
 
-async function generatedName(context: EngineContext, app: ChatApp, id: string, signal: AbortSignal) {
+async function generatedName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
   const first = context.db.get<{ query: string }>(
     'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
-    ...[app.id, id],
+    ...[session.app.id, id],
   )
   if (first === undefined) return undefined
-  return (await modelTitle(context, app, first.query, signal)) ?? plainTitle(first.query)
+  return (await modelTitle(context, session, first.query, signal)) ?? plainTitle(first.query)
 }
 
 /** Names a new conversation in the background; a name that was given meanwhile stays. */
@@ -117,7 +117,7 @@ export async function nameInBackground(
   const { db } = context
   const who = whoIs(db, session, user)
   if (who === undefined || findConversation(db, who, conversation.id)?.named_by !== 'default') return
-  const title = await modelTitle(context, session.app, conversation.query, signal)
+  const title = await modelTitle(context, session, conversation.query, signal)
   if (title === undefined) return
   await db.write(() => {
     const row = findConversation(db, who, conversation.id)

@@ -130,7 +130,7 @@ export async function suggestQuestions(
   const { who, row } = requireMessage(db, session, user, id)
   if (!session.app.suggestedQuestionsAfterAnswer) throw new ChatError('bad_request', 'Suggested Questions Is Disabled.')
   const turns = messagesBefore(db, who, row.conversation_id, row.place + 1, SUGGESTION_TURNS).reverse()
-  return modelQuestions(context, session.app, turns, signal)
+  return modelQuestions(context, session, turns, signal)
 }
 
 /** A message of this end user. @throws ChatError `not_found` */

@@ -1,14 +1,19 @@
-import type { ChatApp } from '../../contract/chat/apps.js'
 import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
+import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage } from '../models/types.js'
+import { beginningOf, fitTexts, shareWindow, withinWindow } from '../models/window.js'
 import { chatModel } from './answer.js'
+import type { AppSession } from './apps.js'
+import { payerOf } from './payer.js'
 
 /** a title or a few questions are worth no longer wait */
 const TIMEOUT_MS = 20_000
 const MAX_TOKENS = 200
 const TITLE_CHARACTERS = 75
 const QUERY_CHARACTERS = 2000
+/** of what stands around the two texts of a turn */
+const TURN_TOKENS = 12
 const FALLBACK = { over: 50, kept: 47 }
 const QUESTIONS = 3
 const QUESTION_CHARACTERS = 200
@@ -28,11 +33,12 @@ export function plainTitle(query: string): string {
 /** A title by the application's model; undefined where there is none, or it does not answer. */
 export async function modelTitle(
   context: EngineContext,
-  app: ChatApp,
+  session: AppSession,
   query: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const reply = await complete(context, app, TITLE_PROMPT, query.slice(0, QUERY_CHARACTERS), signal)
+  const fits = (tokens: number) => beginningOf(query.slice(0, QUERY_CHARACTERS), tokens, true)
+  const reply = await complete(context, session, TITLE_PROMPT, fits, signal)
   const title = reply
     ?.replace(/\s+/g, ' ')
     .replace(/^["'“]+|["'”]+$/g, '')
@@ -45,17 +51,20 @@ export async function modelTitle(
 /** Questions that could follow; none where there is no model, or its reply is of no use. */
 export async function modelQuestions(
   context: EngineContext,
-  app: ChatApp,
+  session: AppSession,
   turns: { query: string; answer: string }[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const conversation = JSON.stringify(
-    turns.map(({ query, answer }) => ({
-      user: query.slice(0, QUERY_CHARACTERS),
-      assistant: withoutThoughts(answer).slice(0, QUERY_CHARACTERS),
-    })),
-  )
-  return readQuestions(await complete(context, app, SUGGEST_PROMPT, conversation, signal))
+  const said = turns.flatMap(({ query, answer }) => [query, withoutThoughts(answer)])
+  const fits = (tokens: number) => {
+    const room = tokens - turns.length * TURN_TOKENS
+    const texts = fitTexts(
+      said.map((text) => text.slice(0, QUERY_CHARACTERS)),
+      room,
+    )
+    return JSON.stringify(turns.map((_, at) => ({ user: texts[2 * at], assistant: texts[2 * at + 1] })))
+  }
+  return readQuestions(await complete(context, session, SUGGEST_PROMPT, fits, signal))
 }
 
 function readQuestions(reply: string | undefined): string[] {
@@ -83,28 +92,33 @@ function questionLines(reply: string): string[] {
     .slice(0, QUESTIONS)
 }
 
+/** @param contentFor what the model is told, in at most so many tokens */
 async function complete(
   context: EngineContext,
-  app: ChatApp,
+  { tenant, app }: AppSession,
   system: string,
-  content: string,
+  contentFor: (tokens: number) => string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const model = chatModel(context, app)
   if (model === undefined) return undefined
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
-  const messages: ChatMessage[] = [
-    { role: 'system', content: system },
-    { role: 'user', content },
-  ]
-  let text = ''
   try {
-    const generator = context.models.generator(model)
-    for await (const event of generator.generate(messages, { maxTokens: MAX_TOKENS, signal: limited }))
-      if (event.type === 'delta') text += event.text
+    const generator = context.models.generator(model, payerOf(context, tenant, app))
+    const text = await withinWindow(generator.contextTokens, async (window) => {
+      const { answer, asked } = shareWindow(window, MAX_TOKENS)
+      const messages: ChatMessage[] = [
+        { role: 'system', content: system },
+        { role: 'user', content: contentFor(asked - tokensAtMost(system)) },
+      ]
+      let said = ''
+      for await (const event of generator.generate(messages, { maxTokens: answer, signal: limited }))
+        if (event.type === 'delta') said += event.text
+      return said
+    })
+    return withoutThoughts(text)
   } catch (error) {
     context.log.debug({ error: String(error) }, 'a chat model did not write a title or suggestions')
     return undefined
   }
-  return withoutThoughts(text)
 }

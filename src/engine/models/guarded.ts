@@ -12,7 +12,7 @@ import type {
   ProviderTranscriber,
 } from './provider.js'
 import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
-import { counted, type ModelUse } from './use.js'
+import { begun, counted, type ModelRecord } from './use.js'
 
 /** What an answer is taken to cost while it is being written, where the caller set no length. */
 const USUAL_ANSWER_TOKENS = 1024
@@ -24,7 +24,7 @@ export interface Guarded<T> {
   reference: ModelReference
   raw: T
   guard: Guard
-  use: ModelUse
+  use: ModelRecord
   budget: Budget
 }
 
@@ -86,7 +86,7 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>, contextToken
       const reserved = model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
       const metered = meter?.call(model.reference, asked)
       let answered = 0
-      model.use.calls++
+      const ended = begun(model.use)
       try {
         const open = (inner: AbortSignal) => {
           metered?.begin()
@@ -103,11 +103,12 @@ export function guardedGenerator(model: Guarded<ProviderGenerator>, contextToken
             model.use.outputTokens += outputTokens
             reserved.settle(inputTokens + outputTokens)
             metered?.counted(event.usage)
+            ended()
           }
           yield event
         }
       } catch (error) {
-        if (signal?.aborted !== true) model.use.failed++
+        if (signal?.aborted !== true) ended(error)
         if (answered === 0 && wasRefused(error)) {
           reserved.settle(0)
           metered?.forgive()

@@ -3,6 +3,7 @@ import type { EngineContext } from '../context.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { ModelCounter } from './budget.js'
+import type { UsedModel } from './registry.js'
 
 /** Spaces whose budgets are told, those that used most first. */
 const TOLD_SPACES = 100
@@ -13,8 +14,19 @@ const LIMITS = {
   rerankRequests: 'maxRerankRequestsPerDay',
 } as const
 
-/** Providers and their models with what they were used for, and what the spaces used of their daily budgets. */
-export function modelsInUse(context: EngineContext): ModelsInUse {
+/** What models are used for. */
+export interface ModelOperations {
+  /** Providers and their models, and what the spaces used of their daily budgets. */
+  inUse(): ModelsInUse
+  /** What each model was used for since the start, and how it went. */
+  records(): UsedModel[]
+}
+
+export function modelOperations(context: EngineContext): ModelOperations {
+  return { inUse: () => modelsInUse(context), records: () => context.models.records() }
+}
+
+function modelsInUse(context: EngineContext): ModelsInUse {
   const { db, models, now } = context
   const day = new Date(now()).toISOString().slice(0, 10)
   const sums = db.all<{ counter: string; used: number }>(
@@ -36,7 +48,15 @@ export function modelsInUse(context: EngineContext): ModelsInUse {
     budgets: spaces.flatMap(({ counter, used, ...space }) => {
       if (!isModelCounter(counter)) return []
       const limit = quotasOf(context, space).providerBudgets[LIMITS[counter]]
-      return [{ knowledgeSpaceId: space.id, slug: space.slug, counter, used, ...(limit ? { limit } : {}) }]
+      return [
+        {
+          knowledgeSpaceId: space.id,
+          slug: space.slug,
+          counter,
+          used,
+          ...(typeof limit === 'number' ? { limit } : {}),
+        },
+      ]
     }),
     providers: models.describe().map(({ models: _, ...provider }) => provider),
   }

@@ -24,7 +24,7 @@ import {
 } from './provider-config.js'
 import { createSlots } from './slots.js'
 import type { Embedder, Generator, ModelReference, RerankModel, Speaker, Transcriber } from './types.js'
-import { type ModelUse, noUse } from './use.js'
+import { type ModelRecord, type ModelUse, noUse } from './use.js'
 
 /** Embeddings without network or account, trained on the space's own text. */
 export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
@@ -73,6 +73,15 @@ export interface ProviderDescription {
   circuits: ({ kind: ModelKind; model: string; state: CircuitState } & ModelUse)[]
 }
 
+/** A model that was used since the start of the daemon. */
+export interface UsedModel extends ModelRecord {
+  provider: string
+  kind: ModelKind
+  model: string
+  /** it failed so often that it is left alone */
+  isLeftAlone: boolean
+}
+
 /** From a model reference to a model. Models are guarded once each, whoever asks for them. */
 export interface ModelRegistry {
   /**
@@ -88,6 +97,8 @@ export interface ModelRegistry {
   /** Whether the method for that kind would return a model. Does not ask the provider. */
   has(reference: ModelReference, kind: ModelKind): boolean
   describe(): ProviderDescription[]
+  /** What each model was used for since the start, and how it went. */
+  records(): UsedModel[]
   /** Every credential in use, for the log's redaction by value. */
   secrets(): Secret[]
   /** Closes all connections; running calls fail. */
@@ -168,6 +179,12 @@ export function createModelRegistry(configs: ProviderConfig[], options: Registry
       return entry !== undefined && problemWith(entry, reference, kind) === undefined
     },
     describe: () => [...entries.values()].map(describeEntry),
+    records: () =>
+      [...entries.values()].flatMap(({ settings: { provider }, guards }) =>
+        guards().map(({ kind, model, guard, use }) => {
+          return { provider, kind, model, isLeftAlone: guard.circuit() === 'open', ...use }
+        }),
+      ),
     secrets: () =>
       [...entries.values()].flatMap(({ settings }) => [
         ...(settings.apiKey ? [settings.apiKey] : []),
@@ -200,7 +217,7 @@ function createEntry(settings: ProviderSettings, provider: Provider, clock: Guar
   }
   const slots = createSlots(maxConcurrency)
   const answerSlots = maxAnswers === undefined ? slots : createSlots(maxAnswers)
-  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard; use: ModelUse }>({
+  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard; use: ModelRecord }>({
     max: MAX_MODELS_KEPT,
   })
 
@@ -211,7 +228,7 @@ function createEntry(settings: ProviderSettings, provider: Provider, clock: Guar
     make: (model: M) => R,
     unlisted: (name: string) => NoInfer<M>,
   ) => {
-    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M; use: ModelUse }>({ max: MAX_MODELS_KEPT })
+    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M; use: ModelRecord }>({ max: MAX_MODELS_KEPT })
     return (name: string) => {
       const known = byName.get(name)
       if (known) return { ...known, settings }
@@ -307,7 +324,9 @@ function describeEntry({ settings, guards }: Entry): ProviderDescription {
     ingestTimeoutMs,
     contextTokens,
     maxConcurrency,
-    circuits: guards().map(({ kind, model, guard, use }) => ({ kind, model, state: guard.circuit(), ...use })),
+    circuits: guards().map(({ kind, model, guard, use: { failures: _, durations: __, ...use } }) => {
+      return { kind, model, state: guard.circuit(), ...use }
+    }),
   }
 }
 

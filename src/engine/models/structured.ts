@@ -1,5 +1,6 @@
 import { withoutThoughts } from '../../lib/text/said.js'
-import type { ChatMessage } from './types.js'
+import type { ChatMessage, GenerationUsage, Generator } from './types.js'
+import { shareWindow, withinWindow } from './window.js'
 
 /** A reply that holds what was asked for, or why not, in words that a model can act on. */
 export type Reading<T> = { value: T } | { problem: string }
@@ -40,8 +41,77 @@ export function repairMessages(messages: readonly ChatMessage[], reply: string, 
   ]
 }
 
+/** A question whose answer is JSON. */
+interface JsonQuestion<T> {
+  /** what is asked, in at most so many tokens */
+  messagesFor: (tokens: number) => ChatMessage[]
+  /** takes the value; undefined where it is of another shape */
+  read: (value: unknown) => T | undefined
+  /** what it should be, in a few words */
+  shape: string
+  maxTokens: number
+  /** a longer reply is not read to its end */
+  mostCharacters: number
+  signal: AbortSignal
+}
+
+/** @property value absent where neither reply could be read; `served`: the model that its server says has answered */
+interface JsonReply<T> {
+  value?: T
+  usage?: GenerationUsage
+  served?: unknown
+}
+
+/**
+ * Asks for JSON: with less where the window is smaller than configured, and once more where the reply is of no use; the
+ * model is told why.
+ *
+ * @throws KsError of the provider
+ */
+export async function askForJson<T>(generator: Generator, question: JsonQuestion<T>): Promise<JsonReply<T>> {
+  const { messagesFor, read, shape } = question
+  return withinWindow(generator.contextTokens, async (window) => {
+    const { answer, asked } = shareWindow(window, question.maxTokens)
+    const messages = messagesFor(asked)
+    const first = await replyTo(generator, messages, answer, question)
+    const reading = readJsonReply(first.text, read, shape)
+    if ('value' in reading) return { ...first.told, value: reading.value }
+    const second = await replyTo(generator, repairMessages(messages, first.text, reading.problem), answer, question)
+    const again = readJsonReply(second.text, read, shape)
+    const told = { ...second.told, ...usageOfBoth(first.told.usage, second.told.usage) }
+    return 'value' in again ? { ...told, value: again.value } : told
+  })
+}
+
+async function replyTo<T>(
+  generator: Generator,
+  messages: ChatMessage[],
+  maxTokens: number,
+  { mostCharacters, signal }: JsonQuestion<T>,
+): Promise<{ text: string; told: JsonReply<never> }> {
+  let text = ''
+  for await (const event of generator.generate(messages, { maxTokens, signal })) {
+    if (event.type === 'end') {
+      const served = event.metadata?.model
+      return { text, told: { served, ...(event.usage === undefined ? {} : { usage: event.usage }) } }
+    }
+    text += event.text
+    if (text.length > mostCharacters) break
+  }
+  return { text, told: {} }
+}
+
+function usageOfBoth(
+  one: GenerationUsage | undefined,
+  other: GenerationUsage | undefined,
+): { usage?: GenerationUsage } {
+  if (one === undefined || other === undefined) return {}
+  const sum = (of: keyof GenerationUsage) => (one[of] ?? 0) + (other[of] ?? 0)
+  return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } }
+}
+
 /** Texts that may be the JSON, the likeliest first: the whole, what stands in fences, what stands between brackets. */
-function* candidatesIn(text: string): Generator<string> {
+function* candidatesIn(text: string): Iterable<string> {
   const opening = /[[{]/.exec(text)
   if (opening === null) return
   if (opening.index === 0) yield text

@@ -4,7 +4,9 @@ import { withoutThoughts } from '../../lib/text/said.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
+import { tokensAtMost } from '../models/tokens.js'
 import type { Generator } from '../models/types.js'
+import { beginningOf, fitTexts, shareWindow, withinWindow } from '../models/window.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { queryKey } from './capture.js'
@@ -21,6 +23,8 @@ export interface ModelOpinion {
 const SHOWN = 8
 const SHOWN_CHARACTERS = 1200
 const QUESTION_CHARACTERS = 2000
+/** The question takes this share of a small window at most. */
+const QUESTION_SHARE = 0.3
 const MAX_TOKENS = 200
 /** One call, and all calls of one triage: it is a request that somebody waits for. */
 const CALL_MS = 15_000
@@ -62,17 +66,22 @@ export function triageModel(context: EngineContext, space: SpaceRow): TriageMode
       const key = `${about} ${queryKey(query)} ${ids.join(' ')}`
       const known = opinions.get(key)
       if (known !== undefined) return known
-      const shown = passages.slice(0, SHOWN).map(({ title, body }, at) => {
-        return { number: at + 1, title, text: body.slice(0, SHOWN_CHARACTERS) }
-      })
-      const said = await asking(JUDGE, { question: query.slice(0, QUESTION_CHARACTERS), passages: shown })
+      const shown = passages.slice(0, SHOWN)
+      const said = await asking(
+        JUDGE,
+        query,
+        shown.map(({ body }) => body.slice(0, SHOWN_CHARACTERS)),
+        (texts) => ({
+          passages: texts.map((text, at) => ({ number: at + 1, title: shown[at]?.title, text })),
+        }),
+      )
       const opinion = said === undefined ? undefined : readOpinion(said, shown.length)
       if (opinion !== undefined) opinions.set(key, opinion)
       return opinion
     },
     async reword(query, sample) {
       const texts = sample.slice(0, SHOWN).map((text) => text.slice(0, SHOWN_CHARACTERS / 4))
-      const said = await asking(REWORD, { question: query.slice(0, QUESTION_CHARACTERS), texts })
+      const said = await asking(REWORD, query, texts, (fitting) => ({ texts: fitting }))
       return (said?.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu) ?? []).slice(0, MAX_WORDS).join(' ')
     },
   }
@@ -83,18 +92,31 @@ function boundedAsking(context: EngineContext, generator: Generator) {
   const deadline = performance.now() + ALL_CALLS_MS
   let calls = 0
   let isOver = false
-  return async (instructions: string, data: unknown): Promise<string | undefined> => {
+  return async (
+    instructions: string,
+    query: string,
+    texts: readonly string[],
+    dataOf: (texts: readonly string[]) => object,
+  ): Promise<string | undefined> => {
     if (isOver || calls >= MAX_CALLS || performance.now() > deadline) return undefined
     calls++
     try {
-      let text = ''
-      const messages = [
-        { role: 'system' as const, content: instructions },
-        { role: 'user' as const, content: JSON.stringify(data) },
-      ]
       const signal = AbortSignal.timeout(CALL_MS)
-      for await (const event of generator.generate(messages, { maxTokens: MAX_TOKENS, temperature: 0, signal }))
-        if (event.type === 'delta') text += event.text
+      const text = await withinWindow(generator.contextTokens, async (window) => {
+        const share = shareWindow(window, MAX_TOKENS)
+        const room = share.asked - tokensAtMost(instructions)
+        const question = beginningOf(query.slice(0, QUESTION_CHARACTERS), Math.floor(room * QUESTION_SHARE), true)
+        const frame = tokensAtMost(JSON.stringify({ question, ...dataOf(texts.map(() => '')) }))
+        const data = { question, ...dataOf(fitTexts(texts, room - frame)) }
+        const messages = [
+          { role: 'system' as const, content: instructions },
+          { role: 'user' as const, content: JSON.stringify(data) },
+        ]
+        let said = ''
+        for await (const event of generator.generate(messages, { maxTokens: share.answer, temperature: 0, signal }))
+          if (event.type === 'delta') said += event.text
+        return said
+      })
       return withoutThoughts(text)
     } catch (error) {
       if (!(error instanceof KsError) && !(error instanceof Error && error.name === 'TimeoutError')) throw error

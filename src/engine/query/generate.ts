@@ -1,20 +1,17 @@
-import { KsError } from '../../contract/errors.js'
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
-import { ProviderFailure } from '../models/failure.js'
 import { IMAGE_TOKENS } from '../models/guarded.js'
 import type { TokenMeter } from '../models/meter.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../models/types.js'
+import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
 import { saidOnly } from './said.js'
 import { MARK_RULE } from './said-of-evidence.js'
 import type { SessionTurn } from './sessions.js'
-import { endOf, fitPassages, fitTurns, type Given, shareWindow } from './window.js'
+import { fitPassages, fitTurns, type Given } from './window.js'
 
 export const MAX_ANSWER_TOKENS = 1024
 /** A question takes this share of what is asked at most. */
 const QUESTION_SHARE = 0.5
-/** How often a model whose window is smaller than configured is asked again, each time with half of it. */
-const HALVINGS = 2
 
 const INSTRUCTIONS = `Answer the question from the numbered passages only. After each statement put the number of its passage in square brackets, like [2].
 Where passages contradict each other, which "contradictions" lists by their numbers, tell what each of them says, with its title, and do not choose between them.
@@ -103,8 +100,7 @@ export async function* generateAnswer(
   style: AnswerStyle = {},
 ): AsyncGenerator<AnswerEvent> {
   const { temperature, meter } = style
-  for (let halvings = 0; ; halvings++) {
-    const window = Math.floor(generator.contextTokens / 2 ** halvings)
+  yield* streamedWithinWindow(generator.contextTokens, async function* (window): AsyncGenerator<AnswerEvent> {
     const { messages, maxTokens, given } = buildPrompt(window, query, items, turns, style)
     yield { type: 'given', given }
     const options = {
@@ -112,17 +108,8 @@ export async function* generateAnswer(
       ...(temperature === undefined ? {} : { temperature }),
       ...(meter === undefined ? {} : { meter }),
     }
-    try {
-      return yield* saidOnly(generator.generate(messages, options))
-    } catch (error) {
-      // said before the first word, so nothing is told twice
-      if (halvings === HALVINGS || !isTooLong(error)) throw error
-    }
-  }
-}
-
-function isTooLong(error: unknown): boolean {
-  return error instanceof KsError && error.cause instanceof ProviderFailure && error.cause.kind === 'context-too-long'
+    yield* saidOnly(generator.generate(messages, options))
+  })
 }
 
 /** Numbers of the passages an answer cites, of those that were given to the model. Others were made up and count for nothing. */

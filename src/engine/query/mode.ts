@@ -5,8 +5,10 @@ import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
-import { readJsonReply, repairMessages } from '../models/structured.js'
-import type { ChatMessage, GenerationUsage, Generator, ModelReference } from '../models/types.js'
+import { askForJson } from '../models/structured.js'
+import { tokensAtMost } from '../models/tokens.js'
+import type { GenerationUsage, ModelReference } from '../models/types.js'
+import { beginningOf } from '../models/window.js'
 import type { SpaceRow } from '../spaces/store.js'
 
 export type ConcreteMode = 'fast' | 'deep' | 'research'
@@ -30,6 +32,7 @@ export interface Route {
 const PROMPT_VERSION = 'route-1'
 const ROUTER_TIMEOUT_MILLISECONDS = 10_000
 const REPLY_CHARACTERS = 400
+const QUESTION_CHARACTERS = 4000
 const PROMPT = `Choose how a question over a document collection is answered. Reply with one JSON object {"mode": M} and nothing else.
 M is one of:
 "fast": facts that stand in one or two passages
@@ -118,7 +121,7 @@ interface RouterReply {
   served?: unknown
 }
 
-/** Asks the model, and once more where its reply is of no use: it is told why. */
+/** Asks the model, and once more where its reply is of no use. */
 async function askRouter(
   context: EngineContext,
   space: SpaceRow,
@@ -128,43 +131,18 @@ async function askRouter(
 ): Promise<RouterReply> {
   const generator = context.models.generator(model, account(context, space))
   const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MILLISECONDS)])
-  const messages: ChatMessage[] = [
-    { role: 'system', content: PROMPT },
-    { role: 'user', content: JSON.stringify({ question: query.slice(0, 4000) }) },
-  ]
-  const first = await replyOf(generator, messages, limited)
-  const reading = readJsonReply(first.text, modeIn, SHAPE)
-  if ('value' in reading) return { ...first.told, mode: reading.value }
-  const second = await replyOf(generator, repairMessages(messages, first.text, reading.problem), limited)
-  const again = readJsonReply(second.text, modeIn, SHAPE)
-  const told = { ...second.told, ...usageOfBoth(first.told.usage, second.told.usage) }
-  return 'value' in again ? { ...told, mode: again.value } : told
-}
-
-async function replyOf(
-  generator: Generator,
-  messages: ChatMessage[],
-  signal: AbortSignal,
-): Promise<{ text: string; told: Omit<RouterReply, 'mode'> }> {
-  let text = ''
-  for await (const event of generator.generate(messages, { maxTokens: 50, signal })) {
-    if (event.type === 'end') {
-      const served = event.metadata?.model
-      return { text, told: { served, ...(event.usage === undefined ? {} : { usage: event.usage }) } }
-    }
-    text += event.text
-    if (text.length > REPLY_CHARACTERS) break
-  }
-  return { text, told: {} }
-}
-
-function usageOfBoth(
-  one: GenerationUsage | undefined,
-  other: GenerationUsage | undefined,
-): { usage?: GenerationUsage } {
-  if (one === undefined || other === undefined) return {}
-  const sum = (of: keyof GenerationUsage) => (one[of] ?? 0) + (other[of] ?? 0)
-  return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } }
+  const reply = await askForJson(generator, {
+    messagesFor: (tokens) => {
+      const question = beginningOf(query.slice(0, QUESTION_CHARACTERS), tokens - tokensAtMost(PROMPT), true)
+      return [
+        { role: 'system', content: PROMPT },
+        { role: 'user', content: JSON.stringify({ question }) },
+      ]
+    },
+    ...{ read: modeIn, shape: SHAPE, maxTokens: 50, mostCharacters: REPLY_CHARACTERS, signal: limited },
+  })
+  const { value, usage, served } = reply
+  return { served, ...(value === undefined ? {} : { mode: value }), ...(usage === undefined ? {} : { usage }) }
 }
 
 /**

@@ -1,12 +1,9 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
-import { splitSentences } from '../../lib/text/sentences.js'
 import { tokensAtMost } from '../models/tokens.js'
+import { beginningOf } from '../models/window.js'
 import type { SessionTurn } from './sessions.js'
 
-/** Of a window, what is filled: tokens are counted by estimate, and servers add some of their own to each message. */
-const FILLED = 0.9
-/** The most that an answer, and that earlier turns, take of a window. */
-const ANSWER_SHARE = 0.5
+/** The most that earlier turns take of a window. */
 const TURNS_SHARE = 0.25
 /** A model that is asked gets this much of a passage however little room there is. */
 const LEAST_TOKENS = 200
@@ -30,12 +27,6 @@ export interface Given {
   /** of these, those of which only a beginning is given */
   cut: number
   leftOut: number
-}
-
-/** Tokens of a window for an answer of at most `maxTokens`, and for everything that is asked. */
-export function shareWindow(contextTokens: number, maxTokens: number): { answer: number; asked: number } {
-  const answer = Math.min(maxTokens, Math.floor(contextTokens * ANSWER_SHARE))
-  return { answer, asked: Math.floor(contextTokens * FILLED) - answer }
 }
 
 /** Passages in the order of their rank, as many as fit; the last one may be cut at the end of a sentence. */
@@ -83,33 +74,4 @@ export function fitTurns(turns: readonly SessionTurn[], asked: number): SessionT
     fitting.unshift({ query, answer })
   }
   return fitting
-}
-
-/** A text, or where it does not fit its end: where a whole conversation is pasted, that is what is asked. */
-export function endOf(text: string, tokens: number): string {
-  let end = text
-  for (;;) {
-    const size = tokensAtMost(end)
-    if (size <= tokens || end === '') return end
-    end = end.slice(end.length - Math.floor((end.length * 0.95 * tokens) / size)).replace(/^[\uDC00-\uDFFF]/, '')
-  }
-}
-
-/** @param hard whether a first sentence that does not fit is cut within; otherwise nothing is left of the text */
-export function beginningOf(text: string, tokens: number, hard: boolean): string {
-  if (tokensAtMost(text) <= tokens) return text
-  let end = 0
-  let room = tokens
-  for (const sentence of splitSentences(text)) {
-    room -= tokensAtMost(text.slice(end, sentence.end))
-    if (room < 0) break
-    end = sentence.end
-  }
-  if (end > 0 || !hard) return text.slice(0, end)
-  let start = text
-  for (;;) {
-    const size = tokensAtMost(start)
-    if (size <= tokens || start === '') return start
-    start = start.slice(0, Math.floor((start.length * 0.95 * tokens) / size)).replace(/[\uD800-\uDBFF]$/, '')
-  }
 }

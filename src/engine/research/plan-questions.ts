@@ -4,7 +4,9 @@ import { namesIn } from '../../lib/text/names.js'
 import type { Degradation } from '../degraded.js'
 import { estimateTokens } from '../models/budget.js'
 import { readJsonReply, repairMessages } from '../models/structured.js'
+import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage } from '../models/types.js'
+import { beginningOf, shareWindow } from '../models/window.js'
 import { askModel } from './ask-model.js'
 import type { Part } from './parts.js'
 import { MAX_QUESTIONS, questionParts } from './questions.js'
@@ -51,8 +53,13 @@ export async function planQuestions(run: TaskRun): Promise<Plan> {
 
 /** Asks for the parts, and once more where the reply is no list of them: the model is told why. */
 async function askForList(run: TaskRun, query: string, signal: AbortSignal) {
-  const asked = messages(query)
-  const first = await askModel(run, asked, PLAN_TOKENS, { part: 'plan', signal })
+  let asked: ChatMessage[] = []
+  const promptFor = (window: number) => {
+    const share = shareWindow(window, PLAN_TOKENS)
+    asked = messages(query, share.asked)
+    return { messages: asked, maxTokens: share.answer }
+  }
+  const first = await askModel(run, promptFor, { part: 'plan', signal })
   if (first === undefined || 'degraded' in first) return first
   const reading = readJsonReply(first.text, partsIn, SHAPE)
   if ('value' in reading) return { parts: reading.value, calls: 1, spent: first.spent }
@@ -66,7 +73,8 @@ async function askForList(run: TaskRun, query: string, signal: AbortSignal) {
 /** @returns undefined where the second call fails, or would be beyond a limit: the first one counts all the same */
 async function askAgain(run: TaskRun, asked: ChatMessage[], spent: Spent, signal: AbortSignal) {
   try {
-    const reply = await askModel(run, asked, PLAN_TOKENS, { part: 'plan', signal, spent })
+    const promptFor = () => ({ messages: asked, maxTokens: PLAN_TOKENS })
+    const reply = await askModel(run, promptFor, { part: 'plan', signal, spent })
     return reply === undefined || 'degraded' in reply ? undefined : reply
   } catch (error) {
     if (error instanceof LimitReached && error.stop.limit !== 'timeoutMs') return undefined
@@ -136,10 +144,12 @@ function isAsked({ entities, measure, year }: Part, text: string): boolean {
   )
 }
 
-function messages(query: string): ChatMessage[] {
+/** @param tokens that the messages may have */
+function messages(query: string, tokens = Number.POSITIVE_INFINITY): ChatMessage[] {
+  const question = beginningOf(query.slice(0, QUESTION_CHARACTERS), tokens - tokensAtMost(PLAN_PROMPT), true)
   return [
     { role: 'system', content: PLAN_PROMPT },
-    { role: 'user', content: JSON.stringify({ question: query.slice(0, QUESTION_CHARACTERS) }) },
+    { role: 'user', content: JSON.stringify({ question }) },
   ]
 }
 

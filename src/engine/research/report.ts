@@ -125,17 +125,19 @@ async function draftOf(
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
     return byRules({ degraded: spentBy(stoppedBy) })
   try {
-    const { contextTokens } = run.model.generator
-    const { messages, maxTokens, given } = buildPrompt(contextTokens, searched, items, [], {
-      maxTokens: SECTION_TOKENS,
-    })
-    const reply = await askModel(run, messages, maxTokens, { part: 'answer', signal })
+    let given = 0
+    const promptFor = (window: number) => {
+      const prompt = buildPrompt(window, searched, items, [], { maxTokens: SECTION_TOKENS })
+      given = prompt.given.passages
+      return prompt
+    }
+    const reply = await askModel(run, promptFor, { part: 'answer', signal })
     if (reply === undefined || 'degraded' in reply) return byRules(reply)
     if (!saysSomething(reply.text))
       return byRules({
         degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
       })
-    const body = modelDraft(section, reply.text, given.passages)
+    const body = modelDraft(section, reply.text, given)
     return { body: body ?? byRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error

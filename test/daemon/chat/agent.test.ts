@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { until } from '../../helpers/until.js'
 import { type ChatEdge, type Event, eventsOf, startChat } from './helpers.js'
 
 const PROVIDER = { pluginId: 'openai-compatible', provider: 'fake' }
@@ -136,4 +137,11 @@ test('blocking is refused; info and meta tell what the application is', async ()
   expect(await (await chat.chat('GET', '/info')).json()).toMatchObject({ mode: 'agent-chat' })
   const { tool_icons } = await bodyOf<{ tool_icons: object }>(await chat.chat('GET', '/meta'))
   expect(Object.keys(tool_icons)).toEqual(['search', 'list', 'read'])
+})
+
+test('an agent pays from the daily budget of its space', async () => {
+  const used = () => running.engine.models.inUse().budgets.find(({ counter }) => counter === 'llmTokens')?.used ?? 0
+  const before = used()
+  await ask('plain, please')
+  await until(() => used() > before)
 })

@@ -296,3 +296,23 @@ test('a redirect is not followed', async () => {
   await expect(registry.embedder(named('m')).embed(['x'], 'query')).rejects.toThrow(/redirect/)
   expect(fake.requests).toHaveLength(1)
 })
+
+test('a service that refuses the format of vectors, or the number of results, is asked without from then on', async () => {
+  const { fake, registry } = await setUp({ refuses: ['encoding_format', 'top_n'] })
+  const embedder = registry.embedder(named('e'))
+  expect(await embedder.embed(['one'], 'query')).toHaveLength(1)
+  expect(await embedder.embed(['two'], 'query')).toHaveLength(1)
+  expect(fake.requests.map(({ body }) => body.encoding_format)).toEqual(['float', undefined, undefined])
+  fake.requests.splice(0)
+  const scores = await registry.reranker(named('r')).rerank('red', ['Grass is green.', 'Blood is red.'])
+  expect(scores[1]).toBeGreaterThan(scores[0] ?? 1)
+  await registry.reranker(named('r')).rerank('red', ['Grass is green.'])
+  expect(fake.requests.map(({ body }) => body.top_n)).toEqual([2, undefined, undefined])
+})
+
+test('a model that takes no temperature is asked without it from then on', async () => {
+  const { fake, registry } = await setUp({ refuses: ['temperature'] })
+  for (const question of ['one', 'two'])
+    await collect(registry.generator(named('thinker')).generate(user(question), { temperature: 0 }))
+  expect(fake.requests.map(({ body }) => body.temperature)).toEqual([0, undefined, undefined])
+})

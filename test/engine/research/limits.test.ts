@@ -267,6 +267,16 @@ describe('a report', () => {
     expect(report.text).toContain(report.degradedReasons[0])
   })
 
+  test('whose model has a smaller window than configured is written from less', async () => {
+    const { engine } = engineTest
+    await withModel()
+    const tooLong = { kind: 'status' as const, status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }
+    fake.script(tooLong, { kind: 'ok' }, tooLong, tooLong)
+    const report = await engine.research.report(ADA, (await research(engine, spaceId)).id)
+    expect(report).toMatchObject({ generator: 'model', degraded: false })
+    expect(fake.requests.map(({ body }) => body.max_tokens).slice(2, 5)).toEqual([1024, 1024, 1024])
+  })
+
   test('that lacks nothing says that it is not degraded', async () => {
     await withModel()
     const report = await engineTest.engine.research.report(ADA, (await research(engineTest.engine, spaceId)).id)

@@ -4,11 +4,16 @@ import { newId } from '../../../lib/ids.js'
 import { withoutThoughts } from '../../../lib/text/said.js'
 import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
+import { streamedWithinWindow } from '../../models/window.js'
 import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
+import { payerOf } from '../payer.js'
+import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
 import { type AgentShared, AgentTools, argumentsOf } from './tools.js'
 
 /** steps of one turn at most; the last one has no tools, so that it must answer */
 const MAX_STEPS = 5
+/** What the tools of one step give takes this share of what the window still holds, so that later steps have room. */
+const RESULTS_SHARE = 0.5
 
 /**
  * A turn of an agent, step by step: a thought that is still empty, what the model says, the thought with the tools it
@@ -24,15 +29,15 @@ export async function* agentTurn(
 ): AsyncGenerator<AnswerPiece> {
   const model = chatModel(context, asked.app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
-  const generator = context.models.generator(model)
+  const generator = context.models.generator(model, payerOf(context, asked.caller.tenant, asked.app))
   const tools = new AgentTools(context, shared, asked)
   const specs = tools.specs()
-  const messages = promptOf(asked, tools.rules(), generator.contextTokens)
+  const talk: Talk = { asked, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
   for (let position = 1; position <= MAX_STEPS; position++) {
     const offered = position < MAX_STEPS ? specs : []
     const thought = emptyThought(asked.messageId, position)
     yield { type: 'thought', thought }
-    const { text, calls } = yield* say(generator, messages, { asked, offered, first: position === 1 }, signal)
+    const { text, calls } = yield* say(talk, { offered, first: position === 1 }, signal)
     const thinking = {
       ...thought,
       thought: text,
@@ -41,33 +46,55 @@ export async function* agentTurn(
     }
     yield { type: 'thought', thought: thinking }
     if (calls.length === 0) return
+    talk.steps.push({ role: 'assistant', content: withoutThoughts(text), toolCalls: calls })
     const results = new Map<ToolCall, string>()
-    for (const call of calls) results.set(call, await tools.run(call, signal))
+    const room = Math.floor((roomOf(talk, specs) * RESULTS_SHARE) / calls.length)
+    for (const call of calls) results.set(call, await tools.run(call, room, signal))
     yield { type: 'resources', resources: [...tools.resources] }
     yield { type: 'degraded', degraded: tools.degraded }
     const observation = byName(calls, (call) => results.get(call) ?? '')
     yield { type: 'thought', thought: { ...thinking, observation } }
-    messages.push({ role: 'assistant', content: withoutThoughts(text), toolCalls: calls })
-    for (const [call, content] of results) messages.push({ role: 'tool', content, toolCallId: call.id })
+    for (const [call, content] of results) talk.steps.push({ role: 'tool', content, toolCallId: call.id })
   }
 }
 
-interface Step {
+/** A turn as its model sees it. */
+interface Talk {
   asked: Asked
+  generator: Generator
+  rules: string
+  /** what the model said and was given, behind the question */
+  steps: ChatMessage[]
+  /** of the model, in tokens: less than configured once it said so */
+  window: number
+}
+
+interface Step {
   offered: ToolSpec[]
   first: boolean
 }
 
+/** Tokens that the window still has for what tools give. */
+function roomOf({ asked, rules, steps, window }: Talk, specs: readonly ToolSpec[]): number {
+  return promptOf(asked, rules, window).room - tokensOfTools(specs) - tokensOf(steps)
+}
+
 /** One call of the model: what it says goes out as it comes, what it asks for comes back. */
 async function* say(
-  generator: Generator,
-  messages: ChatMessage[],
-  { asked, offered, first }: Step,
+  talk: Talk,
+  { offered, first }: Step,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerPiece, { text: string; calls: ToolCall[] }> {
+  const events = streamedWithinWindow(talk.window, (window) => {
+    talk.window = window
+    const { messages, maxTokens, room } = promptOf(talk.asked, talk.rules, window)
+    const steps = fitSteps(talk.steps, room - tokensOfTools(offered))
+    const options = { ...settingsOf(talk.asked), maxTokens, tools: offered, signal }
+    return talk.generator.generate([...messages, ...steps], options)
+  })
   let text = ''
   let calls: ToolCall[] = []
-  for await (const event of generator.generate(messages, { ...settingsOf(asked), tools: offered, signal })) {
+  for await (const event of events) {
     if (event.type === 'delta') {
       // steps are paragraphs of one answer
       if (text === '' && !first) yield { type: 'delta', text: '\n\n', agent: true }

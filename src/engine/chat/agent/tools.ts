@@ -5,7 +5,9 @@ import type { VirtualTree } from '../../../contract/gateway/fs.js'
 import type { Engine } from '../../api.js'
 import type { EngineContext } from '../../context.js'
 import type { Degradation } from '../../degraded.js'
+import { tokensAtMost } from '../../models/tokens.js'
 import type { ToolCall, ToolSpec } from '../../models/types.js'
+import { beginningOf } from '../../models/window.js'
 import { findSpace, type SpaceRow } from '../../spaces/store.js'
 import { type Asked, atItsTurn, type ChatShared } from '../answer.js'
 import { evidenceOf, merged } from '../evidence.js'
@@ -28,6 +30,9 @@ const DEPTH = 3
 const READ_BYTES = 8000
 /** characters of one passage */
 const PASSAGE_CHARACTERS = 2000
+/** a result, and a passage, has at least so many tokens: less says nothing */
+const LEAST_TOKENS = 150
+const LEFT_OUT = 'Further passages were found that do not fit; search for less at once.'
 const ROOT = '/sources'
 /** of the value of a variable, as the model is told it beforehand */
 const VALUE_CHARACTERS = 500
@@ -92,7 +97,7 @@ export class AgentTools {
       ),
       tool(
         'read',
-        'Read the text of a document, some 8,000 characters at a time.',
+        'Read the text of a document, some 8,000 characters at a time, or fewer where they would not fit.',
         {
           path: { type: 'string', description: 'path of a document, as list gave it' },
           offset: { type: 'integer', minimum: 0, description: 'where to go on, as nextOffset gave it' },
@@ -103,10 +108,15 @@ export class AgentTools {
     ]
   }
 
-  /** What a call gives, as text for the model: a failure is told to it, so that it can try something else. */
-  async run(call: ToolCall, signal: AbortSignal): Promise<string> {
+  /**
+   * What a call gives, as text for the model: a failure is told to it, so that it can try something else.
+   *
+   * @param tokens that the result may have; what does not fit is left out, and the result says so
+   */
+  async run(call: ToolCall, tokens: number, signal: AbortSignal): Promise<string> {
     try {
-      return JSON.stringify(await this.#run(call.name, argumentsOf(call), signal))
+      const room = Math.max(LEAST_TOKENS, tokens)
+      return JSON.stringify(await this.#run(call.name, argumentsOf(call), room, signal))
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof KsError || error instanceof ChatError) return JSON.stringify({ error: error.message })
@@ -114,14 +124,14 @@ export class AgentTools {
     }
   }
 
-  #run(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+  #run(name: string, input: Record<string, unknown>, tokens: number, signal: AbortSignal): Promise<unknown> {
     switch (name) {
       case 'search':
-        return this.#search(textAt(input, 'query'), signal)
+        return this.#search(textAt(input, 'query'), tokens, signal)
       case 'list':
-        return this.#list(this.#spaceOf(input), input.path === undefined ? ROOT : textAt(input, 'path'))
+        return this.#list(this.#spaceOf(input), input.path === undefined ? ROOT : textAt(input, 'path'), tokens)
       case 'read':
-        return this.#read(this.#spaceOf(input), textAt(input, 'path'), input.offset)
+        return this.#read(this.#spaceOf(input), textAt(input, 'path'), input.offset, tokens)
       case 'remember':
         return this.#remember(textAt(input, 'name'), input.value)
       default:
@@ -129,24 +139,30 @@ export class AgentTools {
     }
   }
 
-  async #search(query: string, signal: AbortSignal): Promise<unknown> {
+  async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
     const { caller, conversationId: holder } = this.#asked
     const search = ({ id }: SpaceRow) =>
       evidenceOf(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, searched: query, holder }, signal)
     const spaces = await atItsTurn(this.#shared.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
     const found = merged(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))
-    const passages = (found?.resources ?? []).map((resource) => {
+    const resources = found?.resources ?? []
+    let room = tokens
+    const passages: object[] = []
+    for (const resource of resources) {
+      if (room < LEAST_TOKENS && passages.length > 0) break
       const known = this.resources.find(({ segment_id }) => segment_id === resource.segment_id)
       const kept = known ?? { ...resource, position: this.resources.length + 1 }
+      const passage = shown(kept, Math.max(room, LEAST_TOKENS))
+      room -= tokensAtMost(JSON.stringify(passage))
+      passages.push(passage)
       if (known === undefined) this.resources.push(kept)
-      const { position: number, dataset_name: space, document_name: document, content } = kept
-      return { number, space, document, text: content.slice(0, PASSAGE_CHARACTERS) }
-    })
-    return { passages }
+    }
+    const leftOut = resources.length - passages.length
+    return { ...(leftOut === 0 ? {} : { leftOut, note: LEFT_OUT }), passages }
   }
 
-  async #list(space: SpaceRow, path: string): Promise<unknown> {
+  async #list(space: SpaceRow, path: string, tokens: number): Promise<unknown> {
     const { caller } = this.#asked
     const { root, truncated, degradedReasons } = await this.#shared.fs.tree(caller, space.id, {
       path,
@@ -154,15 +170,27 @@ export class AgentTools {
       depth: DEPTH,
     })
     const lacks = degradedReasons === undefined ? {} : { lacks: degradedReasons }
-    return { path, entries: flat(root.children), ...(truncated ? { truncated } : {}), ...lacks }
+    const all = flat(root.children)
+    let room = tokens
+    const cut = all.findIndex((entry) => {
+      room -= tokensAtMost(JSON.stringify(entry))
+      return room < 0
+    })
+    const entries = cut < 0 ? all : all.slice(0, Math.max(1, cut))
+    const leftOut = all.length - entries.length
+    const missing = leftOut === 0 ? {} : { leftOut, note: 'The rest does not fit; list a folder further down.' }
+    return { path, ...(truncated || leftOut > 0 ? { truncated: true } : {}), ...missing, ...lacks, entries }
   }
 
-  async #read(space: SpaceRow, path: string, from: unknown): Promise<unknown> {
+  async #read(space: SpaceRow, path: string, from: unknown, tokens: number): Promise<unknown> {
     const offset = typeof from === 'number' && Number.isSafeInteger(from) && from > 0 ? from : 0
     const { caller } = this.#asked
     const part = await this.#shared.fs.cat(caller, space.id, { path, offset, maxBytes: READ_BYTES })
-    const { content: text, nextOffset, totalChars } = part
-    return { path, offset, text, totalChars, ...(nextOffset === undefined ? {} : { nextOffset }) }
+    const { content, totalChars } = part
+    const text = beginningOf(content, tokens, true)
+    const end = part.offset + text.length
+    // what a later step may have to cut is the end
+    return { path, offset: part.offset, ...(end < totalChars ? { nextOffset: end } : {}), totalChars, text }
   }
 
   #remember(name: string, value: unknown): Promise<unknown> {
@@ -199,6 +227,16 @@ function rememberSpec({ app, variables }: Asked): ToolSpec[] {
       ['name', 'value'],
     ),
   ]
+}
+
+/** A passage as the model is given it, in so many tokens; `isCut` where only its beginning stands there. */
+function shown(
+  { position: number, dataset_name: space, document_name: document, content }: RetrieverResource,
+  tokens: number,
+) {
+  const frame = { number, space, document, isCut: true, text: '' }
+  const text = beginningOf(content.slice(0, PASSAGE_CHARACTERS), tokens - tokensAtMost(JSON.stringify(frame)), true)
+  return { number, space, document, ...(text === content ? {} : { isCut: true }), text }
 }
 
 function flat(entries: VirtualTree[] = []): { kind: string; path: string }[] {

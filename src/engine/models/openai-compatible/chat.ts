@@ -15,11 +15,12 @@ interface Dialect {
   stream: boolean
   streamUsage: boolean
   lengthField: 'max_tokens' | 'max_completion_tokens'
+  temperature: boolean
 }
 
 /** `POST /chat/completions`, streamed where the server can. */
 export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): ProviderGenerator {
-  let dialect: Dialect = { stream: true, streamUsage: true, lengthField: 'max_tokens' }
+  let dialect: Dialect = { stream: true, streamUsage: true, lengthField: 'max_tokens', temperature: true }
 
   const ask = async (messages: ChatMessage[], options: GenerationOptions, signal: AbortSignal) => {
     for (;;) {
@@ -28,10 +29,10 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
       try {
         const body = requestBody(model, spoken, messages, options)
         return await endpoint.post('chat/completions', body, signal, (status, text) => {
-          simpler = simplify(spoken, status, text)
+          simpler = simplify(spoken, status, text, { temperature: 'temperature' in body })
         })
       } catch (error) {
-        // no retry but another question: each step drops one field, so this ends after three
+        // no retry but another question: each step drops one field, so this ends after four
         if (!simpler) throw error
         dialect = simpler
       }
@@ -56,7 +57,7 @@ function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMes
   return {
     model: model.name,
     messages: messages.map(messageOf),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...(temperature === undefined || !dialect.temperature ? {} : { temperature }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
     ...(maxTokens === undefined ? {} : { [dialect.lengthField]: maxTokens }),
     ...(dialect.stream ? { stream: true } : {}),
@@ -95,11 +96,19 @@ function contentOf({ content, images = [] }: ChatMessage) {
 }
 
 /** The dialect without the field that a refusal complains about; undefined where it is about something else. */
-function simplify(dialect: Dialect, status: number, text: string): Dialect | undefined {
+function simplify(
+  dialect: Dialect,
+  status: number,
+  text: string,
+  isSent: { temperature: boolean },
+): Dialect | undefined {
   if (status !== 400 && status !== 422 && status !== 501) return undefined
   if (dialect.lengthField === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, lengthField: 'max_completion_tokens' }
   }
+  // models that think first take their own temperature only
+  if (dialect.temperature && isSent.temperature && /\btemperature\b/.test(text))
+    return { ...dialect, temperature: false }
   if (dialect.stream && dialect.streamUsage && text.includes('stream_options'))
     return { ...dialect, streamUsage: false }
   if (dialect.stream && /\bstream(ing)?\b/i.test(text)) return { ...dialect, stream: false }

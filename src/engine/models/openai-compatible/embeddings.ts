@@ -12,12 +12,26 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
  */
 export function openAiEmbedder(endpoint: Endpoint, model: EmbeddingModel): ProviderEmbedder {
   let seen: number | undefined
+  // the format is usual, but some services refuse the field; found out once
+  let format: object = { encoding_format: 'float' }
+  const ask = async (input: string[], signal: AbortSignal) => {
+    let isField = false
+    const body = { model: model.name, input }
+    try {
+      return await endpoint.post('embeddings', { ...body, ...format }, signal, (_, text) => {
+        isField = text.includes('encoding_format')
+      })
+    } catch (error) {
+      if (!isField || Object.keys(format).length === 0) throw error
+      format = {}
+      return await endpoint.post('embeddings', body, signal)
+    }
+  }
   return {
     async embed(texts, purpose, signal, dimension) {
       const prefix = (purpose === 'query' ? model.queryPrefix : model.documentPrefix) ?? ''
       const input = texts.map((text) => prepare(prefix + text, model.maxChars))
-      const body = { model: model.name, input, encoding_format: 'float' }
-      const answer = await endpoint.post('embeddings', body, signal)
+      const answer = await ask(input, signal)
       const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
       const expected = model.dimension ?? dimension ?? seen
       seen = undefined

@@ -6,13 +6,29 @@ import { isRecord, listAt, readJson } from './json.js'
 /** Scores are short; room for servers that send the documents back although asked not to. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
-/** `POST /rerank` in the shape of Cohere and Jina. */
+/** `POST /rerank` in the shape of Cohere and Jina, or of Voyage, whose results stand in `data`. */
 export function openAiReranker(endpoint: Endpoint, model: RerankingModel): ProviderReranker {
   let scale = model.scores
+  // some services refuse these; without them they give the scores of all documents too. Found out once
+  let isPlain = false
+  const ask = async (query: string, documents: string[], signal: AbortSignal) => {
+    const body = { model: model.name, query, documents }
+    if (isPlain) return await endpoint.post('rerank', body, signal)
+    let isField = false
+    try {
+      const options = { top_n: documents.length, return_documents: false }
+      return await endpoint.post('rerank', { ...body, ...options }, signal, (_, text) => {
+        isField = /top_n|return_documents/.test(text)
+      })
+    } catch (error) {
+      if (!isField) throw error
+      isPlain = true
+      return await endpoint.post('rerank', body, signal)
+    }
+  }
   return {
     async rerank(query, documents, signal) {
-      const body = { model: model.name, query, documents, top_n: documents.length, return_documents: false }
-      const answer = await endpoint.post('rerank', body, signal)
+      const answer = await ask(query, documents, signal)
       const scores = readScores(await readJson(answer, MAX_ANSWER_BYTES, signal), documents.length)
       // some servers give the model's raw output; once seen, all of this model's scores are read that way
       if (scale === undefined && scores.some((score) => score < 0 || score > 1)) scale = 'logit'
@@ -31,7 +47,7 @@ function fromLogits(scores: readonly number[]): number[] {
 }
 
 function readScores(json: unknown, count: number): number[] {
-  const results = listAt(json, 'results')
+  const results = isRecord(json) && 'results' in json ? listAt(json, 'results') : listAt(json, 'data')
   const scores = new Map<number, number>()
   for (const result of results) {
     if (!isRecord(result)) throw malformed('a result is no object')

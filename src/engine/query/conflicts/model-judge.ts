@@ -3,8 +3,10 @@ import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { account } from '../../compile/embeddings.js'
 import type { EngineContext } from '../../context.js'
 import { isBuiltin } from '../../models/registry.js'
-import { readJsonReply } from '../../models/structured.js'
+import { askForJson } from '../../models/structured.js'
+import { tokensAtMost } from '../../models/tokens.js'
 import type { ModelReference } from '../../models/types.js'
+import { fitTexts } from '../../models/window.js'
 import type { Admitted } from '../admission.js'
 
 /** Pairs of one question that a model is asked about; the rules' word stands for the rest. */
@@ -51,12 +53,12 @@ export async function judgeWithModel(
     try {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
       const generator = context.models.generator(model, account(context, space))
-      let text = ''
-      for await (const event of generator.generate(messagesOf(unknown), { maxTokens: MAX_TOKENS, signal: limited })) {
-        if (event.type === 'delta') text += event.text
-        if (text.length > REPLY_CHARACTERS) break
-      }
-      for (const [place, isCompatible] of readReply(text, unknown.length).entries()) {
+      const { value = [] } = await askForJson(generator, {
+        messagesFor: (tokens) => messagesOf(unknown, tokens),
+        read: (reply) => verdictsIn(reply, unknown.length),
+        ...{ shape: SHAPE, maxTokens: MAX_TOKENS, mostCharacters: REPLY_CHARACTERS, signal: limited },
+      })
+      for (const [place, isCompatible] of value.entries()) {
         const pair = unknown[place]
         if (pair !== undefined) remember(keyOf(model, pair), isCompatible)
       }
@@ -70,8 +72,12 @@ export async function judgeWithModel(
   return pairs.some(([one, other]) => agree(one, other)) ? judge(agree) : bundle
 }
 
-function messagesOf(pairs: readonly Says[]) {
-  const shown = pairs.map((pair) => pair.map((sentence) => sentence.slice(0, SENTENCE_CHARACTERS).toWellFormed()))
+/** @param tokens that the messages may have */
+function messagesOf(pairs: readonly Says[], tokens: number) {
+  const sentences = pairs.flat().map((sentence) => sentence.slice(0, SENTENCE_CHARACTERS).toWellFormed())
+  const frame = tokensAtMost(JSON.stringify({ pairs: pairs.map(() => ['', '']) }))
+  const fitting = fitTexts(sentences, tokens - tokensAtMost(PROMPT) - frame)
+  const shown = pairs.map((_, at) => fitting.slice(2 * at, 2 * at + 2))
   return [
     { role: 'system' as const, content: PROMPT },
     { role: 'user' as const, content: JSON.stringify({ pairs: shown }) },
@@ -79,11 +85,6 @@ function messagesOf(pairs: readonly Says[]) {
 }
 
 /** @returns whether each is compatible; nothing where the reply is not what was asked for */
-function readReply(text: string, pairs: number): boolean[] {
-  const reading = readJsonReply(text, (reply) => verdictsIn(reply, pairs), SHAPE)
-  return 'value' in reading ? reading.value : []
-}
-
 function verdictsIn(reply: unknown, pairs: number): boolean[] | undefined {
   if (!Array.isArray(reply) || reply.length !== pairs) return undefined
   return reply.every((one) => one === 'contradict' || one === 'compatible')

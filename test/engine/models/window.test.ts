@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import { ProviderFailure } from '../../../src/engine/models/failure.js'
+import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { fitTexts, streamedWithinWindow, withinWindow } from '../../../src/engine/models/window.js'
+
+const tooLong = () =>
+  new KsError('provider-failed', 'too long', { cause: new ProviderFailure('context-too-long', 'status 400') })
+
+describe('a model whose window is smaller than configured', () => {
+  it('is asked again with half, and half of that, and no more', async () => {
+    const windows: number[] = []
+    const ask = async (window: number) => {
+      windows.push(window)
+      throw tooLong()
+    }
+    await expect(withinWindow(8000, ask)).rejects.toThrow('too long')
+    expect(windows).toEqual([8000, 4000, 2000])
+  })
+
+  it('is not asked again where it fails in another way', async () => {
+    let asked = 0
+    const ask = async () => {
+      asked++
+      throw new KsError('provider-failed', 'refused')
+    }
+    await expect(withinWindow(8000, ask)).rejects.toThrow('refused')
+    expect(asked).toBe(1)
+  })
+
+  it('streams the answer to what fits', async () => {
+    const pieces: string[] = []
+    const ask = async function* (window: number) {
+      if (window > 4000) throw tooLong()
+      yield `asked with ${window}`
+    }
+    for await (const piece of streamedWithinWindow(8000, ask)) pieces.push(piece)
+    expect(pieces).toEqual(['asked with 4000'])
+  })
+})
+
+describe('texts that share a window', () => {
+  const long = 'The keeper writes the weather into the book. '.repeat(200)
+
+  it('stay as they are where they fit', () => {
+    expect(fitTexts(['one', long], 100_000)).toEqual(['one', long])
+  })
+
+  it('are cut where they are long, and short ones stay whole', () => {
+    const [short = '', ...cut] = fitTexts(['A short one.', long, long], 300)
+    expect(short).toBe('A short one.')
+    for (const text of cut) {
+      expect(long.startsWith(text)).toBe(true)
+      expect(tokensAtMost(text)).toBeGreaterThan(80)
+    }
+    expect([short, ...cut].reduce((sum, text) => sum + tokensAtMost(text), 0)).toBeLessThanOrEqual(300)
+  })
+
+  it('are empty where there is no room', () => {
+    expect(fitTexts(['one', 'two'], -5)).toEqual(['', ''])
+  })
+})
