@@ -5,6 +5,7 @@ import type { EngineContext } from '../../context.js'
 import { isBuiltin } from '../../models/registry.js'
 import { readJsonReply } from '../../models/structured.js'
 import type { ModelReference } from '../../models/types.js'
+import type { SpaceRow } from '../../spaces/store.js'
 import type { Admitted } from '../admission.js'
 
 /** Pairs of one question that a model is asked about; the rules' word stands for the rest. */
@@ -21,7 +22,8 @@ Reply with one JSON array and nothing else, an element for each pair in order: "
 
 const SHAPE = 'an array of "contradict" and "compatible", one for each pair'
 
-type Says = readonly [string, string]
+/** Two sentences, one of each side. */
+export type Says = readonly [string, string]
 
 /** By hash of both statements and the model: whether they are compatible. */
 const verdicts = new Map<string, boolean>()
@@ -46,19 +48,14 @@ export async function judgeWithModel(
     return false
   })
   if (pairs.length === 0 || isBuiltin(model)) return bundle
-  const unknown = pairs.filter((pair) => !verdicts.has(keyOf(model, pair))).slice(0, MOST_PAIRS)
+  const unknown = pairs.filter((pair) => !verdicts.has(pairKey(model, pair))).slice(0, MOST_PAIRS)
   if (unknown.length > 0) {
     try {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
-      const generator = context.models.generator(model, account(context, space))
-      let text = ''
-      for await (const event of generator.generate(messagesOf(unknown), { maxTokens: MAX_TOKENS, signal: limited })) {
-        if (event.type === 'delta') text += event.text
-        if (text.length > REPLY_CHARACTERS) break
-      }
-      for (const [place, isCompatible] of readReply(text, unknown.length).entries()) {
+      const replies = await areCompatible(context, { space, model }, unknown, limited)
+      for (const [place, isCompatible] of replies.entries()) {
         const pair = unknown[place]
-        if (pair !== undefined) remember(keyOf(model, pair), isCompatible)
+        if (pair !== undefined) remember(pairKey(model, pair), isCompatible)
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -66,8 +63,29 @@ export async function judgeWithModel(
       return bundle
     }
   }
-  const agree = (one: string, other: string): boolean => verdicts.get(keyOf(model, [one, other])) === true
+  const agree = (one: string, other: string): boolean => verdicts.get(pairKey(model, [one, other])) === true
   return pairs.some(([one, other]) => agree(one, other)) ? judge(agree) : bundle
+}
+
+/**
+ * Asks a model of a few pairs, at the expense of a space, whether both sentences of each can be true.
+ *
+ * @returns an answer for each pair; nothing where the reply is not what was asked for
+ * @throws KsError when the model fails or its budget is spent
+ */
+export async function areCompatible(
+  context: EngineContext,
+  { space, model }: { space: SpaceRow; model: ModelReference },
+  pairs: readonly Says[],
+  signal: AbortSignal,
+): Promise<boolean[]> {
+  const generator = context.models.generator(model, account(context, space))
+  let text = ''
+  for await (const event of generator.generate(messagesOf(pairs), { maxTokens: MAX_TOKENS, signal })) {
+    if (event.type === 'delta') text += event.text
+    if (text.length > REPLY_CHARACTERS) break
+  }
+  return readReply(text, pairs.length)
 }
 
 function messagesOf(pairs: readonly Says[]) {
@@ -91,7 +109,8 @@ function verdictsIn(reply: unknown, pairs: number): boolean[] | undefined {
     : undefined
 }
 
-function keyOf(model: ModelReference, pair: Says): string {
+/** Names two sentences, in either order, as a model is asked about them. */
+export function pairKey(model: ModelReference, pair: Says): string {
   const both = JSON.stringify([model.provider, model.model, ...[...pair].sort()])
   return createHash('sha256').update(both).digest('base64')
 }
