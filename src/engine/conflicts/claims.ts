@@ -43,6 +43,8 @@ const LONGEST_SENTENCE = 400
 const MOST_QUANTITIES = 4
 const MOST_PLAIN_WORDS = 10
 const QUESTION = /[?？]["'”’)]*\s*$/u
+/** Each number belongs to a name or year of its own. */
+const LISTED = /\b(?:respectively|beziehungsweise|jeweils)\b/iu
 /** Cells beside each other: a row of a table. */
 const ROW = /\|.*\||\t.*\t/u
 
@@ -50,7 +52,8 @@ const ROW = /\|.*\||\t.*\t/u
 export function readPassage({ title, text }: PassageText): ReadPassage {
   const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end))
   const isSaid = sentences.map(
-    (sentence) => sentence.length <= LONGEST_SENTENCE && !QUESTION.test(sentence) && !ROW.test(sentence),
+    (sentence) =>
+      sentence.length <= LONGEST_SENTENCE && !QUESTION.test(sentence) && !ROW.test(sentence) && !LISTED.test(sentence),
   )
   return {
     statements: readStatements(
@@ -67,6 +70,7 @@ export function readPassage({ title, text }: PassageText): ReadPassage {
 export function claimsOf({ statements, unspaced }: ReadPassage): Claim[] {
   const claims: Claim[] = []
   for (const [place, statement] of statements.entries()) {
+    if (!isSaid(statement)) continue
     const said = signsOf(statement)
     // what says neither may be denied by another, in nearly the same words
     const signs = said === 0 && statement.words.length <= MOST_PLAIN_WORDS ? SIGNS.plain : said
@@ -77,6 +81,16 @@ export function claimsOf({ statements, unspaced }: ReadPassage): Claim[] {
     if (amounts.size > 0 || years !== '' || isDenied || pairs.size > 0) push(claims, -1 - place, SIGNS.unspaced, pairs)
   }
   return claims
+}
+
+const ENDS = /[.!;]["'”’)\]]*$/u
+const SMALL_WORD = /(?<!\p{L})\p{Ll}{3,}/u
+const PARTICIPLE = /(?:ed|ing)$/u
+
+/** Headings, captions and cells say nothing. What does has a full stop and small letters, or else a verb that is one for sure. */
+function isSaid({ sentence, verb, verbAt }: Statement): boolean {
+  if (ENDS.test(sentence.trim())) return SMALL_WORD.test(sentence)
+  return verbAt !== undefined && sentence.includes(verb) && !PARTICIPLE.test(verb)
 }
 
 function push(claims: Claim[], place: number, signs: number, words: ReadonlySet<string>): void {

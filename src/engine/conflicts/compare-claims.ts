@@ -17,6 +17,17 @@ export interface Disagreement {
   quotes: [string, string]
 }
 
+/** A longer sentence that two documents share was hardly written twice. */
+const LEAST_COPIED = 60
+
+/** Whether two claims are one sentence, which one document has of the other, or both of a third. */
+export function isCopy(one: PlacedClaim, other: PlacedClaim): boolean {
+  const [left, right] = [one, other].map(({ passage, place }) =>
+    place < 0 ? passage.unspaced[-1 - place] : passage.statements[place]?.sentence,
+  )
+  return left !== undefined && left.length >= LEAST_COPIED && left === right
+}
+
 /** A claim of a passage, by its place there. */
 export interface PlacedClaim {
   passage: ReadPassage
@@ -33,6 +44,8 @@ const LEAST_SHARED = 2
 const SAME_SENTENCE = 0.3
 /** Statements of no more words say one thing: the default branch is main. */
 const SHORT = 5
+/** More dates are a list of them. */
+const MOST_MOMENTS = 2
 const SAME_SHORT_SENTENCE = 0.5
 
 const KINDS: Record<Relation['by'], ConflictKind> = {
@@ -73,6 +86,7 @@ function isOneFact(
   if (shared.size / (shared.size + rest) < SAME_WORDS) return false
   // of a denial or an opposite, what the clause belongs to says of what it is
   const alike = likeness(left.sentence, right.sentence)
+  if (by === 'date' && [left, right].some(({ moments }) => moments.length > MOST_MOMENTS)) return false
   if (by !== 'name') return by === 'number' || by === 'date' || alike >= SAME_SENTENCE
   // a word in the place of another is a value where both are names, or two of one kind: colours, materials
   const { alternative } = vocabulary()

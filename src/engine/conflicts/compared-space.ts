@@ -13,8 +13,18 @@ const VERSIONS = 50
 const CLAIMS = 200
 /** Candidates that are compared at a time, with the passages that they stand in. */
 const CANDIDATES = 32
-/** Disagreements of two documents that are kept: where there are more, the two are forms or editions of each other. */
+/** Disagreements of two documents that are kept. */
 const MOST_OF_TWO = 10
+/** Two documents that share so many long sentences are forms of one kind, or editions of one text. */
+const MOST_COPIED = 6
+
+/** What was found of a version. */
+interface Said {
+  found: FoundDisagreement[]
+  /** by other version, how many of its sentences the version has too */
+  copied: Map<number, number>
+  nodes: Map<string, number>
+}
 
 /** One space in the thread that compares: what of it was compared before, and its next versions. */
 export class ComparedSpace {
@@ -71,15 +81,16 @@ export class ComparedSpace {
     // replaced or deleted meanwhile
     if (row === undefined) return
     const of: ClaimsOfVersion = { version, document: row.doc_key, claims: row.claims }
-    const kept = new Map<number, number>()
+    const said: Said = { found: [], copied: new Map(), nodes: new Map() }
     for (let from = 0; ; from += CLAIMS) {
       const { candidates, claims } = await this.#timed(() =>
         this.#thread.ask('candidates', { type: 'match', of, from, to: from + CLAIMS }),
       )
       for (let at = 0; at < candidates.length; at += CANDIDATES)
-        await this.#compareSome(candidates.slice(at, at + CANDIDATES), kept)
+        await this.#compareSome(candidates.slice(at, at + CANDIDATES), said)
       if (from + CLAIMS >= claims) break
     }
+    await this.#write(said)
     await this.#thread.ask('done', { type: 'add', versions: [of] })
     await db.write(() => markCompared(db, this.key, version))
   }
@@ -98,22 +109,37 @@ export class ComparedSpace {
     }
   }
 
-  /** @param kept by other version, how many disagreements with it were stored */
-  async #compareSome(candidates: readonly Candidate[], kept: Map<number, number>): Promise<void> {
-    const { db, now } = this.#context
+  /** @param said takes what was found */
+  async #compareSome(candidates: readonly Candidate[], said: Said): Promise<void> {
+    const { db } = this.#context
     const places = new Map(candidates.flatMap(({ one, other }) => [one, other]).map((place) => [nameOf(place), place]))
     const passages = passagesAt(db, this.key, [...places.values()])
-    const nodes = new Map(passages.map((passage) => [nameOf(passage), passage.node]))
-    const { found } = await this.#timed(() =>
+    const { found, copied } = await this.#timed(() =>
       this.#thread.ask('compared', { type: 'compare', candidates: [...candidates], passages }),
     )
-    const stored = found.filter(({ other }: FoundDisagreement) => {
-      const count = (kept.get(other.version) ?? 0) + 1
-      kept.set(other.version, count)
-      return count <= MOST_OF_TWO
+    for (const version of copied) said.copied.set(version, (said.copied.get(version) ?? 0) + 1)
+    for (const one of found) said.found.push(one)
+    if (found.length > 0) for (const passage of passages) said.nodes.set(nameOf(passage), passage.node)
+  }
+
+  /** Stores what was found of a version, the first of each other one. */
+  async #write({ found, copied, nodes }: Said): Promise<void> {
+    const { db, now } = this.#context
+    const kept = new Map<number, number>()
+    const stored = found.flatMap((one): FoundDisagreement[] => {
+      const { version } = one.other
+      const count = (kept.get(version) ?? 0) + 1
+      kept.set(version, count)
+      if (count > MOST_OF_TWO) return []
+      const areForms = one.relation === 'contradiction' && (copied.get(version) ?? 0) >= MOST_COPIED
+      return [areForms ? { ...one, relation: 'other', reason: `${one.reason}; forms or editions of one text` } : one]
     })
-    if (stored.length > 0)
-      await db.write(() => writeDisagreements(db, this.key, stored, (place) => nodes.get(nameOf(place)), now()))
+    for (let at = 0; at < stored.length; at += CANDIDATES) {
+      const slice = stored.slice(at, at + CANDIDATES)
+      const began = performance.now()
+      await db.write(() => writeDisagreements(db, this.key, slice, (place) => nodes.get(nameOf(place)), now()))
+      await this.#letOthers(performance.now() - began)
+    }
   }
 
   async #timed<T>(work: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { ClaimIndex } from './claim-index.js'
 import { claimsOf, packClaims, type ReadPassage, readPassage, unpackClaims } from './claims.js'
-import { compareClaims } from './compare-claims.js'
+import { compareClaims, isCopy } from './compare-claims.js'
 import type { ClaimReply, ClaimRequest, FoundDisagreement, NamedPassage } from './messages.js'
 
 /** Entry of the thread that reads and compares claims, of one space at a time. */
@@ -25,17 +25,20 @@ function read(passage: NamedPassage): ReadPassage {
   return made
 }
 
-function compare({ candidates, passages: given }: Extract<ClaimRequest, { type: 'compare' }>): FoundDisagreement[] {
+function compare({ candidates, passages: given }: Extract<ClaimRequest, { type: 'compare' }>): ClaimReply {
   const texts = new Map(given.map((passage) => [nameOf(passage), passage]))
-  return candidates.flatMap((candidate) => {
-    const [one, other] = [candidate.one, candidate.other].map((place) => texts.get(nameOf(place)))
-    if (one === undefined || other === undefined) return []
-    const found = compareClaims(
-      { passage: read(one), place: candidate.one.place },
-      { passage: read(other), place: candidate.other.place },
-    )
-    return found === undefined ? [] : [{ ...candidate, ...found }]
-  })
+  const found: FoundDisagreement[] = []
+  const copied: number[] = []
+  for (const candidate of candidates) {
+    const [left, right] = [candidate.one, candidate.other].map((place) => texts.get(nameOf(place)))
+    if (left === undefined || right === undefined) continue
+    const one = { passage: read(left), place: candidate.one.place }
+    const other = { passage: read(right), place: candidate.other.place }
+    const disagreement = compareClaims(one, other)
+    if (disagreement !== undefined) found.push({ ...candidate, ...disagreement })
+    else if (isCopy(one, other)) copied.push(candidate.other.version)
+  }
+  return { type: 'compared', found, copied }
 }
 
 function answer(request: ClaimRequest): ClaimReply {
@@ -58,7 +61,7 @@ function answer(request: ClaimRequest): ClaimReply {
       return { type: 'candidates', candidates, claims: claims.length }
     }
     case 'compare':
-      return { type: 'compared', found: compare(request) }
+      return compare(request)
     default:
       return request satisfies never
   }

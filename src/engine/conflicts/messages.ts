@@ -37,5 +37,6 @@ export type ClaimReply =
   | { type: 'claims'; claims: Uint8Array }
   | { type: 'done' }
   | { type: 'candidates'; candidates: Candidate[]; claims: number }
-  | { type: 'compared'; found: FoundDisagreement[] }
+  /** with the versions of sentences that were the same, each time */
+  | { type: 'compared'; found: FoundDisagreement[]; copied: number[] }
   | { type: 'failed'; message: string }

@@ -52,21 +52,8 @@ export function vocabulary(): Vocabulary {
   return known
 }
 
-/** Stems of words that were met, which are met again in the next sentence; forgotten all at once. */
-const stems = new Map<string, string>()
-const MOST_STEMS = 20_000
-
 /** The analyser's first term of a word: its stem. */
 export function stemOf(word: string): string {
-  const known = stems.get(word)
-  if (known !== undefined) return known
-  const stem = firstTerm(word)
-  if (stems.size >= MOST_STEMS) stems.clear()
-  stems.set(word, stem)
-  return stem
-}
-
-function firstTerm(word: string): string {
   let stem = ''
   forEachTerm(word, (term) => {
     if (stem === '') stem = term
