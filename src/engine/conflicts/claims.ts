@@ -45,6 +45,8 @@ const MOST_PLAIN_WORDS = 10
 const QUESTION = /[?？]["'”’)]*\s*$/u
 /** Each number belongs to a name or year of its own. */
 const LISTED = /\b(?:respectively|beziehungsweise|jeweils)\b/iu
+/** It points elsewhere, or is a form: boxes, and `None` in the place of an entry. */
+const FORM = /^\W*(?:see|siehe|vgl|cf)\b|[☐☑☒]|: none\b/iu
 /** Cells beside each other: a row of a table. */
 const ROW = /\|.*\||\t.*\t/u
 
@@ -53,7 +55,7 @@ export function readPassage({ title, text }: PassageText): ReadPassage {
   const sentences = splitSentences(text).map(({ start, end }) => text.slice(start, end))
   const isSaid = sentences.map(
     (sentence) =>
-      sentence.length <= LONGEST_SENTENCE && !QUESTION.test(sentence) && !ROW.test(sentence) && !LISTED.test(sentence),
+      sentence.length <= LONGEST_SENTENCE && ![QUESTION, ROW, LISTED, FORM].some((pattern) => pattern.test(sentence)),
   )
   return {
     statements: readStatements(

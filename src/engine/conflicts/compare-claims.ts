@@ -44,6 +44,8 @@ const LEAST_SHARED = 2
 const SAME_SENTENCE = 0.3
 /** Statements of no more words say one thing: the default branch is main. */
 const SHORT = 5
+/** The day that figures are of, and not one on which something happened. */
+const STATED_AT = /\bas (?:of|at|on)\b|\b(?:years?|quarters?|months|periods?) ended\b|\bzum \d|\bstand\b/iu
 /** More dates are a list of them. */
 const MOST_MOMENTS = 2
 const SAME_SHORT_SENTENCE = 0.5
@@ -86,7 +88,11 @@ function isOneFact(
   if (shared.size / (shared.size + rest) < SAME_WORDS) return false
   // of a denial or an opposite, what the clause belongs to says of what it is
   const alike = likeness(left.sentence, right.sentence)
-  if (by === 'date' && [left, right].some(({ moments }) => moments.length > MOST_MOMENTS)) return false
+  if (
+    by === 'date' &&
+    [left, right].some(({ moments, sentence }) => moments.length > MOST_MOMENTS || STATED_AT.test(sentence))
+  )
+    return false
   if (by !== 'name') return by === 'number' || by === 'date' || alike >= SAME_SENTENCE
   // a word in the place of another is a value where both are names, or two of one kind: colours, materials
   const { alternative } = vocabulary()
