@@ -9,6 +9,7 @@ import { ROOT } from '../lib/daemon.js'
 import { dataFolder, loadDataset, type SourceDocument } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import type { Figure } from '../lib/report.js'
+import { alarmFigures, spaceFigures } from './space-conflicts.js'
 
 interface Pair {
   kind: string
@@ -157,5 +158,10 @@ export async function run(): Promise<Figure[]> {
     ...measure('unseen, behind the gate', readPairs('contradictions-unseen.jsonl'), behindTheGate, false),
     ...measure('all in one space', pairs, inSpace(spaceOf(pairs), pairs), false),
     ...overTexts(),
+    ...spaceFigures('whole space, tuned half', tuned),
+    ...spaceFigures('whole space, tuned prose', readPairs('contradictions-prose.jsonl')),
+    ...spaceFigures('whole space, reported half', reported),
+    ...spaceFigures('whole space, unseen', readPairs('contradictions-unseen.jsonl')),
+    ...alarmFigures(SHOWN.includes('space')),
   ]
 }

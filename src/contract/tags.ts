@@ -6,6 +6,7 @@ import { filesRoutes } from './chat/files.js'
 import { messagesRoutes } from './chat/messages.js'
 import { speechRoutes } from './chat/speech.js'
 import { variablesRoutes } from './chat/variables.js'
+import { conflictsRoutes } from './gateway/conflicts.js'
 import { documentsRoutes } from './gateway/documents.js'
 import { explainRoutes } from './gateway/explain.js'
 import { fsRoutes } from './gateway/fs.js'
@@ -40,7 +41,11 @@ export const TAGS: readonly Tag[] = [
     description: 'Questions, their answers with evidence, and how an answer came about.',
     routes: [...queriesRoutes, ...searchRoutes, ...explainRoutes],
   },
-  { name: 'quality', description: 'Golden questions, failed queries, reviews and bad cases.', routes: qualityRoutes },
+  {
+    name: 'quality',
+    description: 'Golden questions, failed queries, reviews, bad cases, and what documents say against each other.',
+    routes: [...qualityRoutes, ...conflictsRoutes],
+  },
   { name: 'sources', description: 'Places that documents come from.', routes: sourcesRoutes },
   { name: 'graph', description: 'Entities, relations, topics and communities.', routes: graphRoutes },
   { name: 'research', description: 'Long questions, worked on in the background.', routes: researchRoutes },

@@ -97,3 +97,8 @@ export const DEGRADED_CLASSES = [
 
 /** of a move to another embedding model; `waiting` for its provider, then `filling` again */
 export const MIGRATION_STATES = ['filling', 'waiting', 'published', 'failed', 'canceled'] as const
+
+/** in what two statements of a space disagree */
+export const CONFLICT_KINDS = ['number', 'date', 'negation', 'opposite', 'alternative'] as const
+/** both cannot hold; or one follows the other in time or version; or they are of different things */
+export const CONFLICT_RELATIONS = ['contradiction', 'newer', 'other'] as const

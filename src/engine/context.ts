@@ -2,6 +2,7 @@ import type { EngineLog, EngineOptions } from './api.js'
 import type { Compiler } from './compile/compiled.js'
 import type { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import type { VectorFiller } from './compile/vector-filler.js'
+import type { ConflictFinder } from './conflicts/finder.js'
 import type { Leases } from './leases.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
@@ -30,6 +31,8 @@ export interface EngineContext {
   migrations: EmbeddingMigrations
   /** makes the page index of what is published */
   pageIndexes: PageIndexer
+  /** finds what documents of a space say against each other */
+  conflicts: ConflictFinder
   leases: Leases
   /** of questions over what works in the background */
   rightOfWay: RightOfWay

@@ -7,6 +7,7 @@ import { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import { createReplaySource } from './compile/replay.js'
 import { giveUpUnfinished } from './compile/training.js'
 import { VectorFiller } from './compile/vector-filler.js'
+import { ConflictFinder } from './conflicts/finder.js'
 import type { EngineContext } from './context.js'
 import { deleteDocuments } from './documents/delete.js'
 import { getItemAsset, getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
@@ -115,6 +116,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
+    conflicts: new ConflictFinder(),
     leases: new Leases(),
     rightOfWay,
     options,
@@ -133,6 +135,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   context.vectors.start(context)
   context.migrations.start(context)
   context.pageIndexes.start(context)
+  context.conflicts.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()
@@ -144,7 +147,8 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
 
 /** What waited for room on the disk goes on. */
 function wakeAll(context: EngineContext, ...runners: { wake(): void }[]): void {
-  for (const one of [...runners, context.vectors, context.migrations, context.pageIndexes]) one.wake()
+  for (const one of [...runners, context.vectors, context.migrations, context.pageIndexes, context.conflicts])
+    one.wake()
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
@@ -266,6 +270,7 @@ function wire(
           context.vectors.active +
           context.migrations.active +
           context.pageIndexes.active +
+          context.conflicts.active +
           context.indexes.builds() +
           derivations.running +
           views.running +
@@ -281,7 +286,12 @@ function wire(
       await Promise.all([sources.sync.close(), research.runner.close()])
       graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all([context.vectors.close(), context.migrations.close(), context.pageIndexes.close()])
+      await Promise.all([
+        context.vectors.close(),
+        context.migrations.close(),
+        context.pageIndexes.close(),
+        context.conflicts.close(),
+      ])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       // a log that the checkpointing thread has in hand would look as if it were needed

@@ -1,3 +1,4 @@
+import { conflictsRoutes } from './conflicts.js'
 import { documentsRoutes } from './documents.js'
 import { explainRoutes } from './explain.js'
 import { fsRoutes } from './fs.js'
@@ -26,6 +27,7 @@ export const gatewayRoutes = [
   ...searchRoutes,
   ...sourcesRoutes,
   ...graphRoutes,
+  ...conflictsRoutes,
   ...researchRoutes,
   ...integrityRoutes,
   ...systemRoutes,

@@ -1,5 +1,6 @@
 import type { gatewayRoutes } from '../../contract/gateway/routes.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
+import { conflictsHandlers } from './conflicts.js'
 import { documentsHandlers } from './documents.js'
 import { explainHandlers, searchHandlers } from './explain.js'
 import { fsHandlers } from './fs.js'
@@ -26,6 +27,7 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...integrityHandlers(deps),
     ...queriesHandlers(deps),
     ...qualityHandlers(deps),
+    ...conflictsHandlers(deps),
     ...explainHandlers(deps),
     ...searchHandlers(deps),
     ...sourcesHandlers(deps),

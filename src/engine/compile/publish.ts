@@ -70,6 +70,7 @@ export async function publishBatch(
   })
   if (published === undefined) return false
   context.pageIndexes.published(space.key)
+  context.conflicts.published(space.key)
   const { seq, removed, retired } = published
   if (removed.length > 0) await indexes.apply(space.id, { seq, add: [], remove: removed })
   if (embedded !== undefined && rows.length > 0) await addToIndex(context, space, embedded.vectorSpace, rows)

@@ -1,3 +1,4 @@
+import type { SpaceConflicts, SpaceConflictsQuery } from '../../contract/gateway/conflicts.js'
 import type {
   ClustersQuery,
   FailedQueriesQuery,
@@ -22,6 +23,7 @@ import type {
   ReviewBody,
 } from '../../contract/gateway/quality.js'
 import type { Caller, Page, PageRequest } from '../api.js'
+import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
 import { clusterFailedQueries } from './clusters.js'
 import { decideFailedQuery, failedQueryMetrics, listFailedQueries } from './failed-queries.js'
@@ -50,6 +52,8 @@ export interface QualityOperations {
   /** @throws KsError `not-found`, `version-mismatch` when another revision is current */
   reviewMissing(caller: Caller, spaceId: string, item: MissingItem, body: ReviewBody): Promise<MissingEvidenceReview>
   missingHistory(caller: Caller, spaceId: string, item: MissingItem): Promise<MissingEvidenceHistory>
+  /** What documents of the space say against each other, of those that the caller may read. */
+  conflicts(caller: Caller, spaceId: string, query: SpaceConflictsQuery): Promise<SpaceConflicts>
   golden: {
     /** @throws KsError `not-found`, `capacity-exceeded` */
     create(caller: Caller, spaceId: string, body: CreateGoldenQuestionBody): Promise<GoldenQuestion>
@@ -78,6 +82,7 @@ export function createQuality(context: EngineContext): QualityOperations {
     traces: (caller, spaceId, query) => listQualityTraces(db, caller, spaceId, query),
     reviewMissing: (caller, spaceId, item, body) => reviewMissingEvidence(db, caller, spaceId, item, body),
     missingHistory: async (caller, spaceId, item) => missingEvidenceHistory(db, caller, spaceId, item),
+    conflicts: (caller, spaceId, query) => listSpaceConflicts(context, caller, spaceId, query),
     golden: {
       create: (caller, spaceId, body) => createGoldenQuestion(db, caller, spaceId, body),
       list: async (caller, spaceId, page) => listGoldenQuestions(db, caller, spaceId, page),

@@ -148,7 +148,7 @@ function* extractive(
   const evidence = bundle.items.map(({ text, metadata }) => ({
     ...{ text, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') },
   }))
-  const contradicting = bothSides(query, bundle, idf)
+  const contradicting = bothSides(bundle)
   if (contradicting !== undefined) {
     yield { type: 'delta', text: contradicting.text }
     const cited = contradicting.sides.map(({ evidenceIndex }) => evidenceIndex + 1)

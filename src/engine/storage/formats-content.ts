@@ -1,4 +1,10 @@
-import { JOB_STAGES, SOURCE_TYPES, STAGED_COMMIT_STATUSES } from '../../contract/values.js'
+import {
+  CONFLICT_KINDS,
+  CONFLICT_RELATIONS,
+  JOB_STAGES,
+  SOURCE_TYPES,
+  STAGED_COMMIT_STATUSES,
+} from '../../contract/values.js'
 import { maybe, ownedThrough, type TableFormat, table } from './formats.js'
 
 const CLASSES = ['auth', 'rate-limited', 'context-too-long', 'budget-spent', 'unavailable', 'timeout'] as const
@@ -95,6 +101,23 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       ...{ version_key: 'key', space_key: 'key', doc_key: 'key', format: 'integer', length: 'integer' },
       ...{ range_count: 'integer', terms: 'bytes', ranges: 'bytes' },
     },
+    { derived: true },
+  ),
+  conflict_claims: table(
+    { version_key: 'key', space_key: 'key', format: 'integer', compared: 'flag', claims: 'bytes' },
+    { derived: true },
+  ),
+  conflicts: table(
+    {
+      ...{ key: 'key', id: 'uuid', space_key: 'key', kind: CONFLICT_KINDS, relation: CONFLICT_RELATIONS },
+      ...{ reason: 'text', one_version: 'key', one_node: 'key', one_quote: 'text', other_version: 'key' },
+      ...{ other_node: 'key', other_quote: 'text', created_at: 'time', pair: 'text' },
+      verdict: maybe(['contradict', 'compatible']),
+    },
+    { derived: true },
+  ),
+  conflict_verdicts: table(
+    { space_key: 'key', pair: 'text', verdict: ['contradict', 'compatible'] },
     { derived: true },
   ),
   space_usage: table(

@@ -229,6 +229,7 @@ const OF_A_SPACE = [
   'DELETE FROM retention_policies WHERE space_key = ?',
   'DELETE FROM space_usage WHERE space_key = ?',
   'DELETE FROM research_tasks WHERE space_key = ?',
+  'DELETE FROM conflict_verdicts WHERE space_key = ?',
   'DELETE FROM graph_scans WHERE space_key = ?',
   'DELETE FROM semantic_views WHERE space_key = ?',
   'DELETE FROM semantic_builds WHERE space_key = ?',

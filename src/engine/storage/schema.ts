@@ -3,6 +3,7 @@ import { CHAT_ANNOTATIONS_SCHEMA } from './schema-chat-annotations.js'
 import { CHAT_FILES_SCHEMA } from './schema-chat-files.js'
 import { CHAT_UPLOADS_SCHEMA } from './schema-chat-uploads.js'
 import { CHAT_VARIABLES_SCHEMA } from './schema-chat-variables.js'
+import { CONFLICTS_SCHEMA } from './schema-conflicts.js'
 import { CORE_SCHEMA } from './schema-core.js'
 import { DELETIONS_SCHEMA } from './schema-deletions.js'
 import { EMBEDDING_MIGRATIONS_SCHEMA } from './schema-embedding-migrations.js'
@@ -78,4 +79,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   STORE_SCHEMA,
   VERSION_PARTS_SCHEMA,
   PREDICATES_SCHEMA,
+  CONFLICTS_SCHEMA,
 ]

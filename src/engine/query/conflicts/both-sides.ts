@@ -1,6 +1,5 @@
 import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/queries.js'
-import { analyzeQuery } from '../../../lib/text/analyze.js'
-import { contradictions } from './contradictions.js'
+import { sentencesOf } from './note.js'
 
 /** What one of the documents says that contradict each other. */
 export interface Side {
@@ -24,26 +23,17 @@ const OPENING = 'The documents contradict each other.'
 
 /**
  * What evidence in conflict says, each side by its sentence, document and date, best first; undefined where the sentences
- * are not found again, as for conflicts that others than the rules have noted.
- *
- * @param idf weighs the terms of the query
+ * are not known, as for conflicts that others than the rules have noted.
  */
-export function bothSides(
-  query: string,
-  { state, items }: Pick<EvidenceBundle, 'state' | 'items'>,
-  idf: (term: string) => number,
-): BothSides | undefined {
+export function bothSides({ state, items }: Pick<EvidenceBundle, 'state' | 'items'>): BothSides | undefined {
   if (state !== 'conflict') return undefined
-  const terms = analyzeQuery(query)
   const sides = new Map<number, Side>()
   for (const [index, item] of items.entries())
-    for (const { nodeId } of item.conflicts) {
-      const other = items.findIndex((one) => one.nodeId === nodeId)
+    for (const note of item.conflicts) {
+      const other = items.findIndex(({ nodeId }) => nodeId === note.nodeId)
       const pair = items[other]
       if (other < index || pair === undefined) continue
-      const [found] = contradictions(query, terms, idf, [item, pair].map(compared)).conflicts
-      if (found === undefined) continue
-      for (const [place, text] of found.says.entries()) {
+      for (const [place, text] of sentencesOf(note)?.entries() ?? []) {
         const evidenceIndex = place === 0 ? index : other
         const of = place === 0 ? item : pair
         if (!sides.has(evidenceIndex))
@@ -54,11 +44,6 @@ export function bothSides(
   const shown = [...sides.values()].sort((a, b) => a.evidenceIndex - b.evidenceIndex).slice(0, MOST_SIDES)
   const lines = shown.map(({ document, text, evidenceIndex }) => `- ${document}: ${text} [${evidenceIndex + 1}]`)
   return { sides: shown, text: [OPENING, ...lines].join('\n') }
-}
-
-function compared({ text, metadata, citations }: EvidenceItem) {
-  const document = citations[0]?.documentAssetId
-  return { text, title: String(metadata.title ?? ''), ...(document === undefined ? {} : { document }) }
 }
 
 function named({ metadata }: EvidenceItem): string {

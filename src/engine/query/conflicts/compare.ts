@@ -7,8 +7,8 @@ import { type OtherFact, otherScope } from './scope.js'
 import { type Statement, stemOf, vocabulary, type Word } from './statements.js'
 import { MONEY } from './units.js'
 
-/** What two statements are to each other. */
-export type Relation = { kind: 'conflict'; reason: string } | OtherFact
+/** What two statements are to each other, in what they disagree, and by which words (in lower case). */
+export type Relation = ({ kind: 'conflict'; reason: string } | OtherFact) & Pick<Found, 'by' | 'values'>
 
 /** A denial needs nearly the same words. */
 const SAME_BUT_DENIED = 0.6
@@ -31,13 +31,14 @@ export function relationOf(
   }
   const found = byNumber(pair) ?? byScale(pair) ?? byDenial(pair) ?? byDate(pair) ?? byName(pair)
   if (found === undefined) return undefined
-  if (found.by !== 'name' && found.by !== 'turned' && hasExchanged(pair))
-    return { kind: 'other', reason: 'about different things' }
+  const { by, values } = found
+  if (by !== 'name' && by !== 'turned' && hasExchanged(pair))
+    return { kind: 'other', reason: 'about different things', by, values }
   const isAsked = (word: string): boolean => asked.concepts.has(vocabulary().concept(word))
   const other =
-    otherScope(one.scope(), two.scope(), isAsked, (word) => found.values.includes(word)) ??
-    (found.by === 'date' ? undefined : otherTime(one, two))
-  return other ?? { kind: 'conflict', reason: found.reason }
+    otherScope(one.scope(), two.scope(), isAsked, (word) => values.includes(word)) ??
+    (by === 'date' ? undefined : otherTime(one, two))
+  return { ...(other ?? { kind: 'conflict', reason: found.reason }), by, values }
 }
 
 /** In sentences of the same build each speaks of a thing of its own: the melting points of two metals. */

@@ -3,7 +3,8 @@ import { splitSentences } from '../../../lib/text/sentences.js'
 import { type Relation, relationOf } from './compare.js'
 import type { AskedOf } from './pair.js'
 import { readStatements, type Statement, vocabulary } from './statements.js'
-import { ofUnspaced } from './unspaced.js'
+import { areParallel, titleWords } from './titles.js'
+import { isUnspaced, ofUnspaced } from './unspaced.js'
 
 export interface Contradiction {
   /** places of the two items in the list given */
@@ -112,7 +113,6 @@ interface ReadItem {
   titleWords: string[]
 }
 
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const BEGINS_WITH_PRONOUN = /^(?:it|they|this|these|he|she|er|sie|es)\b/iu
 
 function readItem({ title, text }: Compared, asked: Asked): ReadItem {
@@ -124,7 +124,7 @@ function readItem({ title, text }: Compared, asked: Asked): ReadItem {
     // what it speaks of may be said in the sentence before
     const all = within | inTitle | (BEGINS_WITH_PRONOUN.test(sentence) ? previous : 0)
     previous = within
-    const least = UNSPACED.test(sentence) ? CONCERNS_UNSPACED : CONCERNS
+    const least = isUnspaced(sentence) ? CONCERNS_UNSPACED : CONCERNS
     return weightOf(asked, all) >= least * asked.total ? weightOf(asked, within) : 0
   })
   const least = [...held].sort((a, b) => b - a)[SENTENCES - 1] ?? 0
@@ -142,11 +142,12 @@ function readItem({ title, text }: Compared, asked: Asked): ReadItem {
       return statements
     },
     title: conceptsOf(title),
-    titleWords: title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
+    titleWords: titleWords(title),
   }
 }
 
-function conceptsOf(text: string): Set<string> {
+/** Concepts of a text's words. */
+export function conceptsOf(text: string): Set<string> {
   const { concept } = vocabulary()
   const found = new Set<string>()
   forEachTerm(text, (term) => found.add(concept(term)))
@@ -211,7 +212,7 @@ function compareItems(
       else
         difference ??= {
           ...found,
-          relation: { kind: 'other', reason: 'documents of the same kind on different things' },
+          relation: { ...relation, kind: 'other', reason: 'documents of the same kind on different things' },
         }
     }
   for (const left of unspacedOf(one))
@@ -224,7 +225,7 @@ function compareItems(
 
 /** Sentences without spaces between words, which are compared as they stand. */
 function unspacedOf({ sentences, concerns }: ReadItem): string[] {
-  return sentences.filter((sentence, place) => concerns[place] !== undefined && UNSPACED.test(sentence))
+  return sentences.filter((sentence, place) => concerns[place] !== undefined && isUnspaced(sentence))
 }
 
 /** Whether a sentence of one shares enough words with one of the other to be worth taking apart. */
@@ -239,10 +240,4 @@ function areAlike(one: ReadonlySet<string>, two: ReadonlySet<string>): boolean {
   let shared = 0
   for (const concept of less) if (more.has(concept)) shared++
   return shared >= (less.size > LONG ? ALIKE_LONG : ALIKE) * less.size
-}
-
-/** `Manual of Atlas` and `Manual of Borealis`: the same title but for a word. */
-function areParallel(one: readonly string[], two: readonly string[]): boolean {
-  if (one.length < 2 || one.length !== two.length) return false
-  return one.filter((word, place) => word !== two[place]).length === 1
 }

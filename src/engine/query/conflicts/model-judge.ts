@@ -7,6 +7,7 @@ import { askForJson } from '../../models/structured.js'
 import { tokensAtMost } from '../../models/tokens.js'
 import type { ModelReference } from '../../models/types.js'
 import { fitTexts } from '../../models/window.js'
+import type { SpaceRow } from '../../spaces/store.js'
 import type { Admitted } from '../admission.js'
 
 /** Pairs of one question that a model is asked about; the rules' word stands for the rest. */
@@ -23,7 +24,8 @@ Reply with one JSON array and nothing else, an element for each pair in order: "
 
 const SHAPE = 'an array of "contradict" and "compatible", one for each pair'
 
-type Says = readonly [string, string]
+/** Two sentences, one of each side. */
+export type Says = readonly [string, string]
 
 /** By hash of both statements and the model: whether they are compatible. */
 const verdicts = new Map<string, boolean>()
@@ -48,19 +50,14 @@ export async function judgeWithModel(
     return false
   })
   if (pairs.length === 0 || isBuiltin(model)) return bundle
-  const unknown = pairs.filter((pair) => !verdicts.has(keyOf(model, pair))).slice(0, MOST_PAIRS)
+  const unknown = pairs.filter((pair) => !verdicts.has(pairKey(model, pair))).slice(0, MOST_PAIRS)
   if (unknown.length > 0) {
     try {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
-      const generator = context.models.generator(model, account(context, space))
-      const { value = [] } = await askForJson(generator, {
-        messagesFor: (tokens) => messagesOf(unknown, tokens),
-        read: (reply) => verdictsIn(reply, unknown.length),
-        ...{ shape: SHAPE, maxTokens: MAX_TOKENS, mostCharacters: REPLY_CHARACTERS, signal: limited },
-      })
-      for (const [place, isCompatible] of value.entries()) {
+      const replies = await areCompatible(context, { space, model }, unknown, limited)
+      for (const [place, isCompatible] of replies.entries()) {
         const pair = unknown[place]
-        if (pair !== undefined) remember(keyOf(model, pair), isCompatible)
+        if (pair !== undefined) remember(pairKey(model, pair), isCompatible)
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -68,8 +65,29 @@ export async function judgeWithModel(
       return bundle
     }
   }
-  const agree = (one: string, other: string): boolean => verdicts.get(keyOf(model, [one, other])) === true
+  const agree = (one: string, other: string): boolean => verdicts.get(pairKey(model, [one, other])) === true
   return pairs.some(([one, other]) => agree(one, other)) ? judge(agree) : bundle
+}
+
+/**
+ * Asks a model of a few pairs, at the expense of a space, whether both sentences of each can be true.
+ *
+ * @returns an answer for each pair; nothing where the reply is not what was asked for
+ * @throws KsError when the model fails or its budget is spent
+ */
+export async function areCompatible(
+  context: EngineContext,
+  { space, model }: { space: SpaceRow; model: ModelReference },
+  pairs: readonly Says[],
+  signal: AbortSignal,
+): Promise<boolean[]> {
+  const generator = context.models.generator(model, account(context, space))
+  const { value = [] } = await askForJson(generator, {
+    messagesFor: (tokens) => messagesOf(pairs, tokens),
+    read: (reply) => verdictsIn(reply, pairs.length),
+    ...{ shape: SHAPE, maxTokens: MAX_TOKENS, mostCharacters: REPLY_CHARACTERS, signal },
+  })
+  return value
 }
 
 /** @param tokens that the messages may have */
@@ -92,7 +110,8 @@ function verdictsIn(reply: unknown, pairs: number): boolean[] | undefined {
     : undefined
 }
 
-function keyOf(model: ModelReference, pair: Says): string {
+/** Names two sentences, in either order, as a model is asked about them. */
+export function pairKey(model: ModelReference, pair: Says): string {
   const both = JSON.stringify([model.provider, model.model, ...[...pair].sort()])
   return createHash('sha256').update(both).digest('base64')
 }

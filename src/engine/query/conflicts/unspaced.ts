@@ -31,32 +31,44 @@ const YEAR_FROM = 1400
 const SAME_FRAME = 0.7
 const CONVERTED = 0.05
 
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
+
+/** Whether a sentence is of a script without spaces between words, and compared as it stands. */
+export function isUnspaced(sentence: string): boolean {
+  return UNSPACED.test(sentence)
+}
+
 /** What two sentences of a script without spaces are to each other: the same but for a number, a year or a denial. */
 export function ofUnspaced(one: string, two: string): Relation | undefined {
   if (one === two) return undefined
-  const [a, b] = [read(one), read(two)]
+  const [a, b] = [readUnspaced(one), readUnspaced(two)]
   if (overlap(a.pairs, b.pairs) < SAME_FRAME) return undefined
   const differ = [...a.amounts].flatMap(([measure, value]) => {
     const other = b.amounts.get(measure)
     return other === undefined || near(value.amount, other.amount) ? [] : [[value.shown, other.shown]]
   })
   if (differ.length > 0) {
-    if (a.years !== b.years) return { kind: 'newer', reason: `another time: ${a.years}, ${b.years}` }
-    return { kind: 'conflict', reason: `different numbers: ${differ[0]?.join(', ')}` }
+    if (a.years !== b.years)
+      return { kind: 'newer', reason: `another time: ${a.years}, ${b.years}`, by: 'number', values: [] }
+    return { kind: 'conflict', reason: `different numbers: ${differ[0]?.join(', ')}`, by: 'number', values: [] }
   }
-  if (a.isDenied !== b.isDenied) return { kind: 'conflict', reason: 'negation' }
+  if (a.isDenied !== b.isDenied) return { kind: 'conflict', reason: 'negation', by: 'denial', values: [] }
   const isDated = a.years !== '' && b.years !== '' && a.years !== b.years && a.amounts.size === 0
-  return isDated ? { kind: 'conflict', reason: `different dates: ${a.years}, ${b.years}` } : undefined
+  return isDated
+    ? { kind: 'conflict', reason: `different dates: ${a.years}, ${b.years}`, by: 'date', values: [] }
+    : undefined
 }
 
-interface Read {
+export interface Read {
+  /** of characters next to each other, numbers and denials left out */
   pairs: Set<string>
   amounts: Map<string, { amount: number; shown: string }>
   years: string
   isDenied: boolean
 }
 
-function read(sentence: string): Read {
+/** A sentence of a script without spaces as such sentences are compared. */
+export function readUnspaced(sentence: string): Read {
   const amounts = new Map<string, { amount: number; shown: string }>()
   const years: string[] = []
   for (const [shown, number = '', unit = ''] of sentence.matchAll(AMOUNT)) {

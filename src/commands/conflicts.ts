@@ -1,0 +1,73 @@
+import * as Flags from '@oclif/core/flags'
+import { BaseCommand } from '../cli/base-command.js'
+import { listFlags, spaceFlag } from '../cli/common-flags.js'
+import { CONFLICT_COLUMNS, CONFLICT_FIELDS, conflictLines } from '../cli/conflicts-view.js'
+import { resolveDocument } from '../cli/resolve.js'
+import { poll } from '../cli/wait.js'
+import type { Client } from '../client/client.js'
+import { paginate } from '../client/pages.js'
+import type { SpaceConflict } from '../contract/gateway/conflicts.js'
+import { CONFLICT_KINDS } from '../contract/values.js'
+
+const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
+const EMPTY = 'No documents were found to contradict each other.'
+
+export default class Conflicts extends BaseCommand {
+  static override summary = 'list what documents of a space say against each other, newest first'
+  static override description =
+    'Contradictions are found behind each publication. While documents are still to be compared, stderr says how many.'
+  static override examples = [
+    '<%= config.bin %> conflicts --space example-space',
+    '<%= config.bin %> conflicts --space example-space --wait --doc handbook.md --json',
+  ]
+  static override flags = {
+    ...spaceFlag,
+    ...listFlags,
+    kind: Flags.option({ options: CONFLICT_KINDS, description: 'only those that disagree in this' })(),
+    doc: Flags.string({ helpValue: 'path|id', description: 'only those with this document on one side' }),
+    differences: Flags.boolean({
+      description: 'also what differs without a contradiction: another time, version, place or thing',
+    }),
+    wait: Flags.boolean({ description: 'wait until every document is compared' }),
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Conflicts)
+    const { id } = await this.space()
+    const client = await this.client()
+    if (flags.wait) await this.untilCompared(client, id)
+    const filter = {
+      ...(flags.kind === undefined ? {} : { kind: flags.kind }),
+      ...(flags.doc === undefined ? {} : { documentId: await resolveDocument(client, id, flags.doc, this.dirs.cache) }),
+      ...(flags.differences ? { includeDifferences: 'true' as const } : {}),
+    }
+    const items = paginate(
+      async (page) => this.tellingLacks(await client.request(ROUTE, { path: { id }, query: { ...filter, ...page } })),
+      { ...this.range(flags), pageSize: 100 },
+    )
+    if (this.out.format === 'table' && flags.fields === undefined) await this.show(this.tellingMore(items))
+    else await this.list(items, { columns: CONFLICT_COLUMNS, fields: CONFLICT_FIELDS, empty: EMPTY })
+  }
+
+  private async show(conflicts: AsyncGenerator<SpaceConflict>): Promise<void> {
+    const marks = { unicode: this.out.unicode, paint: this.out.paint.bind(this.out) }
+    let shown = 0
+    for await (const conflict of conflicts) {
+      if (shown > 0) this.out.styled()
+      for (const line of conflictLines(conflict, marks)) this.out.styled(line)
+      shown++
+    }
+    if (shown === 0) this.out.note(EMPTY)
+  }
+
+  private async untilCompared(client: Client, id: string): Promise<void> {
+    let told = false
+    await poll(async () => {
+      const { pendingDocuments } = await client.request(ROUTE, { path: { id }, query: { limit: 1 } })
+      if (pendingDocuments === 0) return true
+      if (!told) this.out.note(`${pendingDocuments} documents are being compared`)
+      told = true
+      return undefined
+    })
+  }
+}

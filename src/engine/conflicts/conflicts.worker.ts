@@ -1,0 +1,78 @@
+import { parentPort } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
+import { ClaimIndex } from './claim-index.js'
+import { claimsOf, packClaims, type ReadPassage, readPassage, unpackClaims } from './claims.js'
+import { compareClaims, isCopy } from './compare-claims.js'
+import type { ClaimReply, ClaimRequest, FoundDisagreement, NamedPassage } from './messages.js'
+
+/** Entry of the thread that reads and compares claims, of one space at a time. */
+
+/** Passages taken apart that are kept: those of the version in hand, and what many are compared with. */
+const PASSAGES = 1000
+
+let index = new ClaimIndex()
+const passages = new LRUCache<string, ReadPassage>({ max: PASSAGES })
+
+function nameOf({ version, ordinal }: { version: number; ordinal: number }): string {
+  return `${version}/${ordinal}`
+}
+
+function read(passage: NamedPassage): ReadPassage {
+  const known = passages.get(nameOf(passage))
+  if (known !== undefined) return known
+  const made = readPassage(passage)
+  passages.set(nameOf(passage), made)
+  return made
+}
+
+function compare({ candidates, passages: given }: Extract<ClaimRequest, { type: 'compare' }>): ClaimReply {
+  const texts = new Map(given.map((passage) => [nameOf(passage), passage]))
+  const found: FoundDisagreement[] = []
+  const copied: number[] = []
+  for (const candidate of candidates) {
+    const [left, right] = [candidate.one, candidate.other].map((place) => texts.get(nameOf(place)))
+    if (left === undefined || right === undefined) continue
+    const one = { passage: read(left), place: candidate.one.place }
+    const other = { passage: read(right), place: candidate.other.place }
+    const disagreement = compareClaims(one, other)
+    if (disagreement !== undefined) found.push({ ...candidate, ...disagreement })
+    else if (isCopy(one, other)) copied.push(candidate.other.version)
+  }
+  return { type: 'compared', found, copied }
+}
+
+function answer(request: ClaimRequest): ClaimReply {
+  switch (request.type) {
+    case 'read': {
+      const claims = request.passages.map((passage) => ({ ordinal: passage.ordinal, claims: claimsOf(read(passage)) }))
+      return { type: 'claims', claims: packClaims(claims) }
+    }
+    case 'open':
+      index = new ClaimIndex()
+      passages.clear()
+      return { type: 'done' }
+    case 'add':
+      for (const { version, document, claims } of request.versions) index.add(version, document, unpackClaims(claims))
+      return { type: 'done' }
+    case 'match': {
+      const { version, document } = request.of
+      const claims = unpackClaims(request.of.claims)
+      const candidates = index.candidates(version, document, claims.slice(request.from, request.to))
+      return { type: 'candidates', candidates, claims: claims.length }
+    }
+    case 'compare':
+      return compare(request)
+    default:
+      return request satisfies never
+  }
+}
+
+parentPort?.on('message', (request: ClaimRequest) => {
+  let reply: ClaimReply
+  try {
+    reply = answer(request)
+  } catch (error) {
+    reply = { type: 'failed', message: String(error) }
+  }
+  parentPort?.postMessage(reply)
+})

@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { createTurns } from '../turns.js'
+import { isWriteStopped } from '../write-stop.js'
+import { ComparedSpace } from './compared-space.js'
+import { reviewContradictions } from './review.js'
+import { BEGINNING, liveAfter, type Place } from './store.js'
+import { ClaimThread } from './thread.js'
+
+/** A space that publishes is looked at when it has not published for so long: who saves a file saves it again. */
+const REST_MS = 2000
+/** The thread is kept for so long when there is nothing to do: what it knows of a large space takes seconds to read. */
+const IDLE_MS = 30_000
+/** Versions looked up at a time, most of which were compared: some milliseconds. */
+const LOOKED_UP = 250
+/** While documents are on their way to publication, time that is left to them for each time of work. */
+const PAUSE_SHARE = 10
+const LONGEST_PAUSE_MS = 100
+
+/**
+ * Finds what documents of a space say against each other, behind the publication: questions go first, and so do documents
+ * that are still on their way. What was not compared yet stands in the database, so a restart goes on with it.
+ */
+export class ConflictFinder {
+  #context: EngineContext | undefined
+  readonly #stop = new AbortController()
+  readonly #turns = createTurns(
+    () => this.#turn(),
+    (error) => this.#context?.log.warn({ error: String(error) }, 'what was not compared yet could not be read'),
+  )
+  /** spaces with versions that may not be compared, and when each is looked at */
+  readonly #due = new Map<number, number>()
+  readonly #places = new Map<number, Place>()
+  /** by space, the publication of which everything was compared */
+  readonly #done = new Map<number, number>()
+  /** versions that could not be read; they are tried again after the next start */
+  readonly #unreadable = new Map<number, Set<number>>()
+  #listeners: (() => void)[] = []
+  #working: Promise<void> | undefined
+  #thread: ClaimThread | undefined
+  #open: ComparedSpace | undefined
+  #closing: NodeJS.Timeout | undefined
+
+  /** Begins with what earlier processes left, or made in another format. */
+  start(context: EngineContext): void {
+    this.#context = context
+    const spaces = context.db.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')
+    for (const { key } of spaces) this.published(key)
+  }
+
+  /** Looks soon whether there is work. */
+  wake(): void {
+    this.#turns.wake()
+  }
+
+  /** A space has published. */
+  published(spaceKey: number): void {
+    this.#due.set(spaceKey, performance.now() + REST_MS)
+    setTimeout(() => this.wake(), REST_MS).unref()
+  }
+
+  /** spaces being worked on */
+  get active(): number {
+    return this.#working === undefined ? 0 : 1
+  }
+
+  /**
+   * Waits until everything that a space shows was compared, for so many milliseconds at most.
+   *
+   * @returns whether it is; where it is not, the work goes on behind
+   */
+  async catchUp(space: SpaceRow, milliseconds: number): Promise<boolean> {
+    if (this.#isDone(space)) return true
+    this.#due.set(space.key, 0)
+    this.wake()
+    const deadline = AbortSignal.timeout(milliseconds)
+    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space)) await this.#change(deadline)
+    return this.#isDone(space)
+  }
+
+  /** Versions of a space that cannot be read. */
+  unreadable(spaceKey: number): number {
+    return this.#unreadable.get(spaceKey)?.size ?? 0
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the engine is closing'))
+    this.#turns.stop()
+    this.#tell()
+    clearTimeout(this.#closing)
+    await this.#thread?.close()
+    await this.#working
+  }
+
+  #isDone({ key, head_revision }: SpaceRow): boolean {
+    return (this.#done.get(key) ?? -1) >= head_revision
+  }
+
+  #started(): EngineContext {
+    if (this.#context === undefined) throw new Error('contradictions were asked for before the start')
+    return this.#context
+  }
+
+  #turn(): void {
+    const context = this.#started()
+    if (this.#working !== undefined || this.#next() === undefined || isWriteStopped(context)) return
+    clearTimeout(this.#closing)
+    this.#working = this.#workOff()
+      .catch((error: unknown) => {
+        // the next turn tries again, with a thread of its own
+        if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'documents could not be compared')
+        return this.#closeThread()
+      })
+      .finally(() => {
+        this.#working = undefined
+        this.#closing = setTimeout(() => void this.#closeIdle(), IDLE_MS).unref()
+        this.#tell()
+      })
+  }
+
+  async #closeIdle(): Promise<void> {
+    if (this.#working === undefined) await this.#closeThread()
+  }
+
+  async #closeThread(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    this.#open = undefined
+    await thread?.close()
+  }
+
+  /** The space that has waited longest of those that are due. */
+  #next(): number | undefined {
+    const now = performance.now()
+    return [...this.#due].filter(([, at]) => at <= now).sort(([, a], [, b]) => a - b)[0]?.[0]
+  }
+
+  async #workOff(): Promise<void> {
+    for (;;) {
+      const spaceKey = this.#next()
+      if (spaceKey === undefined || this.#stop.signal.aborted) return
+      const at = this.#due.get(spaceKey) ?? 0
+      this.#due.delete(spaceKey)
+      try {
+        if (!(await this.#lookOn(spaceKey)) && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
+      } catch (error) {
+        this.#due.set(spaceKey, at)
+        throw error
+      }
+      this.#tell()
+    }
+  }
+
+  /** Looks at the next versions of a space. @returns whether those were the last */
+  async #lookOn(spaceKey: number): Promise<boolean> {
+    const context = this.#started()
+    const space = spaceByKey(context.db, spaceKey)
+    if (space === undefined) {
+      for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
+      return true
+    }
+    const versions = liveAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING, LOOKED_UP)
+    for (const version of versions) {
+      if (version.isCompared === 0) await this.#compare(spaceKey, version.key)
+      this.#stop.signal.throwIfAborted()
+      const { revision, nodes, key } = version
+      this.#places.set(spaceKey, { revision, nodes, key })
+    }
+    if (versions.length === LOOKED_UP) return false
+    await reviewContradictions(context, space, this.#stop.signal)
+    this.#done.set(spaceKey, space.head_revision)
+    return spaceByKey(context.db, spaceKey)?.head_revision === space.head_revision
+  }
+
+  async #compare(spaceKey: number, version: number): Promise<void> {
+    const context = this.#started()
+    try {
+      const space = await this.#opened(spaceKey)
+      await space.compare(version)
+    } catch (error) {
+      this.#stop.signal.throwIfAborted()
+      await this.#closeThread()
+      const failed = this.#unreadable.get(spaceKey) ?? new Set()
+      this.#unreadable.set(spaceKey, failed.add(version))
+      context.log.warn({ version, error: String(error) }, 'a document cannot be compared with the others')
+    }
+  }
+
+  async #opened(spaceKey: number): Promise<ComparedSpace> {
+    if (this.#open?.key === spaceKey) return this.#open
+    this.#thread ??= new ClaimThread()
+    this.#open = undefined
+    const opened = await ComparedSpace.open(this.#started(), this.#thread, spaceKey, (worked) =>
+      this.#letOthers(worked),
+    )
+    this.#open = opened
+    return opened
+  }
+
+  /** @param worked milliseconds since the last time */
+  async #letOthers(worked: number): Promise<void> {
+    const { db, rightOfWay } = this.#started()
+    this.#stop.signal.throwIfAborted()
+    if (isPublishing(db)) await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
+    else await rightOfWay.giveWay()
+    this.#stop.signal.throwIfAborted()
+  }
+
+  #tell(): void {
+    const listeners = this.#listeners
+    this.#listeners = []
+    for (const listener of listeners) listener()
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#listeners.push(resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+}
+
+function isPublishing(db: Database): boolean {
+  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
+  return db.get<{ one: number }>(`${open} LIMIT 1`) !== undefined
+}

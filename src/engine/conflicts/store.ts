@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { newId } from '../../lib/ids.js'
+import type { Database } from '../storage/database.js'
+import { CLAIMS_FORMAT } from './claims.js'
+import type { FoundDisagreement, NamedPassage } from './messages.js'
+
+/** Where the look through a space's versions goes on: they are published in the order of this key. */
+export interface Place {
+  revision: number
+  nodes: number
+  key: number
+}
+
+export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
+
+/** SQL: whether version `v` was compared with the others. */
+export const IS_COMPARED = `EXISTS (SELECT 1 FROM conflict_claims c
+  WHERE c.version_key = v.key AND c.compared = 1 AND c.format = ${CLAIMS_FORMAT})`
+
+/** Versions that a space shows, in the order of `Place`, and whether they were compared with the others. */
+export function liveAfter(db: Database, spaceKey: number, { revision, nodes, key }: Place, limit: number) {
+  return db.all<Place & { isCompared: number }>(
+    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${IS_COMPARED} isCompared
+     FROM versions v INDEXED BY versions_live
+     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
+       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
+     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
+    ...[spaceKey, revision, nodes, key, limit],
+  )
+}
+
+export interface ClaimsRow {
+  version_key: number
+  doc_key: number
+  compared: number
+  claims: Uint8Array
+}
+
+const OF_LIVE = `FROM conflict_claims c CROSS JOIN versions v ON v.key = c.version_key
+  WHERE c.space_key = ? AND c.format = ${CLAIMS_FORMAT} AND v.until_revision IS NULL`
+
+/** The claims of versions that were compared, after a version. */
+export function comparedAfter(db: Database, spaceKey: number, after: number, limit: number): ClaimsRow[] {
+  return db.all<ClaimsRow>(
+    `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.compared = 1 AND c.version_key > ?
+     ORDER BY c.version_key LIMIT +?`,
+    ...[spaceKey, after, limit],
+  )
+}
+
+/** The claims of a version that a space shows; nothing where they were not read yet. */
+export function claimsOfVersion(db: Database, spaceKey: number, version: number): ClaimsRow | undefined {
+  return db.get<ClaimsRow>(
+    `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.version_key = ?`,
+    ...[spaceKey, version],
+  )
+}
+
+/** Stores what a version claims, inside the caller's transaction; what was found by earlier ones goes. */
+export function writeClaims(db: Database, spaceKey: number, version: number, claims: Uint8Array): void {
+  if (!isLive(db, spaceKey, version)) return
+  for (const side of ['one_version', 'other_version'])
+    db.run(`DELETE FROM conflicts WHERE space_key = ? AND ${side} = ?`, spaceKey, version)
+  db.run(
+    `INSERT OR REPLACE INTO conflict_claims (version_key, space_key, format, compared, claims)
+     VALUES (?, ?, ${CLAIMS_FORMAT}, 0, ?)`,
+    ...[version, spaceKey, claims],
+  )
+}
+
+/** A version was compared with all that were compared before. Inside the caller's transaction. */
+export function markCompared(db: Database, spaceKey: number, version: number): void {
+  db.run('UPDATE conflict_claims SET compared = 1 WHERE space_key = ? AND version_key = ?', spaceKey, version)
+}
+
+function isLive(db: Database, spaceKey: number, version: number): boolean {
+  const sql = 'SELECT 1 one FROM versions WHERE space_key = ? AND key = ? AND until_revision IS NULL'
+  return db.get<{ one: number }>(sql, spaceKey, version) !== undefined
+}
+
+/** A side longer than this is cut: it is a quotation, and the passage is there. */
+const MOST_QUOTED = 500
+
+/** Stores what was found, inside the caller's transaction; what is of a version that is not shown any more is left out. */
+export function writeDisagreements(
+  db: Database,
+  spaceKey: number,
+  found: readonly FoundDisagreement[],
+  nodeOf: (place: { version: number; ordinal: number }) => number | undefined,
+  now: number,
+): void {
+  for (const { one, other, kind, relation, reason, quotes } of found) {
+    const [left, right] = [nodeOf(one), nodeOf(other)]
+    if (left === undefined || right === undefined) continue
+    if (!isLive(db, spaceKey, one.version) || !isLive(db, spaceKey, other.version)) continue
+    const [quote, otherQuote] = quotes.map((text) => text.slice(0, MOST_QUOTED).toWellFormed())
+    db.run(
+      `INSERT OR IGNORE INTO conflicts (id, space_key, kind, relation, reason, one_version, one_node, one_quote,
+         other_version, other_node, other_quote, created_at, pair)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[newId(), spaceKey, kind, relation, reason, one.version, left, quote ?? ''],
+      ...[other.version, right, otherQuote ?? '', now, hashOf(quotes)],
+    )
+  }
+}
+
+function hashOf(quotes: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(quotes)).digest('base64')
+}
+
+/** Passages by version and ordinal, of versions that the space shows. */
+export function passagesAt(
+  db: Database,
+  spaceKey: number,
+  places: readonly { version: number; ordinal: number }[],
+): (NamedPassage & { node: number })[] {
+  return db.all<NamedPassage & { node: number }>(
+    `SELECT n.key node, n.version_key version, n.ordinal, n.title, n.text
+     FROM json_each(?) wanted
+     CROSS JOIN versions v ON v.key = wanted.value ->> 0
+     CROSS JOIN nodes n INDEXED BY nodes_version ON n.version_key = v.key AND n.ordinal = wanted.value ->> 1
+     WHERE v.space_key = ? AND v.until_revision IS NULL`,
+    ...[JSON.stringify(places.map(({ version, ordinal }) => [version, ordinal])), spaceKey],
+  )
+}
