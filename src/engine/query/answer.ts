@@ -189,7 +189,7 @@ function* extractive(
 function withoutSentence(bundle: EvidenceBundle, permission: Retrieved['permission']): EvidenceBundle {
   if (bundle.state !== 'answerable') return bundle
   if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
-  return { ...bundle, state: 'partial' }
+  return withState(bundle, 'partial', permission)
 }
 
 const MORE_ON_IT: MissingEvidence = {
