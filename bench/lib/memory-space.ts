@@ -1,5 +1,6 @@
 import { embedTerms, embedText, type LsaSpace, openModel } from '../../src/engine/models/builtin/lsa.js'
 import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
+import type { AskedOf } from '../../src/engine/query/confidence.js'
 import type { Calibration } from '../../src/engine/query/dense.js'
 import { fuse } from '../../src/engine/query/fuse.js'
 import { PassageCache } from '../../src/engine/query/passage.js'
@@ -19,8 +20,8 @@ export interface Asked {
   terms: string[]
   hits: SearchHit[]
   ranked: Ranked[]
+  asked: AskedOf
   rankMs: number
-  calibration?: Calibration
 }
 
 /** A stand-in for an embedding model; vectors of unit length. */
@@ -75,7 +76,7 @@ export class MemorySpace {
     const terms = analyzeQuery(query)
     const { hits, calibration } = this.search(terms, query)
     const started = performance.now()
-    const ranked = rankCandidates({
+    const { ranked, asked } = rankCandidates({
       terms,
       hits,
       idf: this.idf,
@@ -84,7 +85,7 @@ export class MemorySpace {
       ...(calibration === undefined ? {} : { calibration }),
       load: this.load,
     })
-    return { terms, hits, ranked, rankMs: performance.now() - started, ...(calibration && { calibration }) }
+    return { terms, hits, ranked, asked, rankMs: performance.now() - started }
   }
 
   /** Ids of the documents of ranked nodes, each at its best node. */

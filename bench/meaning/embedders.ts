@@ -4,7 +4,6 @@
  * for the rest, above what all texts have in common. Quality 0 is noise alone.
  */
 import { evidenceState } from '../../src/engine/query/answerability.js'
-import { askedOf } from '../../src/engine/query/rank.js'
 import { type Dataset, dataFolder, loadDataset } from '../lib/datasets.js'
 import { type Embedder, MemorySpace } from '../lib/memory-space.js'
 import type { Figure } from '../lib/report.js'
@@ -81,12 +80,11 @@ function measured(dataset: Dataset, space: MemorySpace, foreign: readonly { text
 }
 
 function stateOf(space: MemorySpace, query: string): string {
-  const { terms, hits, ranked, calibration } = space.ask(query)
+  const { terms, ranked, asked } = space.ask(query)
   const items = ranked.slice(0, 10).map(({ key, final, features }) => {
     const { title, body } = space.nodes[key]!
     return { title, text: body, score: final, ...(features && { features }) }
   })
-  const asked = askedOf({ terms, idf: space.idf, nodes: space.nodes.length, hits, ...(calibration && { calibration }) })
   return evidenceState({ query, terms, idf: space.idf, asked, items }).state
 }
 

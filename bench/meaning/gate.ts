@@ -5,11 +5,12 @@
  * The model (`src/engine/query/confidence.ts`) was fitted on SciFact's training questions, SQuAD, Cranfield, CISI, MED,
  * CMRC and on sets of program text made for it, each left out once; SciFact's test questions took no part.
  */
-import { evidenceState } from '../../src/engine/query/answerability.js'
+import { ANSWER_FROM, evidenceState, REFUSE_BELOW } from '../../src/engine/query/answerability.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { type Dataset, dataFolder, loadDataset, MEANING_SETS } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import type { Figure } from '../lib/report.js'
+import { curveOf, isAnswered, isRefused, type Judged, type JudgedSet } from './gate-curve.js'
 
 const QUESTIONS = 300
 const FOREIGN_QUESTIONS = 150
@@ -34,19 +35,31 @@ function sample<T>(all: readonly T[], count: number): T[] {
   return all.filter((_, i) => i % stride === 0)
 }
 
-function statesOf(space: MemorySpace, questions: readonly { text: string }[]): States {
-  const states = { refused: 0, answered: 0, asked: questions.length }
-  for (const { text } of questions) {
+function judgedBy(space: MemorySpace, questions: readonly { text: string }[]): Judged[] {
+  return questions.map(({ text }) => {
     const { terms, ranked } = space.ask(text)
+    const top = ranked[0]?.final ?? 0
+    // as if it were certain that something answers: what is left decides beside the thresholds
     const items = ranked.slice(0, CONSIDERED).map((node) => {
       const { title, body } = space.nodes[node.key]!
-      return { title, text: body, score: node.final, ...(node.features && { features: node.features }) }
+      const score = top > 0 ? node.final / top : 0
+      return { title, text: body, score, ...(node.features && { features: node.features }) }
     })
     const { state } = evidenceState({ query: text, terms, idf: space.idf, items })
-    if (state === 'not-enough-evidence') states.refused++
-    if (state === 'answerable' || state === 'conflict') states.answered++
+    return { top, answers: state === 'answerable', contradicts: state === 'conflict' }
+  })
+}
+
+function statesOf(space: MemorySpace, questions: readonly { text: string }[]): States {
+  return countedStates(judgedBy(space, questions))
+}
+
+function countedStates(judged: readonly Judged[]): States {
+  return {
+    refused: judged.filter((one) => isRefused(one, REFUSE_BELOW)).length,
+    answered: judged.filter((one) => isAnswered(one, REFUSE_BELOW, ANSWER_FROM)).length,
+    asked: judged.length,
   }
-  return states
 }
 
 /** A few of a set's documents, those that its questions ask for among them, and these questions. */
@@ -65,24 +78,27 @@ function fewOf(dataset: Dataset): Dataset {
 const share = (part: number, { asked }: States): number => part / Math.max(1, asked)
 const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length
 
-function own(name: string, space: MemorySpace, questions: readonly { text: string }[]): Figure[] {
-  const states = statesOf(space, questions)
+function own(name: string, judged: readonly Judged[]): Figure[] {
+  const states = countedStates(judged)
   const refused = { name: `${name}: own refused`, value: share(states.refused, states), unit: '' }
   const answered = { name: `${name}: own answered`, value: share(states.answered, states), unit: '' }
-  return [{ ...refused, ...(questions.length < FEWEST ? {} : { bar: { atMost: 0.05 } }) }, answered]
+  return [{ ...refused, ...(judged.length < FEWEST ? {} : { bar: { atMost: 0.05 } }) }, answered]
 }
 
 function ofKind(kind: 'whole' | 'small', sets: readonly Dataset[], unseen: Dataset): Figure[] {
   const figures: Figure[] = []
   const pairs: { name: string; states: States }[] = []
+  const asked: JudgedSet[] = []
   const lengths = { short: [] as States[], long: [] as States[] }
   for (const whole of sets) {
     const dataset = kind === 'small' ? fewOf(whole) : whole
     const space = new MemorySpace(dataset.documents, true)
     const questions = sample(dataset.queries, QUESTIONS)
-    figures.push(...own(`${kind} ${dataset.name}`, space, questions))
+    const judged = judgedBy(space, questions)
+    asked.push({ own: true, questions: judged })
+    figures.push(...own(`${kind} ${dataset.name}`, judged))
     if (kind === 'whole' && dataset.name === 'scifact')
-      figures.push(...own(`${kind} scifact unseen`, space, unseen.queries))
+      figures.push(...own(`${kind} scifact unseen`, judgedBy(space, unseen.queries)))
     const termsOf = ({ text }: { text: string }): number => new Set(analyzeQuery(text)).size
     lengths.short.push(
       statesOf(
@@ -99,9 +115,13 @@ function ofKind(kind: 'whole' | 'small', sets: readonly Dataset[], unseen: Datas
     for (const other of sets) {
       const name = `${other.name} ${dataset.name}`
       if (other.name === dataset.name || RELATED.has(name) || [other, dataset].some(isChinese)) continue
-      pairs.push({ name, states: statesOf(space, sample(other.queries, FOREIGN_QUESTIONS)) })
+      const foreign = judgedBy(space, sample(other.queries, FOREIGN_QUESTIONS))
+      asked.push({ own: false, questions: foreign })
+      pairs.push({ name, states: countedStates(foreign) })
     }
   }
+  const curve = curveOf(asked, { refuse: REFUSE_BELOW, answer: ANSWER_FROM })
+  process.stdout.write(`\n${kind} spaces\n\n${curve.join('\n')}\n\n`)
   const together = (all: readonly States[]): States => ({
     refused: all.reduce((sum, one) => sum + one.refused, 0),
     answered: all.reduce((sum, one) => sum + one.answered, 0),

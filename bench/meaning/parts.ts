@@ -3,6 +3,7 @@ import * as answers from './answers.js'
 import { run as clusters } from './clusters.js'
 import { run as contradictions } from './contradictions.js'
 import { run as embedders } from './embedders.js'
+import { run as evidence } from './evidence.js'
 import { run as gate } from './gate.js'
 import { run as languages } from './languages.js'
 import { run as model } from './model.js'
@@ -27,6 +28,7 @@ export const PARTS: readonly Part[] = [
     run: embedders,
   },
   { name: 'gate', measures: 'which questions are refused, told the closest passages, or answered', run: gate },
+  { name: 'evidence', measures: 'where evidence stops, and what that costs', run: evidence },
   { name: 'answers', measures: 'answers without a model: gold strings, lengths, names, conclusions', run: answers.run },
   {
     name: 'contradictions',

@@ -16,6 +16,9 @@ import { QUERY_MODES } from '../contract/values.js'
 import { withoutThoughts } from '../lib/text/said.js'
 import { Thinking } from '../lib/text/thinking.js'
 
+/** Citations stand a little to the right; the passages below them begin at the margin. */
+const INDENT = 2
+
 export default class Query extends BaseCommand {
   static override summary = 'ask a space and stream the answer with its citations'
   static override examples = [
@@ -47,7 +50,7 @@ export default class Query extends BaseCommand {
       description: 'about these entities',
     }),
     session: Flags.string({ helpValue: 'new|last|id', description: 'conversation the question belongs to' }),
-    evidence: Flags.boolean({ description: 'print the passages the answer may rest on' }),
+    evidence: Flags.boolean({ description: 'print the passages the answer may rest on, and why each is there' }),
     fresh: Flags.option({
       options: ['strict'] as const,
       description: 'ingest changed files first; exit 10 when evidence is stale all the same',
@@ -118,11 +121,11 @@ export default class Query extends BaseCommand {
     if (this.out.isQuiet) return
     const shown = cited(said, answer.evidence)
     if (shown.length > 0) this.out.line()
-    for (const line of citationLines(shown, this.out.unicode)) this.out.line(line)
+    for (const line of citationLines(shown, this.out.unicode, this.common.verbose)) this.out.line(line)
     if (show.evidence) {
       for (const item of answer.evidence) {
         this.out.line()
-        this.out.line(citationLines([item], this.out.unicode).join('').trim())
+        for (const line of citationLines([item], this.out.unicode, true)) this.out.line(line.slice(INDENT))
         this.out.line(item.text.replace(/^/gm, '    '))
       }
     }

@@ -153,7 +153,8 @@ function footer(
   if (!out.isErrTerminal) return
   const folded = foldedThought(thought)
   if (folded !== undefined) out.note(folded)
-  for (const { position, name } of citedBy(shown, sources)) out.note(`  [${position}] ${name}`)
+  for (const { position, name, address } of citedBy(shown, sources))
+    out.note(`  [${position}] ${name}${address === undefined ? '' : ` ${address}`}`)
   out.note(`conversation ${textOf(done.conversation_id)} · message ${textOf(done.message_id)}`)
 }
 

@@ -7,6 +7,8 @@ import type { ChatService } from './service.js'
 export interface Source {
   position: number
   name: string
+  /** address of the web page that the document was read from */
+  address?: string
 }
 
 export interface TurnEnd {
@@ -111,10 +113,14 @@ export function sourcesOf(end: Record<string, unknown>): Source[] {
   const { metadata } = end
   const resources: unknown[] =
     isObject(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
-  return resources.filter(isObject).map((resource, index) => ({
-    position: typeof resource.position === 'number' ? resource.position : index + 1,
-    name: textOf(resource.document_name) ?? textOf(resource.document_id) ?? '',
-  }))
+  return resources.filter(isObject).map((resource, index) => {
+    const address = textOf(resource.source_url)
+    return {
+      position: typeof resource.position === 'number' ? resource.position : index + 1,
+      name: textOf(resource.document_name) ?? textOf(resource.document_id) ?? '',
+      ...(address === undefined ? {} : { address }),
+    }
+  })
 }
 
 /** What a finished answer had to do without, a sentence each. */

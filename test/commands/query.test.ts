@@ -79,6 +79,28 @@ describe('an answer', () => {
     expect(stdout).toContain('[2] evil^[[2J.md   0.50\n    Other text\n')
   })
 
+  it('names the address of a web page, and says on request why a passage is there', async () => {
+    const [item] = evidenceBundle.items
+    const ofPage = {
+      ...item,
+      citations: [{ documentAssetId: spaceId, sectionPath: [], sourceUrl: 'https://example.org/\u001b[2Jretention' }],
+      metadata: {
+        filename: 'retention.md',
+        why: { by: 'words-and-meaning', words: ['traces', 'kept'], adds: ['kept'], confidence: 0.724 },
+      },
+    }
+    const page = (response: ServerResponse) => {
+      const metadata = { ...done.metadata, evidenceBundle: { ...evidenceBundle, items: [ofPage] } }
+      response.write(frame('answer.delta', { delta: 'Kept [1].', traceId }))
+      response.end(frame('answer.done', { ...done, metadata }))
+    }
+    const plain = '  [1] retention.md   0.91\n      https://example.org/^[[2Jretention\n'
+    expect((await query(page)).stdout).toBe(`Kept [1].\n\n${plain}`)
+    const why = 'found by words and meaning: traces, kept (new: kept) · answers by itself: 0.72'
+    expect((await query(page, ['-v'])).stdout).toBe(`Kept [1].\n\n${plain}      ${why}\n`)
+    expect((await query(page, ['--evidence'])).stdout).toContain(`    ${why}\n    Traces are kept for 90 days.\n`)
+  })
+
   it('is one JSON value with the fields of the contract', async () => {
     const { stdout, stderr } = await query(good, ['--json'])
     expect(stderr).toBe('')

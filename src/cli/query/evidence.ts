@@ -13,6 +13,9 @@ export interface Evidence {
   page: number | undefined
   documentId: string | undefined
   freshness: string | undefined
+  /** address of the web page that the document was read from */
+  address: string | undefined
+  why: Why | undefined
   /** how the local file of the document stands to it */
   file: string | undefined
 }
@@ -38,8 +41,50 @@ function readItem(value: unknown, number: number): Evidence {
     page: typeof citation.pageNumber === 'number' ? citation.pageNumber : undefined,
     documentId: textOf(citation.documentAssetId),
     freshness: textOf(item.freshness),
+    address: textOf(citation.sourceUrl),
+    why: readWhy(metadata.why),
     file: textOf(metadata.file),
   }
+}
+
+/** Why a passage is there. */
+interface Why {
+  by: string
+  words: string[]
+  adds: string[]
+  confidence: number | undefined
+}
+
+function readWhy(value: unknown): Why | undefined {
+  if (!isObject(value)) return undefined
+  const { by, words, adds, confidence } = value
+  const texts = (list: unknown): string[] => (Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [])
+  return {
+    by: textOf(by) ?? 'words',
+    words: texts(words),
+    adds: texts(adds),
+    confidence: typeof confidence === 'number' ? confidence : undefined,
+  }
+}
+
+const FOUND_BY: Readonly<Record<string, string>> = {
+  words: 'found by its words',
+  meaning: 'found by its meaning',
+  'words-and-meaning': 'found by words and meaning',
+  graph: 'found over the graph',
+  'second-hop': 'found over a name that the best passages mention',
+  sections: 'found in its section',
+}
+
+/** `found by its words: parking, cost (new: cost) · answers by itself: 0.72`; nothing where the service does not say. */
+function whyLine({ why }: Evidence): string | undefined {
+  if (why === undefined) return undefined
+  const { by, words, adds, confidence } = why
+  const held = words.length === 0 ? 'holds no word of the question' : words.join(', ')
+  const isPart = adds.length > 0 && adds.length < words.length
+  const more = isPart ? ` (new: ${adds.join(', ')})` : ''
+  const alone = confidence === undefined ? '' : ` · answers by itself: ${confidence.toFixed(2)}`
+  return ttyLine(`${FOUND_BY[by] ?? by}: ${held}${more}${alone}`)
 }
 
 /** The evidence whose marks `[n]` stand in the answer. */
@@ -48,17 +93,23 @@ export function cited(answer: string, evidence: readonly Evidence[]): Evidence[]
   return evidence.filter((item) => numbers.has(item.number))
 }
 
-/** `  [1] retention.md › Defaults                 p. 3   0.91`, columns aligned. */
-export function citationLines(evidence: readonly Evidence[], unicode: boolean): string[] {
+/**
+ * `  [1] retention.md › Defaults                 p. 3   0.91`, columns aligned; below it the address of a web page.
+ *
+ * @param withWhy also says why each is there
+ */
+export function citationLines(evidence: readonly Evidence[], unicode: boolean, withWhy = false): string[] {
   const places = evidence.map((item) => `[${item.number}] ${placeOf(item, unicode)}`)
   const pages = evidence.map((item) => (item.page === undefined ? '' : `p. ${item.page}`))
   const placeWidth = Math.max(0, ...places.map((place) => stringWidth(place)))
   const pageWidth = Math.max(0, ...pages.map((page) => page.length))
-  return evidence.map((item, index) => {
+  return evidence.flatMap((item, index) => {
     const place = places[index] ?? ''
     const gap = ' '.repeat(placeWidth - stringWidth(place))
     const page = pageWidth === 0 ? '' : `   ${(pages[index] ?? '').padEnd(pageWidth)}`
-    return `  ${place}${gap}${page}   ${item.score === undefined ? '' : item.score.toFixed(2)}`.trimEnd()
+    const line = `  ${place}${gap}${page}   ${item.score === undefined ? '' : item.score.toFixed(2)}`.trimEnd()
+    const below = [item.address === undefined ? undefined : ttyLine(item.address), withWhy ? whyLine(item) : undefined]
+    return [line, ...below.flatMap((text) => (text === undefined ? [] : [`      ${text}`]))]
   })
 }
 

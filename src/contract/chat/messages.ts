@@ -63,6 +63,8 @@ export const RetrieverResource = z
     segment_id: uuid,
     score: z.number().min(0).max(1),
     content: z.string(),
+    /** extension: address of the web page that the document was read from */
+    source_url: z.string().optional(),
   })
   .meta({ id: 'RetrieverResource' })
 export type RetrieverResource = z.output<typeof RetrieverResource>

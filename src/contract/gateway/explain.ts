@@ -20,6 +20,7 @@ export const ExplainVerdict = z.enum([
   'beyond-rerank',
   'below-threshold',
   'beyond-top-k',
+  'beyond-relevance',
   'not-by-mode',
   'query-failed',
   'unknowable',

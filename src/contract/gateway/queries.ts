@@ -50,6 +50,8 @@ export const Citation = z
     sectionPath: z.array(z.string()),
     startOffset: count.optional(),
     endOffset: count.optional(),
+    /** extension: address of the web page that the document was read from */
+    sourceUrl: z.string().optional(),
   })
   .meta({ id: 'Citation' })
 export type Citation = z.output<typeof Citation>

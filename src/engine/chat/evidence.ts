@@ -62,7 +62,7 @@ export async function evidenceOf(
     const bundle = await judgeWithModel(
       context,
       admitted,
-      (agree) => judge({ query, traceId: newId(), freshness, agree }, retrieved),
+      (agree) => judge({ query, traceId: newId(), freshness, agree, topK: admitted.profile.topK }, retrieved),
       signal,
     )
     return { admitted, retrieved, bundle }
@@ -98,8 +98,13 @@ export function merged(
     segment_id: item.nodeId,
     score: item.score,
     content: item.text,
+    ...addressOf(item),
   }))
   return { best, resources, degraded }
+}
+
+function addressOf({ citations: [citation] }: EvidenceItem): { source_url?: string } {
+  return citation?.sourceUrl === undefined ? {} : { source_url: citation.sourceUrl }
 }
 
 type Found = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }

@@ -8,6 +8,7 @@ import { type Admitted, admit } from '../query/admission.js'
 import { embedForFast, type FastRecord, retrieveFast } from '../query/fast.js'
 import type { QueryGate } from '../query/gate.js'
 import type { ConcreteMode } from '../query/mode.js'
+import { relevantPassages } from '../query/relevance.js'
 import type { QueryShared } from '../query/stages.js'
 import { findSpace } from '../spaces/store.js'
 import { fromCell } from '../storage/readable.js'
@@ -143,7 +144,9 @@ async function runStages(
   const retrieved = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, (made) => {
     record = made
   })
-  const shown = retrieved.ranked.map(({ passage }) => passage.id)
+  const evidence = relevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
+  const shown = evidence.map(({ passage }) => passage.id)
+  const keys = evidence.map(({ passage }) => passage.key)
   const passages = await readPassages(db, version, retrieved.terms, quote, stages)
   if (record === undefined || passages === undefined) return { shown }
   const byMode =
@@ -155,12 +158,11 @@ async function runStages(
   explainText(record, probed, passages, retrieved.terms, stages)
   explainVectors(context, admitted, embedding, record, probed, passages, stages)
   if (!judgeCandidacy(stages, passages, record)) {
-    const keys = retrieved.ranked.map(({ passage }) => passage.key)
     explainEvidence(keys, passages, stages, false)
     judgeMode(byMode, stages)
     return { shown }
   }
-  const outcome = explainRanking(record, passages, admitted.profile, stages)
+  const outcome = explainRanking(record, passages, admitted.profile, keys, stages)
   judgeMode(byMode, stages)
   return { shown, ...passageOf(passages, outcome?.best.key) }
 }

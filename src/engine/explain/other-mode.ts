@@ -2,6 +2,7 @@ import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { Admitted } from '../query/admission.js'
 import { type ConcreteMode, resolveMode } from '../query/mode.js'
+import { relevantPassages } from '../query/relevance.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import type { Passages } from './passages.js'
@@ -34,8 +35,9 @@ export async function explainMode(
   const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
   const recorder = new TraceRecorder()
   const { retrieved } = await retrieveInMode(context, shared, { body, query, admitted, route, recorder, signal })
-  const rank = 1 + retrieved.ranked.findIndex(({ passage }) => passages.meant.has(passage.key))
-  const figures = { mode, items: retrieved.ranked.length, ...(rank > 0 ? { rank } : {}) }
+  const evidence = relevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
+  const rank = 1 + evidence.findIndex(({ passage }) => passages.meant.has(passage.key))
+  const figures = { mode, items: evidence.length, ...(rank > 0 ? { rank } : {}) }
   const rest = 'the stages that follow are those of fast'
   if (rank > 0) passed(stages, 'mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${rest}`, figures)
   else missed(stages, 'mode', 'not-by-mode', `mode ${mode} does not show it, why is not known; ${rest}`, figures)

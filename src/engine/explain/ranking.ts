@@ -20,16 +20,20 @@ export interface Outcome {
   shown: number[]
 }
 
-/** From the candidates to the evidence: the stages of the passage that came furthest. */
+/**
+ * From the candidates to the evidence: the stages of the passage that came furthest.
+ *
+ * @param shown keys of the evidence, in order
+ */
 export function explainRanking(
   record: FastRecord,
   passages: Passages,
   profile: RetrievalProfile,
+  shown: number[],
   stages: Stages,
 ): Outcome | undefined {
   const { ranked } = record
   const kept = ranked.filter(({ final }) => final >= profile.scoreThreshold)
-  const shown = kept.slice(0, profile.topK).map(({ key }) => key)
   const best = ranked.find(({ key }) => passages.meant.has(key))
   if (best === undefined) {
     failed(stages, 'deleted', {
@@ -43,7 +47,7 @@ export function explainRanking(
   explainFusion(record, best, compared >= 0, profile.rerank.enabled, stages)
   if (compared >= 0) explainRerank(record, compared, shown, profile.rerank.enabled, stages)
   const place = kept.findIndex(({ key }) => key === best.key)
-  const isShown = place >= 0 && place < profile.topK
+  const isShown = shown.includes(best.key)
   if (place < 0) {
     failed(stages, 'below-threshold', {
       stage: 'threshold',
@@ -64,7 +68,10 @@ export function explainRanking(
       ...(last === undefined ? {} : { lastShown: round(last.final) }),
     }
     if (isShown) passed(stages, 'top-k', 'shown', `it is number ${place + 1} of the ${profile.topK} shown`, figures)
-    else {
+    else if (place < profile.topK) {
+      const text = `it is number ${place + 1} of ${profile.topK} places, and the evidence ends with ${shown.length}: it is far behind the best, and neither answers by itself nor covers more of the question`
+      failed(stages, 'beyond-relevance', { stage: 'top-k', reason: 'beyond-relevance', text, figures })
+    } else {
       const verdict = compared < 0 && profile.rerank.enabled ? 'beyond-rerank' : 'beyond-top-k'
       const text = `it is number ${place + 1}, the profile shows ${profile.topK}; the last one shown scores ${round(last?.final ?? 0)}, this one ${round(best.final)}`
       failed(stages, verdict, { stage: 'top-k', reason: verdict, text, figures })

@@ -1,6 +1,6 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
+import { type Facet, facetsAgree, facetsOf } from '../query/question/facets.js'
 import { everydayGroups, isFiller } from './everyday-words.js'
-import { type Facet, facetsAgree, facetsOf } from './facets.js'
 
 /** A question as it is compared with others. */
 export interface Meaning {

@@ -1,4 +1,4 @@
-import { kindAskedFor, lacksKind } from './asked-kind.js'
+import { kindAskedFor, lacksKind } from '../query/question/asked-kind.js'
 import type { Circumstances } from './circumstances.js'
 import { isSpecific } from './everyday-words.js'
 import { mayShareLanguage } from './same-language.js'

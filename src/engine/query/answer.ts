@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import type { EvidenceBundle } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
 import { smallTalkReply } from '../../lib/text/small-talk.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
@@ -13,6 +13,7 @@ import { closestPassage, extractiveAnswer, extractiveFollowUp } from './extracti
 import type { Retrieved } from './fast.js'
 import { type FollowUp, followUpOf } from './follow-up.js'
 import { type AnswerStyle, citedNumbers, generateAnswer } from './generate.js'
+import { notRetrieved } from './missing.js'
 import { deciderOf, markReader, stateBySaid, withState } from './said-of-evidence.js'
 import type { SessionTurn } from './sessions.js'
 import type { Given } from './window.js'
@@ -188,7 +189,13 @@ function* extractive(
 function withoutSentence(bundle: EvidenceBundle, permission: Retrieved['permission']): EvidenceBundle {
   if (bundle.state !== 'answerable') return bundle
   if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
-  return { ...bundle, state: 'partial' }
+  return withState(bundle, 'partial', permission)
+}
+
+const MORE_ON_IT: MissingEvidence = {
+  reason: 'not-retrieved',
+  text: 'the question goes on from the one before it, and no passage says more on that',
+  metadata: { terms: [] },
 }
 
 /** Passages on the question before say nothing on a follow-up that they do not answer. */
@@ -199,9 +206,7 @@ function withoutAnswer(
 ): EvidenceBundle {
   if (bundle.state === 'permission-limited') return bundle
   if (permission?.near === true) return withState(bundle, 'permission-limited', permission)
-  const text = isFollowUp
-    ? 'the question goes on from the one before it, and no passage says more on that'
-    : 'no passage answers the question closely enough'
-  const missing = { reason: 'not-retrieved' as const, text, metadata: { terms: [] } }
-  return { ...bundle, state: 'not-enough-evidence', missingEvidence: [...bundle.missingEvidence, missing] }
+  const known = bundle.missingEvidence.filter(({ reason }) => reason !== 'not-retrieved')
+  const missing = isFollowUp ? [MORE_ON_IT] : notRetrieved(bundle.query)
+  return { ...bundle, state: 'not-enough-evidence', missingEvidence: [...missing, ...known] }
 }

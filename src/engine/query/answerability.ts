@@ -3,6 +3,7 @@ import { type AskedOf, weightOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
 import { namesMissing } from './extractive/names-missing.js'
+import { questionWords } from './question/words.js'
 import type { Features } from './rerank.js'
 
 type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
@@ -15,6 +16,8 @@ export interface JudgedItem {
   /** final score, 0 to 1 */
   score: number
   features?: Features
+  /** terms of the question that it holds, with its title, where that is known; otherwise its text is analysed */
+  held?: readonly string[]
   /** which document it is of, where that is known */
   document?: string
 }
@@ -41,7 +44,6 @@ export const COVERED_FROM = 0.5
 /** Items looked at for coverage and contradiction. */
 const CONSIDERED = 5
 const QUESTION_MARK = /[?？؟]\s*$/u
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /**
  * What the evidence amounts to, from the best items' scores, what of the query they hold, and whether they agree.
@@ -55,23 +57,29 @@ export function evidenceState(request: {
   /** absent: passages are compared by their scores alone */
   asked?: AskedOf
   items: readonly JudgedItem[]
+  /** the question as `questionWords` has read it, where that is known */
+  wordsOf?: (terms: ReadonlySet<string>) => string[]
   /** whether a model found that two sentences do not contradict each other */
   agree?: (one: string, other: string) => boolean
 }): Verdict {
   const considered = request.items.slice(0, CONSIDERED)
   const top = considered[0]?.score ?? 0
   const held = new Set<string>()
-  for (const { title, text } of considered) forEachTerm(`${title}\n${text}`, (term) => held.add(term))
+  for (const item of considered)
+    if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => held.add(term))
+    else for (const term of item.held) held.add(term)
   const asked = withoutMeasure(request.query, request.terms)
-  const uncovered = uncoveredWords(request.query, asked, held)
+  const wordsOf = request.wordsOf ?? questionWords(request.query)
+  const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))
   if (considered.length === 0 || top < REFUSE_BELOW)
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
   const { conflicts, differences } = conflictsAmong(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
   const found = [...asked].filter((term) => held.has(term))
   const covered = weightOf(found, request.idf) / weightOf(asked, request.idf)
-  // what an embedding model finds may well say it in other words
-  const isCovered = !(covered < COVERED_FROM) || (request.asked?.byVectors ?? 0) >= ANSWER_FROM
+  // what an embedding or a rerank model is sure of may well say it in other words
+  const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
+  const isCovered = !(covered < COVERED_FROM) || Math.max(byVectors, byRerank) >= ANSWER_FROM
   const answers = top >= ANSWER_FROM && isCovered && !asksForOthers(request.query, considered)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
@@ -93,27 +101,4 @@ function withoutMeasure(query: string, terms: readonly string[]): Set<string> {
  */
 function asksForOthers(query: string, items: readonly JudgedItem[]): boolean {
   return QUESTION_MARK.test(query) && namesMissing(query, items).length > 0
-}
-
-/** Words of the query whose terms nothing holds; of a run of an unspaced script, the stretches that are missing. */
-function uncoveredWords(query: string, asked: ReadonlySet<string>, held: ReadonlySet<string>): string[] {
-  const missing = new Set<string>()
-  for (const [word] of query.matchAll(/[\p{L}\p{M}\p{N}_'’]+/gu)) {
-    const absent = analyzeQuery(word).filter((term) => asked.has(term) && !held.has(term))
-    if (absent.length === 0) continue
-    if (UNSPACED.test(word)) for (const stretch of joined(word, absent)) missing.add(stretch)
-    else missing.add(word)
-  }
-  return [...missing]
-}
-
-/** Overlapping pairs as the stretches of text that they cover. */
-function joined(word: string, pairs: readonly string[]): string[] {
-  const covered = new Set<number>()
-  for (const pair of pairs) {
-    const at = word.toLowerCase().indexOf(pair)
-    if (at >= 0) for (let i = 0; i < pair.length; i++) covered.add(at + i)
-  }
-  const marked = Array.from({ length: word.length }, (_, i) => (covered.has(i) ? word.slice(i, i + 1) : ' ')).join('')
-  return marked.split(' ').filter((stretch) => stretch !== '')
 }

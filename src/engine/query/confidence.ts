@@ -11,6 +11,8 @@ export interface AskedOf {
   falloff: number
   /** how likely a provider's vectors say that something answers, 0 to 1; absent without such vectors */
   byVectors?: number
+  /** relevance that a rerank model gives to the best passage, where it tells it from others; absent without one */
+  byRerank?: number
 }
 
 /** What of a passage's comparison with the question tells whether it answers. */

@@ -86,6 +86,10 @@ function expandHits(
     hits: raise(hits, new Set(added), fused[RERANK_LIMIT - EXPANDED_NODES - 1]),
     // a rerank model has compared the bridges too, and the order is its own
     reorder: (ranked, byModel) => favour(byModel ? ranked : lift(ranked, bridges, admitted.profile.topK), activeNodes),
+    reached: new Map([
+      ...added.map((key) => [key, 'graph'] as const),
+      ...bridges.slice(0, BRIDGE_PLACES).map(({ key }) => [key, 'second-hop'] as const),
+    ]),
     metrics: {
       ...expansion.metrics,
       graphAddedCandidates: added.length,

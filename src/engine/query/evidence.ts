@@ -3,6 +3,7 @@ import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
 import type { PassageRow } from './store.js'
+import type { Why } from './why.js'
 
 /** A passage that ranking kept. Scores are 0 to 1. */
 export interface RankedPassage {
@@ -11,14 +12,26 @@ export interface RankedPassage {
   retrieval: number
   rerank?: number
   features?: Features
+  /** terms of the question that the passage or its title holds, in the order of the question */
+  held?: readonly string[]
+  /** whether its vector alone speaks for it */
+  byMeaning?: boolean
+  /** that it came over a relation of the graph, or over a name that the best passages mention */
+  byGraph?: 'graph' | 'second-hop'
+  /** that it answers by itself, 0 to 1, where that was judged otherwise than by `features` alone */
+  alone?: number
   /** where research mode found it: outline node, and what the summaries of range and document scored */
   navigation?: Record<string, unknown>
 }
 
-/** @param freshness of the passage's document; absent = unknown */
+/**
+ * @param freshness of the passage's document; absent = unknown
+ * @param why it is among what was found
+ */
 export function toEvidenceItem(
   { passage, final, retrieval, rerank, navigation }: RankedPassage,
   freshness?: Freshness,
+  why?: Why,
 ): EvidenceItem {
   const score = share(final)
   return {
@@ -44,6 +57,7 @@ export function toEvidenceItem(
       ...originOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
       ...(navigation === undefined ? {} : { navigation }),
+      ...(why === undefined ? {} : { why }),
     },
   }
 }
@@ -67,7 +81,15 @@ function toCitation(passage: PassageRow): Citation {
     sectionPath,
     startOffset: passage.start_offset,
     endOffset: passage.end_offset,
+    ...webAddress(passage.source_url),
   }
+}
+
+/** Whoever uploads a document may write anything into its metadata: only the address of a page is one to follow. */
+function webAddress(address: string | null): { sourceUrl?: string } {
+  return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+    ? { sourceUrl: address }
+    : {}
 }
 
 function share(value: number): number {

@@ -10,8 +10,8 @@ import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
-import type { PassageCache } from './passage.js'
-import { askedOf, type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
+import { type PassageCache, termsHeld } from './passage.js'
+import { type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
 import { loadPassages, type PassageRow } from './store.js'
 import { countedWeights } from './term-weights.js'
 import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
@@ -76,6 +76,8 @@ export interface GraphStage {
   hits: SearchHit[]
   /** @param byModel whether a rerank model decided the order */
   reorder: (ranked: Ranked[], byModel: boolean) => Ranked[]
+  /** candidates that are there for the graph's sake */
+  reached: ReadonlyMap<number, 'graph' | 'second-hop'>
   metrics: Record<string, unknown>
 }
 
@@ -124,22 +126,18 @@ export async function retrieveFast(
   const graph = expand?.(permitted, { terms, idf })
   const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
-  let compared: readonly Compared[] = []
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
-  const own = rankCandidates({
+  const { compared, asked, ...own } = rankCandidates({
     ...{ ...ranking, hits },
     load: (keys) => {
       loaded = load(keys)
       return loaded
     },
-    onCompared: (candidates) => {
-      compared = candidates
-    },
   })
   const permission = limitOf(denied, profile, { ...ranking, hits: recalled, load })
   const reranking = performance.now()
-  const byModel = await rerankByModel(context, admitted, query, own, loaded, signal)
+  const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
   const ranked = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
   observe?.({ found, hits, compared, ranked, ...(byModel.used === undefined ? {} : { model: byModel.used }) })
@@ -153,13 +151,16 @@ export async function retrieveFast(
     loaded.set(key, row)
   const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
-    return passage === undefined ? [] : [{ passage, ...scores }]
+    if (passage === undefined) return []
+    const held = termsHeld(cache.of({ key, title: passage.title, body: passage.body }), terms)
+    const byGraph = graph?.reached.get(key)
+    return [{ passage, ...scores, held, ...(byGraph === undefined ? {} : { byGraph }) }]
   })
   return {
     ranked: passages,
     terms,
     idf,
-    asked: askedOf({ terms, idf, nodes, hits, ...calibration }),
+    asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
     ...(permission === undefined ? {} : { permission }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
@@ -195,7 +196,7 @@ function limitOf(
   request: RankRequest,
 ): PermissionLimit | undefined {
   if (denied.size === 0) return undefined
-  const [best] = rankCandidates(request)
+  const [best] = rankCandidates(request).ranked
   return permissionLimit(
     denied.size,
     best && { final: best.final, coverage: best.features?.coverage ?? 0, withheld: denied.has(best.key) },

@@ -5,6 +5,10 @@ import { noteConflicts } from './conflicts/note.js'
 import { toEvidenceItem } from './evidence.js'
 import type { Retrieved } from './fast.js'
 import type { Freshness } from './freshness.js'
+import { notRetrieved } from './missing.js'
+import { questionWords } from './question/words.js'
+import { relevantPassages } from './relevance.js'
+import { whyOf } from './why.js'
 import { withheldEntry } from './withheld.js'
 
 /** What makes a document stale, by how its file stands to it. */
@@ -13,7 +17,10 @@ const STALE: Record<string, (filename: string) => string> = {
   gone: (filename) => `the file of ${filename} is gone`,
 }
 
-/** Turns what retrieval kept into evidence: its state, what contradicts what, and what is missing and why. */
+/**
+ * Turns what retrieval kept into evidence: its state, what contradicts what, why each passage is there, and what is
+ * missing and why. All that was found is judged; the evidence stops where relevance stops when `topK` is given.
+ */
 export function judge(
   request: {
     query: string
@@ -21,21 +28,25 @@ export function judge(
     freshness: ReadonlyMap<number, Freshness>
     /** whether two sentences are known not to contradict each other */
     agree?: (one: string, other: string) => boolean
+    /** places of the profile; absent = everything that was found is evidence */
+    topK?: number
   },
   retrieved: Retrieved,
 ): EvidenceBundle {
-  const items = retrieved.ranked.map((passage) =>
-    toEvidenceItem(passage, request.freshness.get(passage.passage.doc_key)),
+  const { ranked, asked, idf } = retrieved
+  const wordsOf = questionWords(request.query)
+  const reasons = whyOf(ranked, wordsOf, asked)
+  const all = ranked.map((passage, place) =>
+    toEvidenceItem(passage, request.freshness.get(passage.passage.doc_key), reasons[place]),
   )
   const verdict = evidenceState({
     query: request.query,
     terms: retrieved.terms,
-    idf: retrieved.idf,
-    asked: retrieved.asked,
+    ...{ idf, asked, wordsOf },
     ...(request.agree === undefined ? {} : { agree: request.agree }),
-    items: items.map((item, index) => {
-      const ranked = retrieved.ranked[index]
-      const features = ranked?.features
+    items: all.map((item, index) => {
+      const one = ranked[index]
+      const { features, held } = one ?? {}
       return {
         ...{
           text: item.text,
@@ -44,35 +55,36 @@ export function judge(
           score: item.score,
         },
         ...(features === undefined ? {} : { features }),
-        ...(ranked === undefined ? {} : { document: ranked.passage.document_id }),
+        ...(held === undefined ? {} : { held }),
+        ...(one === undefined ? {} : { document: one.passage.document_id }),
       }
     }),
   })
-  noteConflicts(items, verdict)
+  noteConflicts(all, verdict)
+  const { topK } = request
+  const relevant = new Set(topK === undefined ? ranked : relevantPassages(ranked, { idf, asked, topK }))
+  // what another passage is compared with stays beside it
+  const items = all.filter(({ conflicts, metadata }, place) => {
+    const one = ranked[place]
+    return (one !== undefined && relevant.has(one)) || conflicts.length > 0 || metadata.differs !== undefined
+  })
   const limited = retrieved.permission?.near === true && verdict.state !== 'answerable'
   const state = limited ? 'permission-limited' : verdict.state
   return {
     ...{ id: newId(), query: request.query, traceId: request.traceId, createdAt: new Date().toISOString() },
-    ...{ state, items, missingEvidence: missingEvidence(state, items, verdict, retrieved) },
+    ...{ state, items, missingEvidence: missingEvidence(request.query, state, items, verdict, retrieved) },
   }
 }
 
 function missingEvidence(
+  query: string,
   state: EvidenceState,
   items: readonly EvidenceItem[],
   { uncovered }: Verdict,
   { degraded, permission }: Retrieved,
 ): MissingEvidence[] {
   const missing: MissingEvidence[] = []
-  if (state === 'not-enough-evidence' || state === 'partial')
-    missing.push({
-      reason: 'not-retrieved',
-      text:
-        uncovered.length === 0
-          ? 'no passage answers the question closely enough'
-          : `no passage was found for: ${uncovered.join(', ')}`,
-      metadata: { terms: uncovered },
-    })
+  if (state === 'not-enough-evidence' || state === 'partial') missing.push(...notRetrieved(query, uncovered))
   if (permission !== undefined && permission.filtered > 0 && state !== 'answerable')
     missing.push(withheldEntry(permission))
   for (const item of items) {

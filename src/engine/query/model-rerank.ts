@@ -4,6 +4,7 @@ import { type Degradation, degradationBy } from '../degraded.js'
 import type { ModelReference } from '../models/types.js'
 import type { Admitted } from './admission.js'
 import { type Ranked, RERANK_LIMIT } from './rank.js'
+import { rerankedConfidence } from './rerank-confidence.js'
 import type { PassageRow } from './store.js'
 
 /** What a rerank may add to the time of a question; past it the order stands that was there before. */
@@ -15,15 +16,16 @@ const QUERY_CHARACTERS = 2000
 
 export interface ModelRerank {
   ranked: Ranked[]
+  /** relevance of the best passage, 0 to 1, where the model's scores tell it from the others */
+  relevance?: number
   /** the model, where its scores were used, and how many candidates it compared */
   used?: { model: ModelReference; compared: number }
   degraded?: Degradation
 }
 
 /**
- * Lets the rerank model of the profile order the best candidates. It decides their order and how far each stands behind
- * the best; that something answers at all is as certain as the model or the comparison of texts is, whichever is more.
- * A model that fails or takes too long leaves the order as it was.
+ * Lets the rerank model of the profile order the best candidates. It decides their order, how far each stands behind the
+ * best, and whether it is more or less certain that something answers at all (`rerankedConfidence`). A model that fails or takes too long leaves the order as it was.
  */
 export async function rerankByModel(
   context: EngineContext,
@@ -48,7 +50,15 @@ export async function rerankByModel(
     const texts = head.map(({ text }) => text.toWellFormed())
     const scores = await reranker.rerank(query.slice(0, QUERY_CHARACTERS).toWellFormed(), texts, limited)
     const compared = head.map(({ one }, place) => ({ one, score: scores[place] ?? 0 }))
-    return { ranked: inOrderOf(compared, ranked), used: { model, compared: head.length } }
+    const told = rerankedConfidence(
+      Math.max(...ranked.map(({ final }) => final)),
+      compared.map(({ score }) => score),
+    )
+    return {
+      ranked: inOrderOf(compared, ranked, told.confidence),
+      used: { model, compared: head.length },
+      ...(told.relevance === undefined ? {} : { relevance: told.relevance }),
+    }
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: space.id, error: String(error) }, 'a rerank model failed')
@@ -56,11 +66,14 @@ export async function rerankByModel(
   }
 }
 
-function inOrderOf(compared: { one: Ranked; score: number }[], before: readonly Ranked[]): Ranked[] {
+function inOrderOf(
+  compared: { one: Ranked; score: number }[],
+  before: readonly Ranked[],
+  confidence: number,
+): Ranked[] {
   // a stable sort: what the model finds equal stays in the order that it was in
   compared.sort((a, b) => b.score - a.score)
   const best = compared[0]?.score ?? 0
-  const confidence = Math.max(best, ...before.map(({ final }) => final))
   const head = compared.map(({ one, score }): Ranked => {
     const share = best > 0 ? score / best : 1
     return { ...one, final: Math.min(1, confidence * share), rerank: score }

@@ -68,6 +68,17 @@ export function analysePassage(passage: Passage): AnalysedPassage {
   return { words: scratch.slice(0, places.end), ...places }
 }
 
+/** Which of some terms a passage or its title holds, each once, in the order of the terms. */
+export function termsHeld({ words, title, ends }: AnalysedPassage, terms: readonly string[]): string[] {
+  const wanted = new Map(terms.map((term) => [termHash(term), term]))
+  const held = new Set<string>()
+  for (let at = title; at < ends && held.size < wanted.size; at++) {
+    const term = wanted.get(words[at] ?? 0)
+    if (term !== undefined) held.add(term)
+  }
+  return [...new Set(terms)].filter((term) => held.has(term))
+}
+
 /** About 10,000 passages of 300 words. */
 const CACHE_BYTES = 16 * 1024 * 1024
 /** The oldest gives way as a whole, so they are many; one is more than the longest passage. */

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../search/ports.js'
 import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
-import { type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
+import { aboveChance, type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
 import { type Fused, fuse, minMax } from './fuse.js'
 import { type AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
@@ -11,6 +11,8 @@ export const LEG_CANDIDATES = 200
 export const RERANK_LIMIT = 30
 /** Without reranking, text is still compared for the best few, since scores are made absolute by it. */
 const SCORED_LIMIT = 5
+/** Of the way from the worst candidate's cosine to the best's. */
+const NEAR_BEST = 0.5
 
 /** What each part adds to a candidate's rank score; both search legs are min-max over the candidates. */
 export interface RankWeights {
@@ -51,8 +53,6 @@ export interface RankRequest {
   nodes: number
   /** how to read the cosines of a model that is not the built-in one; the weights of that one's were measured */
   calibration?: Calibration
-  /** told the candidates whose texts were compared, best first, for an explanation */
-  onCompared?: (compared: readonly Compared[]) => void
 }
 
 export interface Ranked {
@@ -64,6 +64,17 @@ export interface Ranked {
   /** 0 to 1 within the query: the rank score of the text comparison */
   rerank?: number
   features?: Features
+  /** whether its vector alone speaks for it */
+  byMeaning?: boolean
+}
+
+/** What ranking came to, and what it was asked with. */
+export interface Ranking {
+  /** best first */
+  ranked: Ranked[]
+  /** the candidates whose texts were compared, best first */
+  compared: readonly Compared[]
+  asked: AskedOf
 }
 
 /** A candidate whose text was compared with the query. */
@@ -79,7 +90,8 @@ export interface Compared extends Fused {
  * Ranks what both indexes found: fusion, then a comparison of the best candidates' texts with the query. Takes what
  * there is: without vectors the text leg ranks alone, and the other way round.
  */
-export function rankCandidates(request: RankRequest): Ranked[] {
+export function rankCandidates(request: RankRequest): Ranking {
+  const asked = askedOf(request)
   const dense = denseOf(request)
   const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.share)
   const reranking = request.rerank ?? true
@@ -88,10 +100,10 @@ export function rankCandidates(request: RankRequest): Ranked[] {
   const present = head.filter(({ key }) => texts.has(key))
   const compared = compare(request, present, texts, dense)
   if (reranking) compared.sort((a, b) => b.score - a.score || a.key - b.key)
-  request.onCompared?.(compared)
   const tail = fused.slice(head.length)
-  const confidence = confidenceOf(request, compared)
-  return reranking ? finish(compared, tail, confidence) : finishFused(compared, tail, confidence)
+  const confidence = confidenceOf(request, compared, asked)
+  const finished = reranking ? finish(compared, tail, confidence) : finishFused(compared, tail, confidence)
+  return { ranked: byMeaning(request, compared, finished), compared, asked }
 }
 
 function readPassages(request: RankRequest, head: readonly Fused[]): Map<number, AnalysedPassage> {
@@ -135,9 +147,7 @@ function compare(
 }
 
 /** What is known of the question before texts are compared. */
-export function askedOf(
-  request: Pick<RankRequest, 'terms' | 'idf' | 'nodes' | 'hits'> & Pick<Partial<RankRequest>, 'calibration'>,
-): AskedOf {
+function askedOf(request: RankRequest): AskedOf {
   const { terms, idf, nodes, hits } = request
   const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
   const byVectors = vectorConfidence(request)
@@ -168,13 +178,27 @@ function denseOf({ hits, calibration }: RankRequest): DenseWeights | undefined {
  * How likely the candidates answer, 0 to 1: as words or vectors tell, whichever is more. Where the text leg found
  * nothing, the cosine of the built-in model has to say it.
  */
-function confidenceOf(request: RankRequest, compared: readonly Compared[]): number {
+function confidenceOf({ hits, calibration }: RankRequest, compared: readonly Compared[], asked: AskedOf): number {
   if (compared.length === 0) return 0
-  const { hits, calibration } = request
-  const byVectors = vectorConfidence(request) ?? 0
+  const { byVectors = 0 } = asked
   if (hits.every((hit) => hit.bm25 === undefined))
     return calibration === undefined ? Math.min(1, Math.max(0, bestCosine(compared) ?? 0)) : byVectors
-  return Math.max(byVectors, answerConfidence(bestSigns(compared.map(({ features }) => features)), askedOf(request)))
+  return Math.max(byVectors, answerConfidence(bestSigns(compared.map(({ features }) => features)), asked))
+}
+
+/**
+ * Says of each compared passage whether its vector alone speaks for it: with a calibrated model where it stands above
+ * chance, with the built-in one where it is nearer to the best candidate's than to the worst's.
+ */
+function byMeaning({ calibration }: RankRequest, compared: readonly Compared[], ranked: readonly Ranked[]): Ranked[] {
+  const near = new Set(
+    compared.flatMap(({ key, cosine, legs }) => {
+      if (cosine === undefined) return []
+      const isNear = calibration === undefined ? legs.dense >= NEAR_BEST : aboveChance(cosine, calibration) > 0
+      return isNear ? [key] : []
+    }),
+  )
+  return ranked.map((one) => (near.has(one.key) ? { ...one, byMeaning: true } : one))
 }
 
 function finish(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {

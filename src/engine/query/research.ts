@@ -14,7 +14,7 @@ import { reckonedFrom } from './page-index/measures.js'
 import { SCORE_VERSION, type ScoredRange, scoreRanges } from './page-index/navigate.js'
 import { readRanges } from './page-index/store.js'
 import { askedTerms, asksForFigures, coreOf, sequenceOf } from './page-index/terms.js'
-import { type AnalysedPassage, type PassageCache, termHash } from './passage.js'
+import { type AnalysedPassage, type PassageCache, termHash, termsHeld } from './passage.js'
 import { type Features, measure, prepareQuery, type RerankQuery, weighedLength } from './rerank.js'
 import { loadPassages, type PassageRow, visibleKeys } from './store.js'
 import { type PermissionLimit, permissionLimit } from './withheld.js'
@@ -83,7 +83,10 @@ export async function retrieveResearch(
     navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
   const kept = passages.filter(({ final }) => final >= profile.scoreThreshold)
-  const ranked = kept.slice(0, profile.topK)
+  const ranked = kept.slice(0, profile.topK).map((one): RankedPassage => {
+    const { key, title, body } = one.passage
+    return { ...one, held: termsHeld(cache.of({ key, title, body }), names) }
+  })
   const permission = withheld.size === 0 ? undefined : limitOf(withheld, await look(new Set()), profile)
   return {
     ranked,
@@ -305,6 +308,7 @@ function ranked(range: Opened, node: ReadNode, confidence: number, share: number
     final: confidence * share,
     retrieval: top > 0 ? range.total / top : 0,
     features: node.features,
+    alone: node.confidence,
     navigation: {
       section: range.range.section,
       summaryScore: round(range.score),

@@ -109,7 +109,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   const judged = await judgeWithModel(
     context,
     admitted,
-    (agree) => judge({ query: body.query, traceId, freshness, agree }, retrieved),
+    (agree) => judge({ query: body.query, traceId, freshness, agree, topK: admitted.profile.topK }, retrieved),
     signal,
   )
   const answering = new Date()
@@ -152,7 +152,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     projectionSnapshot: admitted.snapshot,
     retrievalProfile: admitted.profile,
     plan,
-    metrics: { ...retrieved.metrics, ...degradedFields(degraded) },
+    metrics: {
+      ...retrieved.metrics,
+      // found, and left out of the evidence behind the last relevant passage
+      relevanceFilteredCount: retrieved.ranked.length - bundle.items.length,
+      ...degradedFields(degraded),
+    },
   }
   const { evidenceBundle: _, ...withoutBundle } = metadata
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...withoutBundle })

@@ -1,4 +1,5 @@
 import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queries.js'
+import { notRetrieved } from './missing.js'
 import { type PermissionLimit, withheldEntry } from './withheld.js'
 
 /**
@@ -73,11 +74,6 @@ export function deciderOf(state: EvidenceState): 'model' | 'rules' {
   return state === 'conflict' || state === 'permission-limited' ? 'rules' : 'model'
 }
 
-const LACKS: Partial<Record<EvidenceState, string>> = {
-  'not-enough-evidence': 'the model found no passage that answers the question',
-  partial: 'the model found passages for a part of the question only',
-}
-
 /**
  * Evidence in the state that it has for an answer, with what is missing accordingly.
  *
@@ -91,8 +87,8 @@ export function withState(bundle: EvidenceBundle, state: EvidenceState, permissi
       reason !== 'conflict' &&
       !(reason === 'permission-filtered' && hides(state, permission)),
   )
-  const text = LACKS[state]
-  const missing = text === undefined ? [] : [{ reason: 'not-retrieved' as const, text, metadata: { terms: [] } }]
+  const isOpen = state === 'not-enough-evidence' || state === 'partial'
+  const missing = isOpen ? notRetrieved(bundle.query) : []
   const withheld = permission === undefined || state === 'answerable' ? [] : [withheldEntry(permission)]
   return { ...bundle, state, missingEvidence: [...missing, ...withheld, ...others] }
 }

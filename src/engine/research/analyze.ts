@@ -2,6 +2,7 @@ import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } fro
 import type { ResearchStop } from '../../contract/gateway/research.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
+import { notRetrieved } from '../query/missing.js'
 import type { Found } from './gather.js'
 import type { Part } from './parts.js'
 import { bundleOf } from './step-store.js'
@@ -141,14 +142,10 @@ function missingOf(
     if (state === 'answerable') return []
     if (state === 'conflict')
       return [{ reason: 'conflict', text: `passages contradict each other: ${question}`, metadata: { question } }]
-    const lacks = uncovered.length === 0 ? '' : ` (nothing holds: ${uncovered.join(', ')})`
-    return [
-      {
-        reason: 'not-retrieved',
-        text: `not fully answered: ${question}${lacks}`,
-        metadata: { question, terms: uncovered },
-      },
-    ]
+    return notRetrieved(question, uncovered).map((entry) => ({
+      ...entry,
+      metadata: { ...entry.metadata, question },
+    }))
   })
   const others = new Map(questions.flatMap(({ missing }) => missing.map((entry) => [entry.text, entry])))
   if (stoppedBy === undefined) return [...open, ...others.values()]

@@ -49,5 +49,6 @@ function oneLine(text: string): string {
 
 function sourceLine({ number, title, citation }: ResearchReport['sources'][number]): string {
   const page = citation.pageNumber === undefined ? '' : `, p. ${citation.pageNumber}`
-  return `[${number}] ${oneLine(title)}${page}`
+  const address = citation.sourceUrl === undefined ? '' : `, <${citation.sourceUrl}>`
+  return `[${number}] ${oneLine(title)}${page}${address}`
 }

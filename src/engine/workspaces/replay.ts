@@ -142,7 +142,7 @@ async function searchToday(
     const { retrieved } = await retrieveInMode(context, shared, request)
     const passages = retrieved.ranked.map(({ passage }) => passage)
     const freshness = freshnessOf(db, passages, Date.now())
-    const bundle = judge({ query, traceId: newId(), freshness }, retrieved)
+    const bundle = judge({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
     return { state: bundle.state, evidence: evidenceOf(bundle) }
   } finally {
     clearTimeout(timer)

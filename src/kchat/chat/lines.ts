@@ -40,8 +40,10 @@ function build(entry: Entry, width: number): Line[] {
     case 'answer': {
       const thought: Line[] = entry.thought === undefined ? [] : [{ text: foldedThought(entry), style: 'dim' }]
       const said = entry.isGrowing === true ? grown(entry.text, width) : indented('', 'answer')
-      const sources = (entry.sources ?? []).flatMap(({ position, name }) =>
-        wrap(`  [${position}] ${tty(name)}`, width).map((line): Line => ({ text: line, style: 'dim' })),
+      const sources = (entry.sources ?? []).flatMap(({ position, name, address }) =>
+        wrap(`  [${position}] ${tty(name)}${address === undefined ? '' : ` ${tty(address)}`}`, width).map(
+          (line): Line => ({ text: line, style: 'dim' }),
+        ),
       )
       const stopped: Line[] = entry.isStopped === true ? [{ text: '(stopped)', style: 'dim' }] : []
       const isEmpty = entry.text === '' && thought.length > 0

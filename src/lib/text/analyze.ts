@@ -208,6 +208,13 @@ function contentTerms(text: string, keepsOrder: boolean, isCommon = false): stri
   return terms
 }
 
+/** The language of a question as its words tell: English where they do not. */
+export function languageOfQuestion(text: string): Language {
+  counted.clear()
+  vote(partOf(text), counted, new Set())
+  return questionLanguage(counted, 'latin')
+}
+
 function contentOf(word: Word, languages: Languages, isCommon: boolean): string[] {
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
   const dropped = questionStopWords(language)

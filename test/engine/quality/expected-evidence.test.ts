@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { lacksKind } from '../../../src/engine/quality/asked-kind.js'
-import { expectedEvidence } from '../../../src/engine/quality/expected-evidence.js'
 import { mayShareLanguage } from '../../../src/engine/quality/same-language.js'
 import { looksLike, oneMistakeAway } from '../../../src/engine/quality/spelling.js'
 import { readOpinion } from '../../../src/engine/quality/triage-model.js'
+import { lacksKind } from '../../../src/engine/query/question/asked-kind.js'
+import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
 
 describe('what would answer a question', () => {
   test.each([
@@ -17,6 +17,20 @@ describe('what would answer a question', () => {
     ['Why does the mill stand still?', 'an explanation of the reason: the mill stand still'],
     ['How many berths are there?', 'a statement of the number or amount: berths'],
     ['What is the phone number of the kiosk?', 'a phone number or an e-mail address: the kiosk'],
+    [
+      'Was kostet ein Liegeplatz im Hafen?',
+      'eine Angabe des Preises oder der Kosten: Was kostet ein Liegeplatz im Hafen',
+    ],
+    [
+      'Combien coûte une place dans le port ?',
+      'une indication du prix ou du coût : Combien coûte une place dans le port',
+    ],
+    [
+      '¿Quién dirige el quiosco del puerto?',
+      'un texto que nombre a la persona o la organización: Quién dirige el quiosco del puerto',
+    ],
+    ['停车多少钱？', '说明价格或费用的文字：停车多少钱'],
+    ['Berths in the harbour are let by the week.', 'a text about this: Berths in the harbour are let by the week'],
   ])('%s', (question, text) => {
     expect(expectedEvidence(question).map((one) => one.text)).toEqual([text])
   })

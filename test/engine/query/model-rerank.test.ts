@@ -79,6 +79,24 @@ describe('the rerank model of a profile', () => {
     )
   })
 
+  it('makes an answer of what it finds relevant, and is less sure of one that it finds nothing in', async () => {
+    await start()
+    const weak = 'Until which decade did anyone stay in that tower as a guardian of the lighthouse?'
+    const judged = async (query: string) => {
+      const { done } = await ask(test.engine, ADA, spaceId, query)
+      const { state, items } = (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
+      const score = items[0]?.score ?? 0
+      return { state, odds: score / (1 - score) }
+    }
+    const before = await judged(QUESTION)
+    expect((await judged(weak)).state).not.toBe('answerable')
+    await setProfile({ model: RERANKER })
+    fake.script({ kind: 'scores', scores: [0.97, 0.01] })
+    expect((await judged(weak)).state).toBe('answerable')
+    fake.script({ kind: 'scores', scores: [0.002, 0.001] })
+    expect((await judged(QUESTION)).odds).toBeLessThan(before.odds / 10)
+  })
+
   it('is not called in mode research, nor where reranking is off, and no trace says that it was', async () => {
     await start()
     await setProfile({ model: RERANKER })

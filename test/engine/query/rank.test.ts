@@ -19,7 +19,7 @@ function load(keys: number[]): Map<number, { title: string; body: string }> {
 }
 
 function rank(query: string, hits: SearchHit[], rerank = true) {
-  return rankCandidates({ terms: analyzeQuery(query), hits, load, idf: () => 3, nodes: 4, rerank })
+  return rankCandidates({ terms: analyzeQuery(query), hits, load, idf: () => 3, nodes: 4, rerank }).ranked
 }
 
 const BOTH: SearchHit[] = [
@@ -76,7 +76,7 @@ describe('rankCandidates', () => {
   it('leaves out what is gone and loads no more texts than it compares', () => {
     const asked: number[] = []
     const hits = Array.from({ length: 120 }, (_, key) => ({ key: key + 1, bm25: 200 - key }))
-    const ranked = rankCandidates({
+    const { ranked } = rankCandidates({
       terms: ['word'],
       hits,
       idf: () => 1,
@@ -99,8 +99,8 @@ describe('rankCandidates', () => {
   it('uses remembered passages, but shows none that the caller does not load', () => {
     const cache = new PassageCache()
     const request = { terms: ['steam'], hits: [{ key: 0, bm25: 1 }], idf: () => 1, nodes: 10, cache }
-    expect(rankCandidates({ ...request, load })).toHaveLength(1)
-    expect(rankCandidates({ ...request, load: () => new Map() })).toEqual([])
+    expect(rankCandidates({ ...request, load }).ranked).toHaveLength(1)
+    expect(rankCandidates({ ...request, load: () => new Map() }).ranked).toEqual([])
   })
 })
 

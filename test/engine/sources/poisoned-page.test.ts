@@ -51,10 +51,14 @@ describe('A85: a crawled page with hidden instructions', () => {
     const items = (asked.done.metadata?.evidenceBundle as EvidenceBundle | undefined)?.items ?? []
     const ofPage = items.filter(({ metadata }) => metadata.trust === 'external')
     expect(ofPage.length).toBeGreaterThan(0)
-    for (const { metadata } of ofPage) expect(metadata).toMatchObject({ sourceId: id, sourceUrl: `${site.url}/` })
+    for (const { metadata, citations } of ofPage) {
+      expect(metadata).toMatchObject({ sourceId: id, sourceUrl: `${site.url}/` })
+      expect(citations).toEqual([expect.objectContaining({ sourceUrl: `${site.url}/` })])
+    }
     const own = items.filter(({ metadata }) => metadata.filename === 'own.md')
     expect(own.map(({ metadata }) => metadata)).toEqual([expect.objectContaining({ trust: 'uploaded' })])
     expect(own[0]?.metadata).not.toHaveProperty('sourceUrl')
+    expect(own[0]?.citations[0]).not.toHaveProperty('sourceUrl')
 
     const requests = model.requests.filter(({ body }) => body.messages !== undefined)
     expect(requests.length).toBeGreaterThan(0)

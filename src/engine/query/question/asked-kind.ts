@@ -1,4 +1,4 @@
-import { answerType } from '../query/answer-type.js'
+import { answerType } from '../answer-type.js'
 
 /** Kinds of thing whose absence from a passage can be told by rules. */
 export type AskedKind = 'number' | 'time' | 'person' | 'contact' | 'other'

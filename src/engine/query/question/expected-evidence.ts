@@ -1,0 +1,80 @@
+import { languageOfQuestion } from '../../../lib/text/analyze.js'
+import { answerType } from '../answer-type.js'
+import { kindAskedFor } from './asked-kind.js'
+import { facetsOf } from './facets.js'
+import { partsOf } from './parts.js'
+import { statementOf, type ToldIn, WANTED_BY_TYPE, type Wanted } from './statements.js'
+
+/** What would answer a question, said for a person who could write it or add a document. */
+export interface ExpectedEvidence {
+  /** a sentence fragment such as `a statement of the price: parking at the Basel office` */
+  text: string
+  /** what the question is about, in its own words */
+  subject: string
+  /** kind of thing that is asked for; absent where the question does not tell */
+  kind?: Exclude<Wanted, 'any'>
+}
+
+/** A query of more questions is one that was pasted. */
+const MOST_PARTS = 5
+/** What would answer a question that names nothing. */
+const NOTHING_NAMED = 'a text'
+const COLON: Readonly<Record<ToldIn, string>> = { en: ': ', de: ': ', fr: ' : ', es: ': ', zh: '：' }
+
+/** What opens an English question and says nothing of its subject, longest first. */
+const OPENINGS =
+  /^\s*(?:(?:please|hello|hi)[,!]?\s+)*(?:(?:can|could) you (?:tell|explain to) me\s+|(?:do you know|i (?:would like|want|need) to know|tell me)\s+)?(?:how (?:much|many|long|often|far|tall|high|large|big|old|fast|deep|heavy|hot|thick|expensive)|at (?:what|which)(?: time| place| temperature)?|in (?:what|which)(?: year| month| city| town| country| place)?|to (?:what|which|whom)|for (?:what|which|how long)|by (?:when|whom|what)|until (?:when|what time)|from (?:what|when|where)|who(?:m|se)?|when|where|why|how|what(?: time| year| date| day| month)?|which(?: year| date| day| month| person| people)?)\b\s*/iu
+const AUXILIARY =
+  /^(?:is|are|was|were|am|be|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had)\b\s*(?:there\b\s*)?(?:(?:i|we|you|one|it)\b\s*)?(?:(?:the|a|an)\s+(?=(?:price|cost|fee|number|amount|date|name|reason|location|address|duration|length)\s+(?:of|for|to)\b))?/iu
+/** `price of`, `steps for`: the statement says it already. */
+const WANTED =
+  /^(?:the\s+)?(?:price|cost|fee|number|amount|date|time|year|day|name|reason|location|place|address|duration|length|steps?|procedure|process|phone number|telephone number|e-?mail(?: address)?)\s+(?:of|for|to|at which|in which)\s+/iu
+const LONGEST_SUBJECT = 160
+
+/**
+ * What would answer a question: the kind of thing that it asks for and what it asks it of, for the entry of missing
+ * evidence, in the question's language where that is English, German, French, Spanish or Chinese, else in English. Of
+ * several questions in one, each has its own.
+ */
+export function expectedEvidence(query: string): ExpectedEvidence[] {
+  const language = toldIn(query)
+  return partsOf(query)
+    .slice(0, MOST_PARTS)
+    .map((part) => {
+      const wanted = wantedBy(part, language)
+      const subject = subjectOf(part, language)
+      const text = subject === '' ? NOTHING_NAMED : `${statementOf(wanted, language)}${COLON[language]}${subject}`
+      return { text, subject, ...(wanted === 'any' ? {} : { kind: wanted }) }
+    })
+}
+
+function toldIn(query: string): ToldIn {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(query)) return 'en'
+  if (/\p{Script=Han}/u.test(query)) return 'zh'
+  const language = languageOfQuestion(query)
+  return language === 'de' || language === 'fr' || language === 'es' ? language : 'en'
+}
+
+function wantedBy(question: string, language: ToldIn): Wanted {
+  const byType = WANTED_BY_TYPE[answerType(question)]
+  if (language !== 'en') return byType
+  if (kindAskedFor(question) === 'contact') return 'contact'
+  const [facet] = facetsOf(question)
+  return facet ?? byType
+}
+
+/** The question without what makes it one, in its own words; of another language than English the whole. */
+function subjectOf(question: string, language: ToldIn): string {
+  const plain = question
+    .replace(/^[\s¿¡]+/u, '')
+    .replace(/(?:\s+(?:are|is) there)?[\s?？!.。]+$/iu, '')
+    .trim()
+  if (language !== 'en') return cutAt(plain)
+  const opened = plain.replace(OPENINGS, '')
+  const subject = opened.replace(AUXILIARY, '').replace(WANTED, '').trim()
+  return cutAt(subject === '' ? plain : subject)
+}
+
+function cutAt(text: string): string {
+  return text.length <= LONGEST_SUBJECT ? text : `${text.slice(0, LONGEST_SUBJECT).trimEnd()}…`
+}

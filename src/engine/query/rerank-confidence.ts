@@ -1,0 +1,57 @@
+/**
+ * What a rerank model's scores say of the confidence that something found answers. Models differ in their scales: one
+ * gives 0.9 to what answers and 0.001 to the rest, another 0.3 and 0.1, a third 0.95 and 0.9. So the best score counts by
+ * how far it stands above the other candidates, most of which do not answer, and by its height only where that is clear.
+ */
+
+/** Candidates of which the lower half tells what a model gives to passages that do not answer. */
+const FEWEST = 8
+/** Among fewer, the best stands out where its relevance is so much more than the lowest's, or its odds so many times. */
+const CLEARLY_MORE = 0.3
+const CLEARLY_MORE_LOGIT = 3
+/** Models that give everything nearly the same make anything stand out. */
+const LEAST_SPREAD = 0.25
+/** From the median down to the tenth part, in standard deviations of a normal distribution. */
+const TENTH = 1.2816
+/** Relevance below which a model says that the best passage does not answer. */
+const LOW = 0.2
+/** What that may take from the logarithm of the odds: odds twelve times less, or a third where the best stands out. */
+const MOST_TAKEN = { alike: 2.5, standsOut: 1.25 }
+const LARGEST_LOGIT = 12
+
+interface RerankedConfidence {
+  /** that something found answers, 0 to 1 */
+  confidence: number
+  /** relevance of the best passage, 0 to 1, where it stands out, so that its height counts */
+  relevance?: number
+}
+
+/**
+ * @param before confidence by words and vectors, 0 to 1
+ * @param scores of all candidates that the model compared, 0 to 1
+ */
+export function rerankedConfidence(before: number, scores: readonly number[]): RerankedConfidence {
+  const sorted = [...scores].sort((a, b) => b - a)
+  const best = sorted[0]
+  if (best === undefined) return { confidence: before }
+  const isClear = standsOut(sorted)
+  const most = isClear ? MOST_TAKEN.standsOut : MOST_TAKEN.alike
+  const taken = Math.min(most, Math.max(0, logit(LOW) - logit(best)))
+  const lowered = taken === 0 ? before : 1 / (1 + Math.exp(taken - logit(before)))
+  return isClear ? { confidence: Math.max(lowered, best), relevance: best } : { confidence: lowered }
+}
+
+/** @param sorted highest first */
+function standsOut(sorted: readonly number[]): boolean {
+  const logits = sorted.map(logit)
+  const at = (share: number): number => logits[Math.round(share * (logits.length - 1))] ?? 0
+  const [best = 0, lowest = 0] = [logits[0], logits.at(-1)]
+  if (logits.length < FEWEST)
+    return best - lowest >= CLEARLY_MORE_LOGIT || (sorted[0] ?? 0) - (sorted.at(-1) ?? 0) >= CLEARLY_MORE
+  const spread = Math.max(LEAST_SPREAD, (at(0.5) - at(0.9)) / TENTH)
+  return (best - at(0.5)) / spread > Math.sqrt(2 * Math.log(logits.length))
+}
+
+function logit(share: number): number {
+  return Math.min(LARGEST_LOGIT, Math.max(-LARGEST_LOGIT, Math.log(share / (1 - share))))
+}

@@ -1,0 +1,57 @@
+import { type AskedOf, answerConfidence } from './confidence.js'
+import type { RankedPassage } from './evidence.js'
+
+/** How a passage was found. */
+type FoundBy = 'words' | 'meaning' | 'words-and-meaning' | 'graph' | 'second-hop' | 'sections'
+
+/** Why a passage stands in the evidence: `metadata.why` of its item. */
+export interface Why {
+  by: FoundBy
+  /** words of the question that the passage or its headings hold, as the question spells them */
+  words: string[]
+  /** of these, those that no passage before it holds */
+  adds: string[]
+  /** how likely it answers by itself as its words tell, 0 to 1; absent where its text was not compared */
+  confidence?: number
+}
+
+/**
+ * Says of each passage why it is there.
+ *
+ * @param ranked in rank order
+ * @param wordsOf the question's words for terms of it (`questionWords`)
+ */
+export function whyOf(
+  ranked: readonly RankedPassage[],
+  wordsOf: (terms: ReadonlySet<string>) => string[],
+  asked: AskedOf,
+): Why[] {
+  const before = new Set<string>()
+  return ranked.map((one): Why => {
+    const held = one.held ?? []
+    const added = new Set(held.filter((term) => !before.has(term)))
+    for (const term of held) before.add(term)
+    const confidence = aloneOf(one, asked)
+    return {
+      by: foundBy(one),
+      words: wordsOf(new Set(held)),
+      adds: wordsOf(added),
+      ...(confidence === undefined ? {} : { confidence: Math.round(confidence * 10_000) / 10_000 }),
+    }
+  })
+}
+
+/** How likely a passage answers by itself, 0 to 1; undefined where its text was not compared with the question. */
+export function aloneOf(
+  { alone, features }: Pick<RankedPassage, 'alone' | 'features'>,
+  asked: AskedOf,
+): number | undefined {
+  return alone ?? (features === undefined ? undefined : answerConfidence(features, asked))
+}
+
+function foundBy({ navigation, byGraph, byMeaning = false, held = [] }: RankedPassage): FoundBy {
+  if (navigation !== undefined) return 'sections'
+  if (byGraph !== undefined) return byGraph
+  if (held.length === 0) return 'meaning'
+  return byMeaning ? 'words-and-meaning' : 'words'
+}
