@@ -35,9 +35,13 @@ const LONG_WORD = 7
 const COMMON_START = 0.6
 const SHORTEST_START = 5
 
+const DIGIT = /\p{N}/u
+
 /** Whether two terms look like one word in two forms, or one spelt with a mistake or two. */
 export function looksLike(one: string, other: string): boolean {
   if (one === other) return true
+  // codes and numbers that differ name different things
+  if (DIGIT.test(one) || DIGIT.test(other)) return false
   const shorter = Math.min(one.length, other.length)
   const longer = Math.max(one.length, other.length)
   const start = commonStart(one, other)
