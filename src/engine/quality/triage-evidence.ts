@@ -1,4 +1,4 @@
-import { kindAskedFor, lacksKind } from './asked-kind.js'
+import { kindMissing } from './asked-kind.js'
 import type { Circumstances } from './circumstances.js'
 import { isSpecific } from './everyday-words.js'
 import { mayShareLanguage } from './same-language.js'
@@ -22,7 +22,7 @@ export interface TriageEvidence {
   /** cosine of the nearest passage, and of a middling one; absent without vectors */
   nearest?: number
   background?: number
-  /** the best passages hold nothing of the kind that is asked for: no number, no date, no name */
+  /** the best passages say nothing of the kind that is asked for where they speak of it: no number, no date, no name */
   lacksKind: boolean
   /** the question may be in the language of the space */
   sameLanguage: boolean
@@ -49,7 +49,7 @@ export function evidenceOf(query: string, parts: readonly WideSearch[], sample: 
     sentence: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare)))),
     ...(nearest === undefined ? {} : { nearest: rounded(nearest) }),
     ...(background === undefined ? {} : { background: rounded(background) }),
-    lacksKind: best.length > 0 && best.every(({ title, body }) => lacksKind(kindAskedFor(query), `${title}\n${body}`)),
+    lacksKind: kindMissing(query, best),
     sameLanguage: mayShareLanguage(query, [...sample, ...best.map(({ body }) => body)]),
   }
 }
