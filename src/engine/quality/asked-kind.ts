@@ -74,9 +74,12 @@ export function kindMissing(question: string, passages: readonly Nearest[]): boo
   return passages.every((passage) => !aroundBest(passage).some(shows))
 }
 
+/** Sentences before and after the best one that count. */
+const BESIDE = 2
+
 /** The best sentence of a passage and its neighbours. */
 function aroundBest({ body, sentence }: Nearest): string[] {
   const sentences = splitSentences(body).map(({ start, end }) => body.slice(start, end))
   const at = Math.max(0, sentences.indexOf(sentence))
-  return sentences.slice(Math.max(0, at - 1), at + 2)
+  return sentences.slice(Math.max(0, at - BESIDE), at + BESIDE + 1)
 }

@@ -30,6 +30,7 @@ export interface TriageEvidence {
 
 /** Passages that count as best: nearly as much of the question as the first, and not more than this many. */
 const NEARLY = 0.8
+const HARDLY_LESS = 0.9
 const BEST = 5
 
 /** @param parts the wide searches of the questions that the query asks, one each */
@@ -49,9 +50,19 @@ export function evidenceOf(query: string, parts: readonly WideSearch[], sample: 
     sentence: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare)))),
     ...(nearest === undefined ? {} : { nearest: rounded(nearest) }),
     ...(background === undefined ? {} : { background: rounded(background) }),
-    lacksKind: kindMissing(query, best),
+    lacksKind: kindMissing(query, parts.length > 1 ? best : nearestOf(best)),
     sameLanguage: mayShareLanguage(query, [...sample, ...best.map(({ body }) => body)]),
   }
+}
+
+/** Those that hold hardly less than the first: others often speak of something else, and hold some number or name. */
+function nearestOf(best: readonly Compared[]): Compared[] {
+  const [first] = best
+  return first === undefined ? [] : best.filter((one) => worthOf(one) >= HARDLY_LESS * worthOf(first))
+}
+
+function worthOf({ share, sentenceShare }: Compared): number {
+  return share + sentenceShare
 }
 
 /** The passages that hold most of each question, best first. */
@@ -60,8 +71,7 @@ export function bestOf(parts: readonly WideSearch[]): Compared[] {
   return parts.flatMap(({ compared }) => {
     const [first] = compared
     if (first === undefined || first.share === 0) return []
-    const worth = ({ share, sentenceShare }: Compared) => share + sentenceShare
-    return compared.filter((one) => worth(one) >= NEARLY * worth(first)).slice(0, each)
+    return compared.filter((one) => worthOf(one) >= NEARLY * worthOf(first)).slice(0, each)
   })
 }
 
