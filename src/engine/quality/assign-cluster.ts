@@ -7,7 +7,7 @@ import { type Pointed, readPointed } from './pointed.js'
 /** From this likeness on a question joins a cluster, in logits. */
 const SAME_FROM = 0
 /** Failed queries that a new one is compared with, newest first, and of each cluster so many. */
-const COMPARED = 1000
+const COMPARED = 500
 const OF_A_CLUSTER = 4
 /** Meanings of questions kept in memory; one is some hundred bytes. */
 const REMEMBERED = 5000

@@ -11,6 +11,8 @@ export interface Meaning {
   facets: readonly Facet[]
   /** distinct terms of the subject, with what each weighs */
   terms: ReadonlyMap<string, number>
+  /** groups of everyday words that its terms stand in */
+  groups: ReadonlySet<number>
   /** names, codes and numbers in lower case: what tells one subject from its sibling */
   names: ReadonlySet<string>
   /** sentences of the space that it points to */
@@ -47,7 +49,8 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
   const names = new Set([...codes, ...named].flatMap((name) => comparedTerms(name)))
   const terms = new Map<string, number>()
   for (const term of comparedTerms(plain)) terms.set(term, names.has(term) ? WEIGHT_OF_NAME : weightOf(term))
-  return { facets: facetsOf(question), terms, names, pointed }
+  const groups = new Set([...terms.keys()].flatMap((term) => everydayGroups(term)))
+  return { facets: facetsOf(question), terms, groups, names, pointed }
 }
 
 function weightOf(term: string): number {
@@ -131,15 +134,11 @@ function heldBy(one: Meaning, other: Meaning): { held: number; left: number } {
   return { held, left }
 }
 
-function bestLikeness(term: string, { terms }: Meaning): number {
+function bestLikeness(term: string, { terms, groups }: Meaning): number {
   if (terms.has(term)) return 1
-  const groups = everydayGroups(term)
-  let best = 0
-  for (const candidate of terms.keys()) {
-    if (groups.length > 0 && everydayGroups(candidate).some((group) => groups.includes(group))) return SYNONYM
-    if (best < LOOKALIKE && looksLike(term, candidate)) best = LOOKALIKE
-  }
-  return best
+  if (everydayGroups(term).some((group) => groups.has(group))) return SYNONYM
+  for (const candidate of terms.keys()) if (looksLike(term, candidate)) return LOOKALIKE
+  return 0
 }
 
 /** Both name something, and neither all that the other does. */
