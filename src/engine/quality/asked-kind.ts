@@ -51,7 +51,7 @@ const YEAR = /(?<!\p{N})(?:1\d|20)\d\d(?!\p{N})|世[纪紀]|年代/u
 const ROW = /\|.*\|/u
 
 /** A passage and the sentence of it that says most of what is asked for. */
-export interface Nearest {
+interface Nearest {
   title: string
   body: string
   sentence: string

@@ -70,7 +70,7 @@ const SYNONYM = 0.9
 const LOOKALIKE = 0.8
 
 /** What tells two questions from each other, or shows that they are one. */
-export interface PairSigns {
+interface PairSigns {
   /** weight of the terms that both have in some form, by Dice's coefficient, 0 to 1 */
   shared: number
   /** what each asks and the other does not, 0 to 1: of one alone it is detail, of both it is another question */
@@ -83,7 +83,7 @@ export interface PairSigns {
   sameFacet?: boolean
 }
 
-export function signsOf(one: Meaning, other: Meaning): PairSigns {
+function signsOf(one: Meaning, other: Meaning): PairSigns {
   const total = Math.max(Number.MIN_VALUE, sum(one.terms.values()) + sum(other.terms.values()))
   const forth = heldBy(one, other)
   const back = heldBy(other, one)
