@@ -1,69 +1,179 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Client } from '../../src/client/client.js'
 import { nearestCluster } from '../../src/engine/quality/assign-cluster.js'
 import { type Meaning, meaningOf } from '../../src/engine/quality/meaning.js'
-import { ROOT } from '../lib/daemon.js'
+import { ask } from '../lib/ask.js'
+import { ROOT, startDaemon, temporaryFolder } from '../lib/daemon.js'
 import type { Figure } from '../lib/report.js'
+import { fillSpace, waitUntilIdle } from '../lib/upload.js'
+import { startStandIn } from './stand-in.js'
+
+type Half = 'tune' | 'report'
 
 interface Group {
-  half: 'tune' | 'report'
+  half: Half
+  /** what it is about: different questions on one topic are told apart or not */
   topic: string
   /** phrasings of one question, or a single one that is only there to be kept apart */
   questions: string[]
 }
 
-/** Which questions become one cluster, as they come in: a first phrasing of every question, then a second of every one. */
+/** A document and questions that it answers, each in four phrasings. */
+interface Document {
+  half: Half
+  language: string
+  filename: string
+  text: string
+  questions: string[][]
+}
+
+const HALVES = ['tune', 'report'] as const
+
+/**
+ * Which questions become one cluster, as they come in: a first phrasing of every question, then a second of every one.
+ * By words alone, in no space; and asked of documents, where what they point to counts too. There a stand-in for a model
+ * refuses every question, so that all of them fail.
+ */
 export async function run(): Promise<Figure[]> {
-  const lines = readFileSync(join(ROOT, 'bench', 'meaning', 'data', 'clusters.jsonl'), 'utf8')
-    .trim()
-    .split('\n')
-  const groups = lines.map((line): Group => JSON.parse(line))
-  return (['tune', 'report'] as const).flatMap((half) =>
-    figuresOf(
-      half,
-      groups.filter((group) => group.half === half),
-    ),
+  const groups = linesOf<Group>('clusters')
+  const byWords = HALVES.flatMap((half) => {
+    const mine = groups.filter((group) => group.half === half)
+    return figuresOf(`${half}, words alone`, mine, clusteredByWords(mine))
+  })
+  const documents = linesOf<Document>('clusters-asked')
+  const asked: Figure[] = []
+  for (const half of HALVES) {
+    const mine = documents.filter((document) => document.half === half)
+    const keys = await clusteredByAsking(mine)
+    asked.push(...figuresOf(`${half}, asked`, groupsOf(mine), keys))
+    for (const isEnglish of [true, false]) {
+      const some = mine.filter(({ language }) => (language === 'en') === isEnglish)
+      const [whole] = figuresOf(`${half}, asked, ${isEnglish ? 'English' : 'other languages'}`, groupsOf(some), keys)
+      if (whole !== undefined) asked.push(whole)
+    }
+  }
+  return [...byWords, ...asked]
+}
+
+function linesOf<Line>(name: string): Line[] {
+  const lines = readFileSync(join(ROOT, 'bench', 'meaning', 'data', `${name}.jsonl`), 'utf8').trim()
+  return lines.split('\n').map((line): Line => JSON.parse(line))
+}
+
+function groupsOf(documents: readonly Document[]): Group[] {
+  return documents.flatMap(({ half, filename, questions }) =>
+    questions.map((phrasings) => ({ half, topic: filename, questions: phrasings })),
   )
 }
 
-function figuresOf(half: string, groups: readonly Group[]): Figure[] {
-  const keys = clustered(groups)
+function figuresOf(name: string, groups: readonly Group[], keys: ReadonlyMap<string, unknown>): Figure[] {
   const phrased = groups.filter(({ questions }) => questions.length > 1)
   const whole = phrased.filter(({ questions }) => new Set(questions.map((question) => keys.get(question))).size === 1)
-  let pairs = 0
-  let merged = 0
-  for (const [at, one] of groups.entries())
-    for (const other of groups.slice(at + 1).filter(({ topic }) => topic === one.topic))
-      for (const question of one.questions)
-        for (const another of other.questions) {
-          pairs++
-          if (keys.get(question) === keys.get(another)) merged++
-        }
+  const same = { pairs: 0, one: 0 }
+  const other = { pairs: 0, one: 0 }
+  const count = (counted: { pairs: number; one: number }, question: string, another: string): void => {
+    counted.pairs++
+    if (keys.get(question) === keys.get(another)) counted.one++
+  }
+  for (const [at, one] of groups.entries()) {
+    for (const [place, question] of one.questions.entries())
+      for (const another of one.questions.slice(place + 1)) count(same, question, another)
+    for (const sibling of groups.slice(at + 1).filter(({ topic }) => topic === one.topic))
+      for (const question of one.questions) for (const another of sibling.questions) count(other, question, another)
+  }
   return [
     {
-      ...{ name: `${half}: all phrasings in one cluster`, value: whole.length / phrased.length, unit: '' },
-      ...{ bar: { atLeast: 0.8 }, note: `${half} set, ${phrased.length} questions in four phrasings` },
+      ...{ name: `${name}: all phrasings in one cluster`, value: whole.length / phrased.length, unit: '' },
+      ...{ bar: { atLeast: 0.8 }, note: `${phrased.length} questions in four phrasings` },
     },
     {
-      ...{ name: `${half}: different questions on one subject in one cluster`, value: merged / pairs, unit: '' },
-      ...{ bar: { atMost: 0.05 }, note: `${half} set, ${pairs} pairs` },
+      ...{ name: `${name}: pairs that ask the same in one cluster`, value: same.one / same.pairs, unit: '' },
+      note: `${same.pairs} pairs`,
+    },
+    {
+      ...{ name: `${name}: different questions on one subject in one cluster`, value: other.one / other.pairs },
+      ...{ unit: '', bar: { atMost: 0.05 }, note: `${other.pairs} pairs` },
     },
   ]
 }
 
-/** Keys of the clusters by question. */
-function clustered(groups: readonly Group[]): Map<string, number> {
-  const clusters = new Map<number, Meaning[]>()
-  const keys = new Map<string, number>()
+/** Phrasings in the order in which they come. */
+function* inOrder(groups: readonly Group[]): Generator<string> {
   const most = Math.max(...groups.map(({ questions }) => questions.length))
   for (let place = 0; place < most; place++)
     for (const { questions } of groups) {
       const question = questions[place]
-      if (question === undefined) continue
-      const meaning = meaningOf(question)
-      const key = nearestCluster(meaning, clusters) ?? clusters.size
-      clusters.set(key, [...(clusters.get(key) ?? []), meaning])
-      keys.set(question, key)
+      if (question !== undefined) yield question
     }
+}
+
+/** Keys of the clusters by question. */
+function clusteredByWords(groups: readonly Group[]): Map<string, number> {
+  const clusters = new Map<number, Meaning[]>()
+  const keys = new Map<string, number>()
+  for (const question of inOrder(groups)) {
+    const meaning = meaningOf(question)
+    const key = nearestCluster(meaning, clusters) ?? clusters.size
+    clusters.set(key, [...(clusters.get(key) ?? []), meaning])
+    keys.set(question, key)
+  }
   return keys
+}
+
+async function clusteredByAsking(documents: readonly Document[]): Promise<Map<string, string>> {
+  const home = temporaryFolder('bench-clusters')
+  const model = await startStandIn(() => '[none] The passages do not say.')
+  try {
+    const daemon = await startDaemon(join(home.path, 'data'), {
+      KS_DAEMON_PROVIDERS: JSON.stringify([
+        { pluginId: 'openai-compatible', provider: 'stand-in', baseUrl: model.url },
+      ]),
+      KS_DAEMON_DEFAULT_GENERATOR: 'openai-compatible/stand-in/any',
+    })
+    try {
+      const { client } = daemon
+      const { spaceId } = await fillSpace(client, 'clusters', documents)
+      await waitUntilIdle(client)
+      let captured = 0
+      for (const question of inOrder(groupsOf(documents))) {
+        await ask(client, spaceId, question)
+        captured = await untilCaptured(client, spaceId, captured)
+      }
+      return await keysOf(client, spaceId)
+    } finally {
+      await daemon.stop()
+    }
+  } finally {
+    await model.close()
+    home.remove()
+  }
+}
+
+const POLLS = 200
+
+/** Queries are captured behind their answers; the next is asked when there is one more. @returns how many there are */
+async function untilCaptured(client: Client, id: string, before: number): Promise<number> {
+  for (let poll = 0; poll < POLLS; poll++) {
+    const { total } = await client.request('GET /knowledge-spaces/{id}/failed-queries/metrics', { path: { id } })
+    if (total > before) return total
+  }
+  throw new Error('a question did not fail')
+}
+
+async function keysOf(client: Client, id: string): Promise<Map<string, string>> {
+  const { clusters } = await client.request('GET /knowledge-spaces/{id}/failed-queries/clusters', {
+    path: { id },
+    query: { limit: 1000 },
+  })
+  const { items } = await client.request('GET /knowledge-spaces/{id}/failed-queries', {
+    path: { id },
+    query: { limit: 200 },
+  })
+  const questions = new Map(items.map((item) => [item.id, item.query]))
+  return new Map(
+    clusters.flatMap(({ clusterKey, failedQueryIds }) =>
+      failedQueryIds.map((failed) => [questions.get(failed) ?? '', clusterKey] as const),
+    ),
+  )
 }

@@ -8,7 +8,7 @@ const DEFAULT_LIMIT = 200
 const MOST = 1000
 
 export default class FailedClusters extends BaseCommand {
-  static override summary = 'group failed queries that ask with the same terms, most frequent first'
+  static override summary = 'group failed queries that ask the same in whatever words, most frequent first'
   static override examples = ['<%= config.bin %> failed clusters --space example-space --limit 20']
   static override flags = {
     ...spaceFlag,

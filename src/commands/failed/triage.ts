@@ -4,7 +4,8 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { LIMITS } from '../../contract/limits.js'
 
 export default class FailedTriage extends BaseCommand {
-  static override summary = 'sort waiting failed queries by cause'
+  static override summary =
+    'sort waiting failed queries by what a wider search finds, and by what the model of the space says'
   static override examples = ['<%= config.bin %> failed triage --space example-space --limit 50']
   static override flags = {
     ...spaceFlag,

@@ -63,7 +63,7 @@ export const FailedQueryClusters = z
     clusters: z.array(
       z.strictObject({
         clusterKey: z.string(),
-        /** how often the queries of the cluster were asked */
+        /** queries of the cluster */
         count: positive,
         failedQueryIds: z.array(uuid),
         representative: FailedQuery,
@@ -128,7 +128,7 @@ export const failedRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/failed-queries/clusters',
     scope: 'read',
-    summary: 'Group failed queries that ask with the same terms, most frequent first.',
+    summary: 'Group failed queries that ask the same in whatever words, most frequent first.',
     params: SpaceParams,
     query: ClustersQuery,
     ok: { 200: FailedQueryClusters },
@@ -139,7 +139,8 @@ export const failedRoutes = [
     method: 'POST',
     path: '/knowledge-spaces/{id}/failed-queries/triage',
     scope: 'write',
-    summary: 'Sort waiting failed queries, oldest first, by what the space holds of their terms.',
+    summary:
+      'Sort waiting failed queries, oldest first, by what a wider search of the space finds, and by what its model says of it.',
     params: SpaceParams,
     query: z.strictObject({ limit: boundedLimit(LIMITS.triageBatch) }),
     ok: { 200: TriageReport },

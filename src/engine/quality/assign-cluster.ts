@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../storage/database.js'
+import { jsonAt } from '../storage/readable.js'
 import { canBeOne, likeness, type Meaning, meaningOf } from './meaning.js'
+import { type Pointed, readPointed } from './pointed.js'
 
-/** From this likeness on a question joins a cluster. */
-const SAME_FROM = 0.35
+/** From this likeness on a question joins a cluster, in logits. */
+const SAME_FROM = 0
 /** Failed queries that a new one is compared with, newest first, and of each cluster so many. */
-const COMPARED = 1000
+const COMPARED = 500
 const OF_A_CLUSTER = 4
 /** Meanings of questions kept in memory; one is some hundred bytes. */
 const REMEMBERED = 5000
@@ -24,22 +26,23 @@ interface Place {
  * The key of the cluster that asks the same as a query, inside the caller's transaction. Clusters grow by one query at a
  * time and never lose or change their key.
  *
+ * @param pointed sentences of the space that the query points to
  * @returns nothing when no cluster does
  */
-export function clusterFor(db: Database, place: Place, query: string): string | undefined {
-  const rows = db.all<{ cluster_key: string; query: string }>(
-    `SELECT cluster_key, query FROM failed_queries WHERE tenant = ? AND space_key = ?
+export function clusterFor(db: Database, place: Place, query: string, pointed: Pointed): string | undefined {
+  const rows = db.all<Row>(
+    `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
          WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
     ...[place.tenant, place.spaceKey, JSON.stringify(place.quotes), COMPARED],
   )
   const clusters = new Map<string, Meaning[]>()
-  for (const { cluster_key: key, query: other } of rows) {
-    const members = clusters.get(key)
-    if (members === undefined) clusters.set(key, [remembered(other)])
-    else if (members.length < OF_A_CLUSTER) members.push(remembered(other))
+  for (const row of rows) {
+    const members = clusters.get(row.cluster_key)
+    if (members === undefined) clusters.set(row.cluster_key, [remembered(row)])
+    else if (members.length < OF_A_CLUSTER) members.push(remembered(row))
   }
-  return nearestCluster(remembered(query), clusters)
+  return nearestCluster(meaningOf(query, pointed), clusters)
 }
 
 /** The cluster that is most like a question: by the mean and the best of its members, each of which it can be one with. */
@@ -58,10 +61,18 @@ export function nearestCluster<Key>(asked: Meaning, clusters: ReadonlyMap<Key, r
   return nearest
 }
 
-function remembered(query: string): Meaning {
-  const known = meanings.get(query)
+interface Row {
+  cluster_key: string
+  query: string
+  /** JSON, as `pointedCell` made it */
+  pointed: string | null
+}
+
+function remembered({ query, pointed }: Row): Meaning {
+  const key = `${pointed ?? ''} ${query}`
+  const known = meanings.get(key)
   if (known !== undefined) return known
-  const meaning = meaningOf(query)
-  meanings.set(query, meaning)
+  const meaning = meaningOf(query, pointed === null ? undefined : readPointed(pointed))
+  meanings.set(key, meaning)
   return meaning
 }

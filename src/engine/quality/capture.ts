@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
-import type { EvidenceState } from '../../contract/gateway/queries.js'
+import type { EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
+import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { bundleOfTrace } from '../traces/store.js'
 import { clusterFor } from './assign-cluster.js'
+import { type Pointed, pointedCell } from './pointed.js'
+import { pointedIn } from './pointed-search.js'
 import { recordQuotes, restrictedSources } from './quotes.js'
 
 /** A query whose trace has been committed. */
@@ -30,8 +33,8 @@ const CLUSTER_KEY_LENGTH = 200
 export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery): void {
   const trigger = triggerOf(answered.state, answered.cited)
   if (trigger === undefined) return
-  const { db, log } = context
-  db.write(() => record(db, answered, trigger)).then(
+  const { log } = context
+  capture(context, answered, trigger).then(
     (kept) => {
       if (!kept) log.warn({ traceId: answered.traceId }, 'a failed query was not captured: the space holds too many')
     },
@@ -40,11 +43,45 @@ export function captureFailedQuery(context: EngineContext, answered: AnsweredQue
   )
 }
 
+async function capture(context: EngineContext, answered: AnsweredQuery, trigger: FailedQueryTrigger): Promise<boolean> {
+  const { db, log } = context
+  const items = bundleOfTrace(db, answered.caller.tenant, answered.traceId)?.items ?? []
+  const pointed = await pointedOf(context, answered, items).catch((error: unknown) => {
+    log.warn({ traceId: answered.traceId, error: String(error) }, 'a failed query is clustered by its words alone')
+    return new Map<string, number>()
+  })
+  return await db.write(() => record(db, answered, { trigger, evidence: items.map(({ nodeId }) => nodeId), pointed }))
+}
+
+async function pointedOf(
+  context: EngineContext,
+  { caller, spaceKey, query }: AnsweredQuery,
+  items: readonly EvidenceItem[],
+): Promise<Pointed> {
+  const space = context.db.get<SpaceRow>(
+    'SELECT * FROM spaces WHERE key = ? AND tenant = ? AND deleted_at IS NULL',
+    ...[spaceKey, caller.tenant],
+  )
+  if (space === undefined) return new Map()
+  const evidence = items.map(({ nodeId, text, score }) => ({ id: nodeId, text, score }))
+  // as triage does, it looks at what whoever may see the failed query may know of
+  const ids = items.map(({ nodeId }) => nodeId)
+  return await pointedIn(context, { space, audience: restrictedSources(context.db, caller, ids) }, query, evidence)
+}
+
 /** Why a query counts as failed: nothing found answers, the answer used none of what was found, or it is only partial. */
 export function triggerOf(state: EvidenceState, cited: unknown): FailedQueryTrigger | undefined {
   if (state === 'not-enough-evidence') return 'no-retrieval-evidence'
   if (Array.isArray(cited) && cited.length === 0) return 'abstained'
   return state === 'partial' ? 'low-confidence' : undefined
+}
+
+/** What is known of a failed query when its row is made. */
+interface Known {
+  trigger: FailedQueryTrigger
+  /** ids of the passages that it was answered with */
+  evidence: readonly string[]
+  pointed: Pointed
 }
 
 /** Rows of one query that are open at once; what comes after them is counted in the newest. */
@@ -56,7 +93,7 @@ const OPEN_REPEATS = 10
  *
  * @returns false when there was no room for a new row
  */
-function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigger): boolean {
+function record(db: Database, answered: AnsweredQuery, { trigger, evidence, pointed }: Known): boolean {
   const { caller, spaceKey, traceId, query, mode } = answered
   const space = db.get<{ one: number }>(
     'SELECT 1 one FROM spaces WHERE key = ? AND tenant = ? AND deleted_at IS NULL',
@@ -66,7 +103,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   const now = Date.now()
   const key = queryKey(query)
   // a repeat is counted where it quotes the same restricted sources: what hides the one hides the other
-  const quotes = restrictedSources(db, caller, evidenceOf(db, caller.tenant, traceId))
+  const quotes = restrictedSources(db, caller, evidence)
   const open = db.all<{ id: string; status: string }>(
     `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
        AND status NOT IN ('annotated', 'promoted')
@@ -86,11 +123,11 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   }
   if (!makeRoom(db, caller.tenant, spaceKey)) return false
   const id = newId()
-  const cluster = clusterFor(db, { tenant: caller.tenant, spaceKey, quotes }, query)
+  const cluster = clusterFor(db, { tenant: caller.tenant, spaceKey, quotes }, query, pointed)
   db.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,
        asked_at, metadata, answer_trace_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, ?, ?, ?, ?)`,
     ...[
       id,
       caller.tenant,
@@ -101,6 +138,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
       mode,
       trigger,
       now,
+      JSON.stringify(pointed.size === 0 ? {} : { pointed: pointedCell(pointed) }),
       traceId,
       now,
       now,
@@ -118,11 +156,6 @@ function ownCluster(db: Database, tenant: string, spaceKey: number, query: strin
     ...[tenant, spaceKey, key],
   )
   return taken === undefined ? key : `${key} ${queryKey(query)}`
-}
-
-/** Ids of the passages that a query was answered with. */
-function evidenceOf(db: Database, tenant: string, traceId: string): string[] {
-  return (bundleOfTrace(db, tenant, traceId)?.items ?? []).map(({ nodeId }) => nodeId)
 }
 
 /** In a full space the row that was settled longest ago goes; open rows never do. */

@@ -3,8 +3,8 @@ import { isOpen } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
 import type { FailedRow } from './failed-store.js'
+import type { Searched } from './open-hits.js'
 import type { AskedTerm } from './signs.js'
-import type { Searched } from './wide-search.js'
 
 /** What kept passages from an answer although nothing is wrong with their words. */
 export interface Circumstances {

@@ -2,7 +2,7 @@ import { analyzeContent } from '../../lib/text/analyze.js'
 
 /**
  * Everyday English words that ask for the same, a group a line; a word may stand in several groups. What a space's own
- * text teach taughtes (its vectors) comes on top: these are for spaces of a few pages, which teach nothing.
+ * text teaches comes on top: these are for spaces of a few pages, which teach nothing.
  */
 const GROUPS = `
 price cost fee charge pay paid payment expensive tariff fare rate
@@ -187,6 +187,90 @@ hour hours time
 join membership member enter
 train training learn teach
 study research investigate science
+remote remotely telework teleworking telecommute telecommuting homeoffice
+decide approve agree authorise decision approval
+abroad foreign overseas international
+warranty guarantee guaranteed
+late overdue expired penalty
+penalty fine surcharge
+spoil damage ruin destroy break broken harm defective
+adult grown-up
+young child kid youth junior pupil teenager
+section department division unit area
+manage lead head run direct charge responsible leader manager
+lamp light led bulb
+flash blink flicker signal
+wash rinse clean flush
+device machine appliance apparatus equipment unit
+cab taxi
+bill invoice receipt voucher
+journey trip travel
+drive driving mileage car
+automobile car vehicle
+deposit bail security
+season months
+rent hire lease let borrow
+subscription membership
+allowance contribute contribution subsidy grant money reimbursement
+broadband internet network
+notebook laptop
+retain keep store hold delete
+deleted erased lost removed
+undo restore recover
+drip leak leaking puddle
+reservoir tank container
+volume capacity
+engineer architect designer planner
+inaugurate open opening
+abandon close closure give-up
+tram bus underground subway metro train
+referral prescription
+pill tablet medicine medication drug
+shot injection jab vaccination
+pet dog cat animal
+noise music loud quiet
+rubbish bin dustbin
+bicycle bike cycle
+stairs staircase lift elevator
+key lock
+move moving relocate
+cancel cancellation terminate termination notice quit resign
+warn warning alert
+discount reduction rebate cheaper
+breakfast meal
+guide tour
+ticket admission entry entrance
+language speak spoken
+error fault mistake bug
+update upgrade patch
+setting configuration configure set-up
+print printer
+screen monitor display
+desk table
+chair seat
+drawer cupboard locker cabinet
+lend loan borrow
+parcel package delivery shipment
+order ordering
+return bring-back hand-in
+size dimension measurement
+colour color paint painted
+map chart plan
+author writer written
+song music
+garden yard park
+repair repaired fix mend maintenance
+speed limit
+storm flood disaster
+insurance insured cover coverage covered
+tax duty
+bank account
+interest rate
+pension retirement retire
+part-time half-time
+overtime extra-hours
+sick-leave sickness
+meeting appointment conference
 `
 
 /** Words that people wrap questions in; they say nothing of what is asked for. */

@@ -98,7 +98,8 @@ export function moveFailed(
 }
 
 export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
-  const metadata: Record<string, unknown> = fromCell(row.metadata)
+  // which sentences it points to is for clusters alone
+  const { pointed: _, ...metadata }: Record<string, unknown> = fromCell(row.metadata)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,

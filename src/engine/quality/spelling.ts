@@ -35,14 +35,19 @@ const LONG_WORD = 7
 const COMMON_START = 0.6
 const SHORTEST_START = 5
 
+const DIGIT = /\p{N}/u
+
 /** Whether two terms look like one word in two forms, or one spelt with a mistake or two. */
 export function looksLike(one: string, other: string): boolean {
   if (one === other) return true
+  if (one[0] !== other[0]) return false
+  // codes and numbers that differ name different things
+  if (DIGIT.test(one) || DIGIT.test(other)) return false
   const shorter = Math.min(one.length, other.length)
   const longer = Math.max(one.length, other.length)
   const start = commonStart(one, other)
   if (start >= SHORTEST_START && start >= COMMON_START * longer) return true
-  if (shorter < SHORTEST - 1 || one[0] !== other[0]) return false
+  if (shorter < SHORTEST - 1) return false
   const allowed = shorter >= LONG_WORD ? 2 : 1
   return longer - shorter <= allowed && mistakes(one, other, allowed) <= allowed
 }

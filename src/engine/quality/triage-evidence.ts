@@ -1,4 +1,4 @@
-import { kindAskedFor, lacksKind } from '../query/question/asked-kind.js'
+import { kindMissing } from '../query/question/asked-kind.js'
 import type { Circumstances } from './circumstances.js'
 import { isSpecific } from './everyday-words.js'
 import { mayShareLanguage } from './same-language.js'
@@ -22,7 +22,7 @@ export interface TriageEvidence {
   /** cosine of the nearest passage, and of a middling one; absent without vectors */
   nearest?: number
   background?: number
-  /** the best passages hold nothing of the kind that is asked for: no number, no date, no name */
+  /** the best passages say nothing of the kind that is asked for where they speak of it: no number, no date, no name */
   lacksKind: boolean
   /** the question may be in the language of the space */
   sameLanguage: boolean
@@ -30,6 +30,7 @@ export interface TriageEvidence {
 
 /** Passages that count as best: nearly as much of the question as the first, and not more than this many. */
 const NEARLY = 0.8
+const HARDLY_LESS = 0.9
 const BEST = 5
 
 /** @param parts the wide searches of the questions that the query asks, one each */
@@ -49,9 +50,19 @@ export function evidenceOf(query: string, parts: readonly WideSearch[], sample: 
     sentence: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare)))),
     ...(nearest === undefined ? {} : { nearest: rounded(nearest) }),
     ...(background === undefined ? {} : { background: rounded(background) }),
-    lacksKind: best.length > 0 && best.every(({ title, body }) => lacksKind(kindAskedFor(query), `${title}\n${body}`)),
+    lacksKind: kindMissing(query, parts.length > 1 ? best : nearestOf(best)),
     sameLanguage: mayShareLanguage(query, [...sample, ...best.map(({ body }) => body)]),
   }
+}
+
+/** Those that hold hardly less than the first: others often speak of something else, and hold some number or name. */
+function nearestOf(best: readonly Compared[]): Compared[] {
+  const [first] = best
+  return first === undefined ? [] : best.filter((one) => worthOf(one) >= HARDLY_LESS * worthOf(first))
+}
+
+function worthOf({ share, sentenceShare }: Compared): number {
+  return share + sentenceShare
 }
 
 /** The passages that hold most of each question, best first. */
@@ -60,8 +71,7 @@ export function bestOf(parts: readonly WideSearch[]): Compared[] {
   return parts.flatMap(({ compared }) => {
     const [first] = compared
     if (first === undefined || first.share === 0) return []
-    const worth = ({ share, sentenceShare }: Compared) => share + sentenceShare
-    return compared.filter((one) => worth(one) >= NEARLY * worth(first)).slice(0, each)
+    return compared.filter((one) => worthOf(one) >= NEARLY * worthOf(first)).slice(0, each)
   })
 }
 

@@ -1,14 +1,14 @@
-import { KsError } from '../../contract/errors.js'
 import { analyzeContent, analyzeDocument } from '../../lib/text/analyze.js'
 import { embedQuery, termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { loadPassages, nodeCount, type PassageRow, visibleKeys } from '../query/store.js'
+import { loadPassages, type PassageRow } from '../query/store.js'
 import { countedWeights } from '../query/term-weights.js'
-import type { SearchHit, SearchRequest } from '../search/ports.js'
+import type { SearchHit } from '../search/ports.js'
 import { isOpen } from '../sources/permissions.js'
-import type { SpaceRow } from '../spaces/store.js'
+import { usageOf } from '../spaces/quota.js'
 import type { Database } from '../storage/database.js'
 import { everydaySynonyms, isFiller } from './everyday-words.js'
+import { type Searched, visibleHits } from './open-hits.js'
 import { type AskedTerm, type Compared, compareAll, type Variant } from './signs.js'
 import { halvesOf, looksLike, oneMistakeAway } from './spelling.js'
 
@@ -34,16 +34,6 @@ const AS_SYNONYM = 0.7
 const AS_SPELLING = 0.75
 const AS_FORM = 0.75
 const AS_HALF = 0.6
-
-/**
- * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
- * the query quotes. Whoever may see the query may see what triage says of it.
- */
-export interface Searched {
-  space: SpaceRow
-  /** ids of sources */
-  audience: readonly string[]
-}
 
 /** What a search without the question's filters and limits finds. */
 export interface WideSearch {
@@ -124,7 +114,7 @@ async function weightsOf(
   counts: readonly number[],
 ): Promise<number[]> {
   const countOf = new Map(terms.map((term, at) => [term, counts[at] ?? 0]))
-  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, nodeCount(context.db, space.key))
+  const weightByCount = countedWeights((term) => countOf.get(term) ?? 0, usageOf(context.db, space.key).nodes)
   const trained = await termWeights(context, space, terms).catch(() => undefined)
   return terms.map((term) => {
     const count = countOf.get(term) ?? 0
@@ -227,42 +217,6 @@ function ranked(hits: readonly SearchHit[], score: (hit: SearchHit) => number | 
   return hits
     .filter((hit) => score(hit) !== undefined)
     .sort((a, b) => (score(b) ?? 0) - (score(a) ?? 0) || a.key - b.key)
-}
-
-/** Published hits, of those that the query's readers may know of. */
-async function visibleHits(
-  context: EngineContext,
-  { space, audience }: Searched,
-  request: SearchRequest,
-): Promise<SearchHit[]> {
-  if (request.terms.length === 0 && request.vector === undefined) return []
-  const { hits, degraded } = await context.indexes.search(space.id, request)
-  if (degraded.length > 0) throw new KsError('unavailable', `the text index cannot be asked: ${degraded.join('; ')}`)
-  const snapshot = {
-    publicationId: space.publication_id,
-    fingerprint: space.fingerprint,
-    headRevision: space.head_revision,
-    projectionVersion: space.head_revision,
-  }
-  const visible = visibleKeys(
-    context.db,
-    space.key,
-    snapshot,
-    hits.map(({ key }) => key),
-  )
-  const open = new Set(openKeys(context.db, [...visible], audience))
-  return hits.filter(({ key }) => open.has(key))
-}
-
-function openKeys(db: Database, keys: readonly number[], audience: readonly string[]): number[] {
-  return db
-    .all<{ key: number }>(
-      `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-       CROSS JOIN documents d ON d.key = n.doc_key
-       WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
-      ...[JSON.stringify(keys), JSON.stringify(audience)],
-    )
-    .map(({ key }) => key)
 }
 
 /** Texts of a few passages, whatever they are about. */

@@ -46,16 +46,6 @@ export function visibleKeys(db: Database, spaceKey: number, snapshot: Snapshot, 
   return new Set(rows.map((row) => row.key))
 }
 
-/** Nodes of the documents that are published now. */
-export function nodeCount(db: Database, spaceKey: number): number {
-  return (
-    db.get<{ n: number | null }>(
-      'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
-      spaceKey,
-    )?.n ?? 0
-  )
-}
-
 /** Passages by key, of those that still exist. One that is damaged, or does not say what was stored, is left out. */
 export function loadPassages(db: Database, spaceKey: number, keys: number[]): Map<number, PassageRow> {
   const rows = db.all<PassageRow & { row_hash: Uint8Array }>(

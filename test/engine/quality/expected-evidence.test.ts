@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { mayShareLanguage } from '../../../src/engine/quality/same-language.js'
 import { looksLike, oneMistakeAway } from '../../../src/engine/quality/spelling.js'
 import { readOpinion } from '../../../src/engine/quality/triage-model.js'
-import { lacksKind } from '../../../src/engine/query/question/asked-kind.js'
+import { kindMissing, lacksKind } from '../../../src/engine/query/question/asked-kind.js'
 import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
 
 describe('what would answer a question', () => {
@@ -68,6 +68,20 @@ describe('what triage looks for in words', () => {
     expect(lacksKind('person', 'Lens\nThe lens is cleaned with ethanol.')).toBe(true)
     expect(lacksKind('person', 'The lens is cleaned by Oskar.')).toBe(false)
     expect(lacksKind('other', '')).toBe(false)
+  })
+
+  test('a question’s kind is missing where no sentence near its subject holds one that it does not name itself', () => {
+    const about = (body: string, sentence = body) => [{ title: 'Cutter', body, sentence }]
+    expect(kindMissing('Who repairs the laser cutter?', about('The laser cutter cuts steel.'))).toBe(true)
+    expect(kindMissing('Who repairs the laser cutter?', about('The laser cutter is repaired by Oskar.'))).toBe(false)
+    expect(kindMissing('In which year was it bought?', about('It cuts 12 millimetres since March.'))).toBe(true)
+    expect(kindMissing('In which year was it bought?', about('It was bought in 1998.'))).toBe(false)
+    expect(kindMissing('How much does a cut cost?', about('Twelve cuts are made daily.'))).toBe(true)
+    expect(kindMissing('How much does a cut cost?', about('cut | 12\n| steel | 14 |'))).toBe(false)
+    const far =
+      'The laser cutter cuts steel. It is loud. It is hot. Doors are shut. Oskar Lind came in. By Oskar it is.'
+    expect(kindMissing('Who repairs the laser cutter?', about(far, 'The laser cutter cuts steel.'))).toBe(true)
+    expect(kindMissing('What is a laser?', about('It is loud.'))).toBe(false)
   })
 
   test('a question in another language than the space is told from one in the same', () => {

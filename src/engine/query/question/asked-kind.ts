@@ -1,4 +1,6 @@
-import { answerType } from '../answer-type.js'
+import { splitSentences } from '../../../lib/text/sentences.js'
+import { type AnswerType, answerType } from '../answer-type.js'
+import { signOf } from '../extractive/answer-signs.js'
 
 /** Kinds of thing whose absence from a passage can be told by rules. */
 export type AskedKind = 'number' | 'time' | 'person' | 'contact' | 'other'
@@ -39,4 +41,45 @@ export function lacksKind(kind: AskedKind, text: string): boolean {
   // a line begins a sentence: its capital makes no name
   const lines = text.replace(/\s*\n\s*/g, '. ')
   return kind !== 'other' && !PRESENT[kind].some((pattern) => pattern.test(lines))
+}
+
+/** Below this a sentence is no sign of such a thing: any number may be a price. */
+const SIGN_FROM: Partial<Record<AnswerType, number>> = { money: 0.5, person: 0.5, place: 0.1, number: 0.1, time: 0.1 }
+const ASKS_YEAR = /\b(?:which|what) year\b|\bwelche[mn] jahr\b|\bquelle année\b|\bqué año\b|哪一?年/iu
+const YEAR = /(?<!\p{N})(?:1\d|20)\d\d(?!\p{N})|世[纪紀]|年代/u
+/** A cell says what it is by the name of its column, which patterns of sentences do not see. */
+const ROW = /\|.*\|/u
+
+/** A passage and the sentence of it that says most of what is asked for. */
+interface Nearest {
+  title: string
+  body: string
+  sentence: string
+}
+
+/**
+ * Whether passages say nothing of the kind that a question asks for where they speak of its subject: neither the sentence
+ * that says most of it nor those beside it hold a price, a year, a name and so on that the question does not name itself.
+ */
+export function kindMissing(question: string, passages: readonly Nearest[]): boolean {
+  if (passages.length === 0) return false
+  const kind = kindAskedFor(question)
+  if (passages.every(({ title, body }) => lacksKind(kind, `${title}\n${body}`))) return true
+  const type = answerType(question)
+  const least = SIGN_FROM[type]
+  if (least === undefined || (type === 'person' && kind !== 'person')) return false
+  const asked = question.toLowerCase()
+  const shows = (text: string): boolean =>
+    ROW.test(text) || (ASKS_YEAR.test(question) ? YEAR.test(text) : signOf(type, text, asked) >= least)
+  return passages.every((passage) => !aroundBest(passage).some(shows))
+}
+
+/** Sentences before and after the best one that count. */
+const BESIDE = 2
+
+/** The best sentence of a passage and its neighbours. */
+function aroundBest({ body, sentence }: Nearest): string[] {
+  const sentences = splitSentences(body).map(({ start, end }) => body.slice(start, end))
+  const at = Math.max(0, sentences.indexOf(sentence))
+  return sentences.slice(Math.max(0, at - BESIDE), at + BESIDE + 1)
 }

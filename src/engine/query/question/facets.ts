@@ -1,3 +1,5 @@
+import { type AnswerType, answerType } from '../answer-type.js'
+
 /** What a question wants to know of its subject. */
 export type Facet =
   | 'price'
@@ -18,7 +20,14 @@ export type Facet =
 /** Questions that begin so ask this; where several match, the first that is there counts. */
 const PATTERNS: readonly (readonly [readonly Facet[], RegExp])[] = [
   [['time', 'duration'], /\bhow (?:many days|long) do (?:i|we|you) have\b/iu],
-  [['frequency'], /\bhow (?:often|frequently)\b|\bafter how many\b|\bintervals?\b|\bhow many times\b/iu],
+  [['frequency'], /\bhow (?:often|frequently)\b|\b(?:after|every) how many\b|\bintervals?\b|\bhow many times\b/iu],
+  [['measure'], /\bhow much (?:does|do|did) .{1,60}\bweigh\b|\bmass of\b/iu],
+  // `By whom are fees set?` does not ask for a price
+  [
+    ['person'],
+    /\b(?:by|to|from) whom\b|\b(?:which|what) (?:person|colleague)\b|\bin charge of\b|^(?:please )?(?:name|tell me) (?:the|which) (?:person|people)\b/iu,
+  ],
+  [['time', 'frequency', 'duration'], /\bhow much time is left\b|\b(?:run|runs) out\b|\bdeadlines?\b/iu],
   [
     ['price'],
     /\bhow (?:much|expensive)\b.*\b(?:cost|pay|price|charge|fee|fine|is|are)\b|\b(?:prices?|costs?|fees?|fares?|fines?|tariffs?|charges?|budget)\b(?! (?:reimburse|centre|center))|\bhow expensive\b|\bpay\b.*\beach\b/iu,
@@ -62,7 +71,51 @@ const PATTERNS: readonly (readonly [readonly Facet[], RegExp])[] = [
 
 /** What a question may want to know; nothing where its words do not tell. */
 export function facetsOf(question: string): readonly Facet[] {
-  return PATTERNS.find(([, pattern]) => pattern.test(question))?.[0] ?? []
+  const english = PATTERNS.find(([, pattern]) => pattern.test(question))?.[0]
+  if (english !== undefined) return english
+  const told = OF_ANSWERS[answerType(question)]
+  return told.length > 0 ? told : (KEYWORDS.find(([, pattern]) => pattern.test(question))?.[0] ?? [])
+}
+
+/** What keywords of other languages say is wanted: German, French, Spanish, Chinese and Japanese. */
+const KEYWORDS: readonly (readonly [readonly Facet[], RegExp])[] = [
+  [
+    ['price', 'count'],
+    /\p{L}*(?:preise?|kosten|gebühr(?:en)?|tarife?|miete)(?!\p{L})|(?<!\p{L})(?:prix|tarifs?|coûts?|frais|precios?|tarifas?|costes?|cuotas?)(?!\p{L})|费用|費用|价格|價格|价钱|[年月会]费|料金|値段|いくら/iu,
+  ],
+  [
+    ['count', 'price'],
+    /(?<!\p{L})(?:anzahl|betrag|höhe|nombre|montant|número|cantidad|importe)(?!\p{L})|数量|人数|何[冊人個枚回]|冊数|上限/iu,
+  ],
+  [
+    ['duration', 'length', 'time'],
+    /\p{L}*(?:dauer|frist)(?!\p{L})|(?<!\p{L})(?:durée|délai|duración|plazo)(?!\p{L})|期限|时长|時長|期間|どのくらい|何[日週年]間/iu,
+  ],
+  [
+    ['time', 'frequency'],
+    /\p{L}*(?:zeit(?:en)?|datum|termin|zeitpunkt|saison)(?!\p{L})|(?<!\p{L})(?:horaires?|dates?|heures?|horarios?|fechas?|horas?)(?!\p{L})|时间|時間|日期|[几幾]点|何時|いつ/iu,
+  ],
+  [
+    ['person'],
+    /\p{L}*(?:leitung|leiter(?:in)?|verantwortliche[rn]?|zuständige[rn]?|ansprechpartner(?:in)?)(?!\p{L})|(?<!\p{L})(?:responsable|fondateur|directeur|directrice|fundador|director|directora)(?!\p{L})|负责人|責任者|担当/iu,
+  ],
+  [['place'], /(?<!\p{L})(?:ort|standort|adresse|lieu|lugar|dirección|ubicación)(?!\p{L})|地[点點址]|位置|場所|どこ/iu],
+  [
+    ['method'],
+    /(?<!\p{L})(?:wie|comment|cómo|anleitung|schritte|étapes|pasos)(?!\p{L})|怎[么麼样樣]|如何|方法|手[续続續]き?|どう/iu,
+  ],
+  [
+    ['permission'],
+    /(?<!\p{L})(?:erlaubt|gestattet|verboten|autorisé\w*|permis\w*|interdit\w*|permitid[oa]s?|prohibid[oa]s?|peut-on|puis-je|se puede)(?!\p{L})|允许|允許|可以|禁止|できますか|いいですか/iu,
+  ],
+  [['reason'], /(?<!\p{L})(?:grund|gründe|ursache|raison|cause|motivo|causa)(?!\p{L})|原因|理由|なぜ/iu],
+]
+
+/** What a question of another language wants, by the kind of answer that it asks for. */
+const OF_ANSWERS: Record<AnswerType, readonly Facet[]> = {
+  ...{ person: ['person'], time: ['time', 'frequency'], money: ['price', 'count'], percent: ['count'] },
+  ...{ duration: ['duration', 'length', 'time'], number: ['count', 'price', 'measure', 'length'], place: ['place'] },
+  ...{ reason: ['reason'], truth: ['permission'], definition: [], name: [], any: [] },
 }
 
 /** Whether two questions can want to know the same: what is not told is compatible with all. */

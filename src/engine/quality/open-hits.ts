@@ -1,0 +1,57 @@
+import { KsError } from '../../contract/errors.js'
+import type { EngineContext } from '../context.js'
+import { visibleKeys } from '../query/store.js'
+import type { SearchHit, SearchRequest } from '../search/ports.js'
+import { isOpen } from '../sources/permissions.js'
+import type { SpaceRow } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+
+/**
+ * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
+ * the query quotes. Whoever may see the query may see what triage says of it.
+ */
+export interface Searched {
+  space: SpaceRow
+  /** ids of sources */
+  audience: readonly string[]
+}
+
+/**
+ * Published hits, of those that the query's readers may know of.
+ *
+ * @throws KsError `unavailable` when the text index cannot be asked
+ */
+export async function visibleHits(
+  context: EngineContext,
+  { space, audience }: Searched,
+  request: SearchRequest,
+): Promise<SearchHit[]> {
+  if (request.terms.length === 0 && request.vector === undefined) return []
+  const { hits, degraded } = await context.indexes.search(space.id, request)
+  if (degraded.length > 0) throw new KsError('unavailable', `the text index cannot be asked: ${degraded.join('; ')}`)
+  const snapshot = {
+    publicationId: space.publication_id,
+    fingerprint: space.fingerprint,
+    headRevision: space.head_revision,
+    projectionVersion: space.head_revision,
+  }
+  const visible = visibleKeys(
+    context.db,
+    space.key,
+    snapshot,
+    hits.map(({ key }) => key),
+  )
+  const open = new Set(openKeys(context.db, [...visible], audience))
+  return hits.filter(({ key }) => open.has(key))
+}
+
+function openKeys(db: Database, keys: readonly number[], audience: readonly string[]): number[] {
+  return db
+    .all<{ key: number }>(
+      `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
+       CROSS JOIN documents d ON d.key = n.doc_key
+       WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
+      ...[JSON.stringify(keys), JSON.stringify(audience)],
+    )
+    .map(({ key }) => key)
+}

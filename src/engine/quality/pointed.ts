@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { forEachTerm } from '../../lib/text/analyze.js'
+import { splitSentences } from '../../lib/text/sentences.js'
+import { type AnswerType, answerType } from '../query/answer-type.js'
+import { signOf } from '../query/extractive/answer-signs.js'
+import { type Facet, facetsOf } from '../query/question/facets.js'
+import { fromCell, unlessDamaged } from '../storage/readable.js'
+import { comparedTerms } from './compared-terms.js'
+import { everydayGroups, isFiller } from './everyday-words.js'
+import { looksLike } from './spelling.js'
+
+/** A passage that a question was given as evidence; `score` is 0 to 1. */
+export interface Given {
+  /** of its node */
+  id: string
+  text: string
+  score: number
+}
+
+/** Sentences that a question points to, by a digest of their text, with the share of each; shares add up to 1. */
+export type Pointed = ReadonlyMap<string, number>
+
+/** Sentences kept. */
+const KEPT = 6
+/** Sentences of fewer characters are headings and scraps. */
+const SHORTEST = 8
+/** What stands for a term of the question, of what the term itself counts. */
+const SYNONYM = 0.8
+const LOOKALIKE = 0.8
+const HALF = 0.4
+const FILLER = 0.2
+/** In logits: what holding all of the question, the kind of thing asked for, and the best passage say for a sentence. */
+const HOLDS_ALL = 8
+const HOLDS_KIND = 1.5
+const BEST_PASSAGE = 2
+
+/**
+ * Which sentences of its evidence a question points to: those that hold its words, everyday synonyms of them, other
+ * forms and spellings, and the kind of thing that it asks for. Two phrasings of one question point to the same ones,
+ * also where they share no word. Nothing where no sentence holds anything of the question.
+ */
+export function pointedTo(query: string, given: readonly Given[]): Pointed {
+  const sentences = given.flatMap(({ text, score }) =>
+    splitSentences(text)
+      .map(({ start, end }) => text.slice(start, end).trim())
+      .filter((sentence) => sentence.length >= SHORTEST)
+      .map((sentence) => ({ sentence, score, terms: termsOf(sentence) })),
+  )
+  const asked = [...new Set(comparedTerms(query))]
+  const held = asked.map((term) => sentences.map(({ terms }) => heldBy(term, terms)))
+  const weights = held.map((values, at) => weightOf(asked[at] ?? '', values))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  if (total === 0) return new Map()
+  const best = Math.max(...given.map(({ score }) => score)) || 1
+  const type = typeOf(query)
+  const text = query.toLowerCase()
+  const logits = sentences.map(({ sentence, score }, at) => {
+    const covered = held.reduce((sum, values, term) => sum + (values[at] ?? 0) * (weights[term] ?? 0), 0) / total
+    return HOLDS_ALL * covered + HOLDS_KIND * signOf(type, sentence, text) + (BEST_PASSAGE * score) / best
+  })
+  return sharesOf(
+    sentences.map(({ sentence }) => sentence),
+    logits,
+  )
+}
+
+/** How far two questions point to the same sentences, 0 to 1: Bhattacharyya's coefficient of their shares. */
+export function overlapOf(one: Pointed, other: Pointed): number {
+  let sum = 0
+  for (const [sentence, share] of one) sum += Math.sqrt(share * (other.get(sentence) ?? 0))
+  return Math.min(1, sum)
+}
+
+const OF_FACETS: Partial<Record<Facet, AnswerType>> = {
+  ...{ price: 'money', count: 'number', length: 'number', duration: 'duration', frequency: 'duration', time: 'time' },
+  ...{ place: 'place', person: 'person', reason: 'reason', measure: 'number' },
+}
+
+/** Kind of thing that a question asks for; of keywords (`parking fee`) what they say is wanted. */
+function typeOf(query: string): AnswerType {
+  const [facet] = facetsOf(query)
+  return (facet === undefined ? undefined : OF_FACETS[facet]) ?? answerType(query)
+}
+
+/** As it is kept in a row's metadata. */
+export function pointedCell(pointed: Pointed): Record<string, number> {
+  return Object.fromEntries(pointed)
+}
+
+/** Reads what `pointedCell` made; of anything else nothing. */
+export function readPointed(cell: string): Pointed {
+  const read: unknown = unlessDamaged(() => fromCell(cell))
+  const shares = typeof read === 'object' && read !== null ? Object.entries(read) : []
+  return new Map(shares.flatMap(([sentence, share]) => (typeof share === 'number' ? [[sentence, share] as const] : [])))
+}
+
+function termsOf(sentence: string): ReadonlySet<string> {
+  const terms = new Set<string>()
+  forEachTerm(sentence, (term) => terms.add(term))
+  return terms
+}
+
+const PAIR = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}$/u
+
+/** How much of a term a sentence holds, in any form, 0 to 1. */
+function heldBy(term: string, terms: ReadonlySet<string>): number {
+  if (terms.has(term)) return 1
+  const groups = everydayGroups(term)
+  const isPair = PAIR.test(term)
+  let most = 0
+  for (const other of terms) {
+    if (groups.length > 0 && everydayGroups(other).some((group) => groups.includes(group)))
+      most = Math.max(most, SYNONYM)
+    else if (isPair) {
+      if ([...term].some((character) => other.includes(character))) most = Math.max(most, HALF)
+    } else if (looksLike(term, other)) most = Math.max(most, LOOKALIKE)
+  }
+  return most
+}
+
+/** How telling a term is among the sentences; one that all hold, or none, tells nothing. */
+function weightOf(term: string, held: readonly number[]): number {
+  const holders = held.reduce((sum, value) => sum + value, 0)
+  if (holders === 0) return 0
+  return Math.log(1 + held.length / (0.5 + holders)) * (isFiller(term) ? FILLER : 1)
+}
+
+function sharesOf(sentences: readonly string[], logits: readonly number[]): Pointed {
+  const best = Math.max(...logits)
+  const byDigest = new Map<string, number>()
+  for (const [at, sentence] of sentences.entries()) {
+    // passages that overlap hold the same sentence
+    const key = digestOf(sentence)
+    byDigest.set(key, Math.max(byDigest.get(key) ?? 0, Math.exp((logits[at] ?? 0) - best)))
+  }
+  const kept = [...byDigest].sort(([, a], [, b]) => b - a).slice(0, KEPT)
+  const total = kept.reduce((sum, [, value]) => sum + value, 0)
+  return new Map(kept.map(([key, value]) => [key, Math.round((value / total) * 1000) / 1000]))
+}
+
+function digestOf(sentence: string): string {
+  return createHash('sha256').update(sentence.replace(/\s+/g, ' ')).digest('base64url').slice(0, 10)
+}

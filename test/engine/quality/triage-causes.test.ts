@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { FailedQuery } from '../../../src/contract/gateway/failed-queries.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { until } from '../../helpers/until.js'
+
+const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+const PAGES = {
+  'parking.md':
+    '# Visitor parking\n\nParking in the yard costs two euros an hour. Tickets come from the machine at the gate.\n',
+  'laser.md':
+    '# Laser cutter\n\nThe laser cutter in hall C cuts steel up to 12 millimetres thick. Its lens is cleaned weekly.\n',
+  'leave.md':
+    '# Annual leave\n\nEvery employee is entitled to 28 days of annual leave. Requests go to the personnel office.\n',
+}
+/** What the stand-in says when it is shown passages of a failed query; it answers every question with a refusal. */
+let judges = ''
+let fake: FakeOpenAi
+let test_: TestEngine
+let spaces = 0
+
+beforeAll(async () => {
+  fake = await startFakeOpenAi({
+    ...{ apiKey: 'k', dimension: 32 },
+    answer: (messages) => {
+      const system = messages[0]?.content ?? ''
+      if (!system.includes('A search did not answer')) return system.includes('search words') ? '' : '[none] Not said.'
+      return judges
+    },
+  })
+  const { pluginId, provider } = MODEL
+  test_ = await startEngine({
+    providers: [{ pluginId, provider, baseUrl: fake.url, apiKey: 'k', timeoutMs: 3000 }],
+    defaultGenerator: MODEL,
+  })
+})
+afterAll(async () => {
+  await test_.end()
+  await fake.close()
+})
+
+async function newSpace(): Promise<string> {
+  const slug = `causes-${++spaces}`
+  const { id } = await test_.engine.spaces.create(ADA, { name: slug, slug })
+  await ingest(test_.engine, ADA, id, PAGES)
+  return id
+}
+
+async function fail(space: string, query: string, extra: Parameters<typeof ask>[4] = {}): Promise<void> {
+  const { traceId } = await ask(test_.engine, ADA, space, query, extra)
+  await until(async () => (await failedOf(space)).some(({ answerTraceId }) => answerTraceId === traceId))
+}
+
+async function failedOf(space: string): Promise<FailedQuery[]> {
+  return (await test_.engine.quality.failed.list(ADA, space, { limit: 50 })).items
+}
+
+/** What triage keeps of the queries of a space, newest first. */
+async function triaged(space: string): Promise<unknown[]> {
+  await test_.engine.quality.failed.triage(ADA, space, 50)
+  return (await failedOf(space)).map(({ metadata }) => metadata['triage'])
+}
+
+describe('what triage says without a usable opinion of the model', () => {
+  beforeAll(() => {
+    judges = 'I would rather not say.'
+  })
+
+  test.each([
+    ['retrieval-miss', 'spelling', 'How thick may steal be for the lazer cuter?'],
+    ['retrieval-miss', 'other-words', 'What is the price of parking my car in the yard?'],
+    [
+      'retrieval-miss',
+      'several-questions',
+      'What does parking in the yard cost, and how thick can the laser cutter cut steel?',
+    ],
+    ['coverage-gap', 'kind-missing', 'Who repairs the laser cutter?'],
+    ['coverage-gap', 'kind-missing', 'In which year was the laser cutter in hall C bought?'],
+    [
+      'retrieval-miss',
+      'long-question',
+      'Yesterday my aunt Ottilie visited our factory by motorcycle, brought homemade marmalade, chatted with colleagues about gardening, and wondered afterwards how expensive an hour of parking in the yard would be?',
+    ],
+  ])('%s, because of %s: %s', async (verdict, cause, query) => {
+    const space = await newSpace()
+    await fail(space, query)
+    const [triage] = await triaged(space)
+    expect(triage).toMatchObject({ verdict, triager: 'builtin-evidence', causes: expect.arrayContaining([cause]) })
+  })
+
+  test('a question in another language than the space is never called irrelevant', async () => {
+    const space = await newSpace()
+    await fail(space, 'Wer hat die Oper über den Seefahrer geschrieben?')
+    const [triage] = await triaged(space)
+    expect(triage).toMatchObject({ verdict: 'uncertain', causes: expect.arrayContaining(['other-language']) })
+  })
+
+  test('a question asked of one document is told that another one holds it', async () => {
+    const space = await newSpace()
+    const { items } = await test_.engine.documents.list(ADA, space, { limit: 50 })
+    const laser = items.find(({ filename }) => filename === 'laser.md')
+    if (laser === undefined) throw new Error('it was ingested')
+    await fail(space, 'What does parking in the yard cost?', { activeDocumentIds: [laser.id] })
+    const [triage] = await triaged(space)
+    expect(triage).toMatchObject({
+      ...{ verdict: 'retrieval-miss', causes: expect.arrayContaining(['limited-to-documents']) },
+      suggestedEvidenceIds: [expect.any(String)],
+    })
+  })
+
+  test('a question whose answer was published after it was asked says so', async () => {
+    const space = await newSpace()
+    await fail(space, 'Who tunes the grand piano of the foyer?')
+    await ingest(test_.engine, ADA, space, {
+      'piano.md': '# Piano\n\nElsa Brandt tunes the grand piano of the foyer.\n',
+    })
+    const [triage] = await triaged(space)
+    expect(triage).toMatchObject({ verdict: 'retrieval-miss', causes: expect.arrayContaining(['published-later']) })
+  })
+
+  test('a question that the profile’s threshold kept from its passages says so', async () => {
+    const space = await newSpace()
+    await test_.engine.spaces.setRetrievalProfile(ADA, space, {
+      ...{ defaultMode: 'fast', modes: ['fast'], topK: 10, scoreThreshold: 1, rerank: { enabled: true } },
+    })
+    await fail(space, 'What is the fee for parking?')
+    const [triage] = await triaged(space)
+    expect(triage).toMatchObject({ verdict: 'retrieval-miss', causes: expect.arrayContaining(['below-threshold']) })
+  })
+
+  test('a question about nothing in the space is irrelevant, for no other cause', async () => {
+    const space = await newSpace()
+    await fail(space, 'Who invented the saxophone quartet?')
+    expect(await triaged(space)).toMatchObject([{ verdict: 'irrelevant', causes: [] }])
+  })
+})
+
+describe('what a model says of a failed query', () => {
+  test.each([
+    ['answered', 'retrieval-miss'],
+    ['related', 'coverage-gap'],
+  ])('%s counts for more than the rules: %s', async (says, verdict) => {
+    const space = await newSpace()
+    judges = JSON.stringify({ verdict: says, passages: [1, 99] })
+    await fail(space, 'What does parking in the yard cost?')
+    const [triage] = await triaged(space)
+    expect(triage).toMatchObject({ verdict, model: says, triager: 'model-evidence' })
+    if (says === 'answered') expect(triage).toMatchObject({ suggestedEvidenceIds: [expect.any(String)] })
+    else expect(triage).toMatchObject({ wanted: [expect.stringContaining('price')] })
+  })
+
+  test('unrelated is not believed where one passage holds most of the question', async () => {
+    const space = await newSpace()
+    judges = '{"verdict": "unrelated", "passages": []}'
+    await fail(space, 'What does parking in the yard cost?')
+    expect(await triaged(space)).toMatchObject([{ verdict: 'uncertain', model: 'unrelated' }])
+  })
+
+  test('a model that fails is asked no more, and the rules sort all queries', async () => {
+    const space = await newSpace()
+    judges = '{"verdict": "related", "passages": []}'
+    for (const query of ['What does parking in the yard cost?', 'How thick can the laser cutter cut steel?'])
+      await fail(space, query)
+    const before = fake.requests.length
+    fake.always({ kind: 'status', status: 400 })
+    try {
+      expect(await triaged(space)).toMatchObject([
+        { verdict: 'retrieval-miss', triager: 'builtin-evidence' },
+        { verdict: 'retrieval-miss', triager: 'builtin-evidence' },
+      ])
+    } finally {
+      fake.always()
+    }
+    expect(fake.requests.length - before).toBe(1)
+  })
+})
+
+test('failed queries that share no word are one cluster where they point to the same sentence', async () => {
+  const space = await newSpace()
+  for (const query of [
+    'What does parking in the yard cost?',
+    'fee for leaving a car',
+    'How thick may steel be for the laser cutter?',
+  ])
+    await fail(space, query)
+  const { clusters } = await test_.engine.quality.failed.clusters(ADA, space, { limit: 9 })
+  expect(clusters.map(({ count }) => count)).toEqual([2, 1])
+  expect(clusters[0]?.representative.metadata).not.toHaveProperty('pointed')
+})
