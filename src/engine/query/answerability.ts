@@ -1,4 +1,5 @@
 import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
+import { type Rewording, withReworded } from '../../lib/text/compounds.js'
 import { type AskedOf, weightOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
@@ -51,6 +52,8 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 export function evidenceState(request: {
   query: string
   terms: readonly string[]
+  /** what stands for some of the terms */
+  rewordings?: readonly Rewording[]
   idf: (term: string) => number
   /** absent: passages are compared by their scores alone */
   asked?: AskedOf
@@ -62,6 +65,7 @@ export function evidenceState(request: {
   const top = considered[0]?.score ?? 0
   const held = new Set<string>()
   for (const { title, text } of considered) forEachTerm(`${title}\n${text}`, (term) => held.add(term))
+  withReworded(held, request.rewordings)
   const asked = withoutMeasure(request.query, request.terms)
   const uncovered = uncoveredWords(request.query, asked, held)
   if (considered.length === 0 || top < REFUSE_BELOW)

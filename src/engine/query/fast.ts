@@ -1,4 +1,5 @@
-import { analyzeQuery } from '../../lib/text/analyze.js'
+import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
+import type { Rewording } from '../../lib/text/compounds.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
@@ -42,6 +43,8 @@ export async function embedForFast(
 export interface Retrieved {
   ranked: RankedPassage[]
   terms: string[]
+  /** what stands for some of them in the space; absent where nothing was looked up */
+  rewordings?: readonly Rewording[]
   idf: (term: string) => number
   /** what the question is worth here; for the confidence in a passage by itself */
   asked: AskedOf
@@ -99,6 +102,7 @@ export async function retrieveFast(
   const { space, profile, docs } = admitted
   const started = performance.now()
   const terms = analyzeQuery(query)
+  const compounds = analyzeCompounds(query)
   const { embedded } = embedding
   const { found, recalled, permitted, denied, hidden } = await recall(
     context,
@@ -107,6 +111,7 @@ export async function retrieveFast(
       terms,
       textK: LEG_CANDIDATES,
       vectorK: LEG_CANDIDATES,
+      ...(compounds === undefined ? {} : { compounds }),
       ...(embedded === undefined
         ? {}
         : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
@@ -126,7 +131,8 @@ export async function retrieveFast(
   let loaded = new Map<number, PassageRow>()
   let compared: readonly Compared[] = []
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
-  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
+  const { rewordings } = found
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
   const own = rankCandidates({
     ...{ ...ranking, hits },
     load: (keys) => {
@@ -158,6 +164,7 @@ export async function retrieveFast(
   return {
     ranked: passages,
     terms,
+    rewordings,
     idf,
     asked: askedOf({ terms, idf, nodes, hits, ...calibration }),
     ...(permission === undefined ? {} : { permission }),

@@ -30,6 +30,7 @@ export function judge(
   const verdict = evidenceState({
     query: request.query,
     terms: retrieved.terms,
+    rewordings: retrieved.rewordings ?? [],
     idf: retrieved.idf,
     asked: retrieved.asked,
     ...(request.agree === undefined ? {} : { agree: request.agree }),
