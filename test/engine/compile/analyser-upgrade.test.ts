@@ -24,7 +24,12 @@ const NOTES = Object.fromEntries(
     return [`note-${place}.md`, `# Report ${place}\n\nOn ${said.join(', ')}.\n\nIt was item${place} that mattered.\n`]
   }),
 )
-const QUESTIONS = ['engine vibration cooling', 'Which payments were refunded?', 'planted seeds of item18', 'delay boarding']
+const QUESTIONS = [
+  'engine vibration cooling',
+  'Which payments were refunded?',
+  'planted seeds of item18',
+  'delay boarding',
+]
 
 const tests: TestEngine[] = []
 afterEach(async () => {
