@@ -132,7 +132,8 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
         walk.counts[place] = (walk.counts[place] ?? 0) + 1
         inSentence[place] = 1
         const pair = previous * size + place
-        if (previous >= 0 && query.pairs.has(pair)) walk.pairCounts.set(pair, (walk.pairCounts.get(pair) ?? 0) + 1)
+        if (previous >= 0 && place < size && query.pairs.has(pair))
+          walk.pairCounts.set(pair, (walk.pairCounts.get(pair) ?? 0) + 1)
       }
       previous = place < size ? place : -1
     }

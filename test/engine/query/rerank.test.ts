@@ -53,6 +53,9 @@ describe('comparing a passage with a query', () => {
     expect(compound.sentenceCoverage).toBeGreaterThan(half.sentenceCoverage)
     expect(compound.pairs).toBeGreaterThan(0)
     expect(half.pairs).toBe(0)
+    // a compound is no neighbour of its own
+    const beside = measure(parts, analysePassage({ key: 1, title: '', body: 'Urlaub, Urlaubsanspruch' }), 10)
+    expect(beside.pairs).toBeCloseTo(compound.pairs)
   })
 
   it('prefers an early first match', () => {
