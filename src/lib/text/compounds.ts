@@ -21,7 +21,7 @@ const LINKS = {
   fi: ['', 'n', 's'],
 } as const satisfies Partial<Record<Language, readonly string[]>>
 
-export type CompoundLanguage = keyof typeof LINKS
+type CompoundLanguage = keyof typeof LINKS
 
 /** Endings that a word loses as the first part of a compound: `Parken` in `Parkgebühr`, `arbete` in `arbetstid`. */
 const ENDINGS: Readonly<Record<CompoundLanguage, readonly string[]>> = {
@@ -67,7 +67,7 @@ const NEAR = 2
 const MOST_REWORDINGS = 16
 
 /** A word of a question: lower case with its accents, and the term that it is asked by. */
-export interface AskedWord {
+interface AskedWord {
   said: string
   term: string
 }
