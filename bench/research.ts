@@ -5,6 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../src/client/client.js'
 import type { DocumentOutline } from '../src/contract/gateway/document-parts.js'
 import type { EvidenceBundle } from '../src/contract/gateway/queries.js'
@@ -19,6 +20,7 @@ const MODES = ['fast', 'research', 'deep'] as const
 const SECTION_QUESTIONS = 60
 /** A section this long is found by chance. */
 const LONGEST_SECTION_PAGES = 5
+const POLL_MS = 50
 
 interface Question {
   text: string
@@ -43,13 +45,13 @@ async function main(): Promise<void> {
     const { id } = await client.request('POST /knowledge-spaces', { body: { name: 'filings', slug: 'filings' } })
     const documents = await upload(client, id)
     await waitUntilIdle(client)
+    await untilPagesAreIndexed(client, id)
     const sets = { people: peoplesQuestions(documents), sections: await sectionQuestions(client, id, documents) }
     const figures: Figure[] = []
     for (const [name, questions] of Object.entries(sets)) {
       const recalls = new Map<string, number>()
       for (const mode of MODES) {
-        await ask(client, id, 'What is this?', mode) // makes what the mode reads beside the indexes
-        const { recall, times } = await run(client, id, mode, questions)
+        const { recall, refused, times } = await run(client, id, mode, questions)
         recalls.set(mode, recall)
         figures.push({
           name: `${name} ${mode} page recall@10`,
@@ -57,6 +59,7 @@ async function main(): Promise<void> {
           unit: '',
           note: `${questions.length} questions`,
         })
+        figures.push({ name: `${name} ${mode} refused`, value: refused / questions.length, unit: '' })
         figures.push({ name: `${name} ${mode} query p50`, value: percentile(times, 0.5), unit: 'ms' })
       }
       const gain = (recalls.get('research') ?? 0) - (recalls.get('fast') ?? 0)
@@ -67,6 +70,11 @@ async function main(): Promise<void> {
     await daemon.stop()
     home.remove()
   }
+}
+
+/** Until then mode `research` answers as `fast` does. */
+async function untilPagesAreIndexed(client: Client, id: string): Promise<void> {
+  while ((await ask(client, id, 'What is this?', 'research')).metadata['degraded'] === true) await sleep(POLL_MS)
 }
 
 async function upload(client: Client, id: string): Promise<Map<string, string>> {
@@ -118,16 +126,18 @@ async function run(
   id: string,
   mode: (typeof MODES)[number],
   questions: readonly Question[],
-): Promise<{ recall: number; times: number[] }> {
+): Promise<{ recall: number; refused: number; times: number[] }> {
   const times: number[] = []
   let recall = 0
+  let refused = 0
   for (const { text, pages } of questions) {
     const { bundle, ms } = await ask(client, id, text, mode)
     times.push(ms)
+    if (bundle?.state === 'not-enough-evidence') refused++
     const found = pagesOf(bundle)
     recall += [...pages].filter((page) => found.has(page)).length / pages.size
   }
-  return { recall: recall / Math.max(1, questions.length), times }
+  return { recall: recall / Math.max(1, questions.length), refused, times }
 }
 
 function pagesOf(bundle: EvidenceBundle | undefined): Set<string> {

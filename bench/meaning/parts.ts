@@ -1,6 +1,7 @@
 import type { Figure } from '../lib/report.js'
 import * as answers from './answers.js'
 import { run as clusters } from './clusters.js'
+import { run as compounds } from './compounds.js'
 import { run as contradictions } from './contradictions.js'
 import { run as embedders } from './embedders.js'
 import { run as evidence } from './evidence.js'
@@ -38,6 +39,11 @@ export const PARTS: readonly Part[] = [
   { name: 'relations', measures: 'what the rules of the graph state of sentences and of real text', run: relations },
   { name: 'topics', measures: 'what topics are called, and how pure they are', run: topics },
   { name: 'languages', measures: 'plain questions over one-sentence documents, by language', run: languages },
+  {
+    name: 'compounds',
+    measures: 'compounds asked in parts, and parts asked as compounds, in six languages',
+    run: compounds,
+  },
   { name: 'triage', measures: 'which cause triage gives to failed questions whose cause is known', run: triage },
   { name: 'clusters', measures: 'whether failed questions that ask the same are one cluster', run: clusters },
   { name: 'model', measures: 'whether a configured model is asked, and with what', run: model },

@@ -144,7 +144,7 @@ function* extractive(
   query: string,
   followUp: FollowUp | undefined,
   bundle: EvidenceBundle,
-  { idf, permission }: Retrieved,
+  { idf, permission, rewordings }: Retrieved,
 ): Generator<AnswerPart> {
   const evidence = bundle.items.map(({ text, metadata }) => ({
     ...{ text, title: String(metadata.title ?? ''), source: String(metadata.filename ?? '') },
@@ -160,7 +160,7 @@ function* extractive(
     }
     return
   }
-  const asked = { query, evidence, idf }
+  const asked = { query, evidence, idf, ...(rewordings === undefined ? {} : { rewordings }) }
   const { sentences } = followUp === undefined ? extractiveAnswer(asked) : extractiveFollowUp(asked, followUp)
   // the passages may be near a question though no sentence of theirs holds a word of it
   const quoted = sentences.length > 0 || followUp !== undefined ? sentences : closestPassage(evidence)

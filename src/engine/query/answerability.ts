@@ -1,4 +1,5 @@
 import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
+import { type Rewording, withReworded } from '../../lib/text/compounds.js'
 import { type AskedOf, weightOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
@@ -53,6 +54,8 @@ const QUESTION_MARK = /[?？؟]\s*$/u
 export function evidenceState(request: {
   query: string
   terms: readonly string[]
+  /** what stands for some of the terms */
+  rewordings?: readonly Rewording[]
   idf: (term: string) => number
   /** absent: passages are compared by their scores alone */
   asked?: AskedOf
@@ -68,6 +71,7 @@ export function evidenceState(request: {
   for (const item of considered)
     if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => held.add(term))
     else for (const term of item.held) held.add(term)
+  withReworded(held, request.rewordings)
   const asked = withoutMeasure(request.query, request.terms)
   const wordsOf = request.wordsOf ?? questionWords(request.query)
   const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))

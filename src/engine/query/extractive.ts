@@ -1,4 +1,5 @@
 import { analyzeContent, forEachTerm } from '../../lib/text/analyze.js'
+import type { Rewording } from '../../lib/text/compounds.js'
 import { answerType } from './answer-type.js'
 import { holdsAnswerOf } from './extractive/answer-signs.js'
 import { type Candidate, candidatesOf, prepare, type Question, type Quotable } from './extractive/candidates.js'
@@ -29,14 +30,16 @@ interface Asked {
   query: string
   evidence: readonly Quotable[]
   idf: (term: string) => number
+  /** what stands for terms of the query in the space */
+  rewordings?: readonly Rewording[]
 }
 
 /**
  * Answers with the evidence's own words: the one to three sentences that hold most of the question and the kind of
  * thing it asks for, each cited by the place of its passage. Empty where no sentence holds a word of the question.
  */
-export function extractiveAnswer({ query, evidence, idf }: Asked): ExtractiveAnswer {
-  return answerOf(prepare(query, idf), evidence)
+export function extractiveAnswer({ query, evidence, idf, rewordings }: Asked): ExtractiveAnswer {
+  return answerOf(prepare(query, idf, rewordings), evidence)
 }
 
 /**

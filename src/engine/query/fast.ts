@@ -1,4 +1,5 @@
-import { analyzeQuery } from '../../lib/text/analyze.js'
+import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
+import { type Rewording, withReworded } from '../../lib/text/compounds.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
@@ -10,7 +11,7 @@ import type { Admitted } from './admission.js'
 import type { AskedOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
-import { type PassageCache, termsHeld } from './passage.js'
+import { type AnalysedPassage, type PassageCache, termsHeld } from './passage.js'
 import { type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
 import { loadPassages, type PassageRow } from './store.js'
 import { countedWeights } from './term-weights.js'
@@ -42,6 +43,8 @@ export async function embedForFast(
 export interface Retrieved {
   ranked: RankedPassage[]
   terms: string[]
+  /** what stands for some of them in the space; absent where nothing was looked up */
+  rewordings?: readonly Rewording[]
   idf: (term: string) => number
   /** what the question is worth here; for the confidence in a passage by itself */
   asked: AskedOf
@@ -101,6 +104,7 @@ export async function retrieveFast(
   const { space, profile, docs } = admitted
   const started = performance.now()
   const terms = analyzeQuery(query)
+  const compounds = analyzeCompounds(query)
   const { embedded } = embedding
   const { found, recalled, permitted, denied, hidden } = await recall(
     context,
@@ -109,6 +113,7 @@ export async function retrieveFast(
       terms,
       textK: LEG_CANDIDATES,
       vectorK: LEG_CANDIDATES,
+      ...(compounds === undefined ? {} : { compounds }),
       ...(embedded === undefined
         ? {}
         : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
@@ -127,7 +132,8 @@ export async function retrieveFast(
   const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
-  const ranking = { terms, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
+  const { rewordings } = found
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
   const { compared, asked, ...own } = rankCandidates({
     ...{ ...ranking, hits },
     load: (keys) => {
@@ -152,13 +158,14 @@ export async function retrieveFast(
   const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
-    const held = termsHeld(cache.of({ key, title: passage.title, body: passage.body }), terms)
+    const held = heldBy(cache.of({ key, title: passage.title, body: passage.body }), terms, rewordings)
     const byGraph = graph?.reached.get(key)
     return [{ passage, ...scores, held, ...(byGraph === undefined ? {} : { byGraph }) }]
   })
   return {
     ranked: passages,
     terms,
+    rewordings,
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
     ...(permission === undefined ? {} : { permission }),
@@ -236,6 +243,13 @@ function rerankMetrics(
   return used === undefined
     ? { rerankMethod: 'builtin', rerankMs }
     : { rerankMethod: 'model', rerankModel: used.model, rerankMs }
+}
+
+/** Terms of the question that a passage holds, or says in other words. */
+function heldBy(passage: AnalysedPassage, terms: readonly string[], rewordings: readonly Rewording[] = []): string[] {
+  const held = new Set(termsHeld(passage, [...terms, ...rewordings.flatMap(({ told }) => told)]))
+  withReworded(held, rewordings)
+  return [...new Set(terms)].filter((term) => held.has(term))
 }
 
 function round(milliseconds: number): number {

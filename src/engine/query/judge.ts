@@ -42,6 +42,7 @@ export function judge(
   const verdict = evidenceState({
     query: request.query,
     terms: retrieved.terms,
+    rewordings: retrieved.rewordings ?? [],
     ...{ idf, asked, wordsOf },
     ...(request.agree === undefined ? {} : { agree: request.agree }),
     items: all.map((item, index) => {

@@ -1,3 +1,4 @@
+import type { Rewording } from '../../lib/text/compounds.js'
 import type { SearchHit } from '../search/ports.js'
 import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
 import { aboveChance, type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
@@ -40,6 +41,8 @@ export const RANK_WEIGHTS: RankWeights = {
 export interface RankRequest {
   /** analysed query (`analyzeQuery`) */
   terms: readonly string[]
+  /** what stands for some of them in the space */
+  rewordings?: readonly Rewording[]
   hits: readonly SearchHit[]
   /** texts of nodes by key; what is not there any more is left out of the result */
   load: (keys: number[]) => ReadonlyMap<number, { title: string; body: string }>
@@ -124,7 +127,7 @@ function compare(
 ): Compared[] {
   const asked = request.weights ?? RANK_WEIGHTS
   const weights = denseWeight === undefined ? asked : { ...asked, dense: denseWeight.rank }
-  const query = prepareQuery(request.terms, request.idf)
+  const query = prepareQuery(request.terms, request.idf, request.rewordings)
   let lengths = 0
   for (const passage of texts.values()) lengths += weighedLength(passage)
   const average = lengths / Math.max(1, texts.size)

@@ -1,3 +1,4 @@
+import type { Rewording } from '../../lib/text/compounds.js'
 import { type AnalysedPassage, termHash } from './passage.js'
 
 /** What ranking knows of a passage for one query; every feature is 0 to 1. */
@@ -26,6 +27,10 @@ export interface RerankQuery {
   /** neighbouring distinct terms: `left * size + right` to the pair's weight */
   pairs: Map<number, number>
   pairTotal: number
+  /** places that stand for others where all of `told` are found; those of terms that are not asked come after `weights` */
+  rewordings: { asked: number[]; told: number[] }[]
+  /** places in all */
+  size: number
 }
 
 /** BM25's usual parameters, as in the text index. */
@@ -37,14 +42,21 @@ const TITLE_WEIGHT = 2
 const EARLY_TERMS = 20
 /** A neighbouring pair found often counts up to this much of its weight before it is cut at 1. */
 const PAIR_CEILING = 1.5
+/** What is said in other words counts as so many of the words asked for. */
+const REWORDED = 0.75
 
 /**
  * Prepares a query.
  *
  * @param terms of `analyzeQuery`
  * @param idf weight of a term in the space
+ * @param rewordings what stands for terms of the query
  */
-export function prepareQuery(terms: readonly string[], idf: (term: string) => number): RerankQuery {
+export function prepareQuery(
+  terms: readonly string[],
+  idf: (term: string) => number,
+  rewordings: readonly Rewording[] = [],
+): RerankQuery {
   const places = new Map<number, number>()
   const weights: number[] = []
   const sequence = terms.map((term) => {
@@ -61,7 +73,16 @@ export function prepareQuery(terms: readonly string[], idf: (term: string) => nu
     const right = sequence[i] ?? 0
     if (left !== right) pairs.set(left * weights.length + right, Math.min(weights[left] ?? 0, weights[right] ?? 0))
   }
+  let size = weights.length
+  const placeOf = (term: string): number => {
+    const hash = termHash(term)
+    const place = places.get(hash) ?? size++
+    places.set(hash, place)
+    return place
+  }
   return {
+    rewordings: rewordings.map(({ asked, told }) => ({ asked: asked.map(placeOf), told: told.map(placeOf) })),
+    size,
     places,
     weights: Float64Array.from(weights),
     total: weights.reduce((sum, weight) => sum + weight, 0),
@@ -70,16 +91,24 @@ export function prepareQuery(terms: readonly string[], idf: (term: string) => nu
   }
 }
 
+/** Counts what is said in other words for the terms that it stands for. */
+function credit({ rewordings }: RerankQuery, counts: Float64Array): void {
+  if (rewordings.length === 0) return
+  const found = rewordings.map(({ told }) => Math.min(...told.map((place) => counts[place] ?? 0)))
+  for (const [i, { asked }] of rewordings.entries())
+    for (const place of asked) counts[place] = (counts[place] ?? 0) + REWORDED * (found[i] ?? 0)
+}
+
 /** Share of the query's weight that the counted terms carry. */
-function share(query: RerankQuery, counts: Uint16Array): number {
+function share(query: RerankQuery, counts: Float64Array): number {
   if (query.total === 0) return 0
   let sum = 0
-  for (let i = 0; i < counts.length; i++) if (counts[i] !== 0) sum += query.weights[i] ?? 0
+  for (let i = 0; i < query.weights.length; i++) sum += Math.min(1, counts[i] ?? 0) * (query.weights[i] ?? 0)
   return sum / query.total
 }
 
 interface Walk {
-  counts: Uint16Array
+  counts: Float64Array
   best: number
   first: number
   pairCounts: Map<number, number>
@@ -88,8 +117,8 @@ interface Walk {
 /** One pass over the body: matches, sentences and pairs. */
 function walkBody(query: RerankQuery, { words, body, ends, end: last }: AnalysedPassage): Walk {
   const size = query.weights.length
-  const walk: Walk = { counts: new Uint16Array(size), best: 0, first: -1, pairCounts: new Map() }
-  const inSentence = new Uint16Array(size)
+  const walk: Walk = { counts: new Float64Array(query.size), best: 0, first: -1, pairCounts: new Map() }
+  const inSentence = new Float64Array(query.size)
   let previous = -1
   let start = body
   for (let sentence = ends; sentence < last; sentence++) {
@@ -103,14 +132,31 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
         walk.counts[place] = (walk.counts[place] ?? 0) + 1
         inSentence[place] = 1
         const pair = previous * size + place
-        if (previous >= 0 && query.pairs.has(pair)) walk.pairCounts.set(pair, (walk.pairCounts.get(pair) ?? 0) + 1)
+        if (previous >= 0 && place < size && query.pairs.has(pair))
+          walk.pairCounts.set(pair, (walk.pairCounts.get(pair) ?? 0) + 1)
       }
-      previous = place
+      previous = place < size ? place : -1
     }
-    if (matched > 0) walk.best = Math.max(walk.best, share(query, inSentence))
+    if (matched > 0) {
+      credit(query, inSentence)
+      walk.best = Math.max(walk.best, share(query, inSentence))
+    }
     start = end
   }
+  countCompounds(query, walk)
   return walk
+}
+
+/** A compound holds its two parts side by side. */
+function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, pairCounts }: Walk): void {
+  for (const { asked, told } of rewordings) {
+    const [one, other, third] = asked
+    const [compound] = told
+    if (one === undefined || other === undefined || third !== undefined || compound === undefined) continue
+    const found = counts[compound] ?? 0
+    for (const pair of [one * weights.length + other, other * weights.length + one])
+      if (found > 0 && pairs.has(pair)) pairCounts.set(pair, (pairCounts.get(pair) ?? 0) + found)
+  }
 }
 
 function pairShare(query: RerankQuery, counts: Map<number, number>): number {
@@ -119,11 +165,11 @@ function pairShare(query: RerankQuery, counts: Map<number, number>): number {
   return Math.min(1, sum / (query.pairTotal * PAIR_CEILING))
 }
 
-function strength(query: RerankQuery, counts: Uint16Array, relativeLength: number): number {
+function strength(query: RerankQuery, counts: Float64Array, relativeLength: number): number {
   if (query.total === 0) return 0
   const damping = K1 * (1 - B + B * relativeLength)
   let sum = 0
-  for (let i = 0; i < counts.length; i++) {
+  for (let i = 0; i < query.weights.length; i++) {
     const count = counts[i] ?? 0
     sum += ((query.weights[i] ?? 0) * count) / (count + damping)
   }
@@ -142,12 +188,13 @@ export function weighedLength({ title, body, ends }: AnalysedPassage): number {
  */
 export function measure(query: RerankQuery, passage: AnalysedPassage, averageLength: number): Features {
   const walk = walkBody(query, passage)
-  const inTitle = new Uint16Array(query.weights.length)
+  const inTitle = new Float64Array(query.size)
   for (let at = passage.title; at < passage.body; at++) {
     const place = query.places.get(passage.words[at] ?? 0)
     if (place !== undefined) inTitle[place] = (inTitle[place] ?? 0) + TITLE_WEIGHT
   }
   const counts = inTitle.map((count, i) => count + (walk.counts[i] ?? 0))
+  for (const some of [counts, inTitle, walk.counts]) credit(query, some)
   const coverage = share(query, counts)
   return {
     coverage,

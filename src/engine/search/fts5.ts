@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
+import type { CompoundQuestion } from '../../lib/text/compounds.js'
 import {
   countTerms,
   DamagedIndexError,
@@ -9,6 +10,7 @@ import {
   type TextIndex,
   type TextNode,
   type TextOptions,
+  weighRewordings,
   weighTerms,
 } from './text-index.js'
 import { LaggedWatermark } from './watermark.js'
@@ -137,13 +139,25 @@ class Fts5Text implements TextIndex {
     if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
   }
 
-  async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
-    const frequency = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
-    const frequencies = countTerms(terms, (term) => frequency.get(term)?.doc ?? 0)
+  async search(
+    terms: readonly string[],
+    k: number,
+    docs?: readonly number[],
+    compounds?: CompoundQuestion,
+  ): Promise<TextHits> {
+    const counted = this.#reader.prepare<[string], { doc: number }>('SELECT doc FROM frequencies WHERE term = ?')
+    const frequency = (term: string): number => counted.get(term)?.doc ?? 0
+    const frequencies = countTerms(terms, frequency)
     const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const limit = Math.min(MAX_K, k)
-    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [], frequencies }
-    const match = asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))).join(' OR ')
+    const none: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
+    if (limit < 1 || asked.length === 0 || docs?.length === 0) return none
+    // phrases have no weights here: other words are found, and ranking tells what they weigh
+    const rewordings = weighRewordings(compounds, frequency, this.#count).map(({ asked, told }) => ({ asked, told }))
+    const match = [
+      ...asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))),
+      ...rewordings.map(({ told }) => `(${told.map(quote).join(' AND ')})`),
+    ].join(' OR ')
     const allowed = 'AND rowid IN (SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?)))'
     const filter = docs === undefined ? '' : allowed
     const rows = this.#reader
@@ -151,7 +165,7 @@ class Fts5Text implements TextIndex {
         `SELECT rowid AS key, -bm25(words) AS score FROM words WHERE words MATCH ? ${filter} ORDER BY rank LIMIT ?`,
       )
       .all(...(docs === undefined ? [match, limit] : [match, JSON.stringify(docs), limit]))
-    return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score), frequencies }
+    return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score), frequencies, rewordings }
   }
 
   rest(): void {

@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import type { CompoundQuestion, Rewording } from '../../lib/text/compounds.js'
 import type { Background } from './background.js'
 
 /**
@@ -51,6 +52,8 @@ export interface VectorBatch {
 export interface SearchRequest {
   /** analysed query terms in order, repeats kept (`analyzeQuery`) */
   terms: string[]
+  /** of them those that may be compounds, or parts of one (`analyzeCompounds`) */
+  compounds?: CompoundQuestion
   /** unit-length query vector; absent = text leg only */
   vector?: Float32Array
   vectorSpace?: string
@@ -77,6 +80,8 @@ export interface SearchHits {
   textCount: number
   /** how many nodes hold each of the asked terms; empty where the text leg could not be asked */
   frequencies: ReadonlyMap<string, number>
+  /** what the nodes say in other words, which were searched for too */
+  rewordings: readonly Rewording[]
   vectorCount: number
   /** cosines of the query with passages picked without looking at it, where that was wanted and there are enough */
   background?: Background

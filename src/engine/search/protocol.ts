@@ -1,3 +1,4 @@
+import type { CompoundQuestion, Rewording } from '../../lib/text/compounds.js'
 import type { Background } from './background.js'
 import type { TextEngine } from './text-index.js'
 
@@ -46,6 +47,7 @@ export interface SearchMessage {
   op: 'search'
   space: string
   terms: string[]
+  compounds?: CompoundQuestion
   vector?: Float32Array
   vectorSpace?: string
   textK: number
@@ -96,6 +98,7 @@ export interface SearchReply {
   cosine: Float64Array
   textCount: number
   frequencies: Map<string, number>
+  rewordings: Rewording[]
   vectorCount: number
   background?: Background
   textMs: number

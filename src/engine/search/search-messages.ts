@@ -6,7 +6,7 @@ import { allFinite } from './scan.kernel.js'
 
 /** @throws KsError 'invalid-request' for a vector that is not finite or a filter of too many documents */
 export function toMessage(space: string, request: SearchRequest): SearchMessage {
-  const { terms, vector, vectorSpace, docs, wantsBackground } = request
+  const { terms, compounds, vector, vectorSpace, docs, wantsBackground } = request
   if (vector !== undefined && !allFinite(vector)) {
     throw new KsError('invalid-request', 'a query vector holds only finite numbers')
   }
@@ -19,6 +19,7 @@ export function toMessage(space: string, request: SearchRequest): SearchMessage 
     terms,
     textK: clampK(request.textK),
     vectorK: clampK(request.vectorK),
+    ...(compounds === undefined ? {} : { compounds }),
     ...(vector === undefined ? {} : { vector }),
     ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
     ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),

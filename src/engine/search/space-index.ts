@@ -167,6 +167,7 @@ export class SpaceIndex {
       ...hits,
       textCount: text.keys.length,
       frequencies: text.frequencies,
+      rewordings: text.rewordings,
       vectorCount: found?.keys.length ?? 0,
       ...(background === undefined ? {} : { background }),
       textMs: between - began,
@@ -204,10 +205,10 @@ export class SpaceIndex {
   }
 
   async #searchText(request: SearchMessage, docs: number[] | undefined, degraded: string[]): Promise<TextHits> {
-    const none = { keys: [], scores: [], frequencies: new Map<string, number>() }
+    const none = { keys: [], scores: [], frequencies: new Map<string, number>(), rewordings: [] }
     if (this.#text === undefined || request.terms.length === 0) return none
     try {
-      return await this.#text.search(request.terms, request.textK, docs)
+      return await this.#text.search(request.terms, request.textK, docs, request.compounds)
     } catch (error) {
       degraded.push('the text index could not be searched')
       this.#options.log(`a text search failed: ${String(error)}`)

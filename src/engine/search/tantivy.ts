@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import type { CompoundQuestion } from '../../lib/text/compounds.js'
 import type {
   DocAddress,
   TantivyBinding,
@@ -16,7 +17,9 @@ import {
   type TextIndex,
   type TextNode,
   type TextOptions,
+  type WeightedRewording,
   type WeightedTerm,
+  weighRewordings,
   weighTerms,
 } from './text-index.js'
 import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
@@ -144,15 +147,23 @@ class TantivyText implements TextIndex {
     this.#staged = false
   }
 
-  async search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits> {
+  async search(
+    terms: readonly string[],
+    k: number,
+    docs?: readonly number[],
+    compounds?: CompoundQuestion,
+  ): Promise<TextHits> {
     const searcher = this.#searcher
     const limit = Math.min(MAX_K, k, searcher.numDocs)
-    const frequencies = countTerms(terms, (term) => searcher.docFreq('text', term))
+    const frequency = (term: string): number => searcher.docFreq('text', term)
+    const frequencies = countTerms(terms, frequency)
     const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
-    if (limit < 1 || asked.length === 0 || docs?.length === 0) return { keys: [], scores: [], frequencies }
-    const { hits } = searcher.search(this.#query(asked, docs), limit, false)
+    const found: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
+    if (limit < 1 || asked.length === 0 || docs?.length === 0) return found
+    const reworded = weighRewordings(compounds, frequency, searcher.numDocs)
+    found.rewordings = reworded.map(({ asked, told }) => ({ asked, told }))
+    const { hits } = searcher.search(this.#query(asked, reworded, docs), limit, false)
     const keyCache = this.#keys
-    const found: TextHits = { keys: [], scores: [], frequencies }
     for (const [i, hit] of hits.entries()) {
       if (i > 0 && i % CALLS_PER_TURN === 0) await turn()
       found.keys.push(keyAt(searcher, keyCache, hit.docAddress))
@@ -161,12 +172,23 @@ class TantivyText implements TextIndex {
     return found
   }
 
-  #query(terms: readonly WeightedTerm[], docs: readonly number[] | undefined): TantivyQuery {
+  #query(
+    terms: readonly WeightedTerm[],
+    reworded: readonly WeightedRewording[],
+    docs: readonly number[] | undefined,
+  ): TantivyQuery {
     const { Query, Occur } = this.#binding
-    const should = terms.map(({ term, weight }) => {
-      const query = Query.termQuery(this.#schema, 'text', term, 'freq')
-      return { occur: Occur.Should, query: weight === 1 ? query : Query.boostQuery(query, weight) }
-    })
+    const termQuery = (term: string): TantivyQuery => Query.termQuery(this.#schema, 'text', term, 'freq')
+    const should = [
+      ...terms.map(({ term, weight }) => ({ query: termQuery(term), weight })),
+      ...reworded.map(({ told, weight }) => {
+        const all = told.map((term) => ({ occur: Occur.Must, query: termQuery(term) }))
+        return { query: Query.booleanQuery(all), weight }
+      }),
+    ].map(({ query, weight }) => ({
+      occur: Occur.Should,
+      query: weight === 1 ? query : Query.boostQuery(query, weight),
+    }))
     const text = Query.booleanQuery(should)
     if (docs === undefined) return text
     const filter = Query.constScoreQuery(Query.termSetQuery(this.#schema, 'doc', docs.map(String)), 0)

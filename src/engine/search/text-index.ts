@@ -1,3 +1,5 @@
+import { type CompoundQuestion, type Rewording, rewordingsOf } from '../../lib/text/compounds.js'
+
 /** What both text engines do, and what they share. One index belongs to one space. */
 
 export type TextEngine = 'tantivy' | 'fts5'
@@ -15,6 +17,8 @@ export interface TextHits {
   scores: number[]
   /** how many nodes hold each of the query's terms */
   frequencies: Map<string, number>
+  /** what nodes say in other words, and was searched for too */
+  rewordings: Rewording[]
 }
 
 /**
@@ -36,8 +40,11 @@ export interface TextIndex {
   commit(watermark: number): void
   /** Forgets what is staged. */
   rollback(): void
-  /** The best `k` nodes with any of the terms; with `docs` only nodes of these documents. */
-  search(terms: readonly string[], k: number, docs?: readonly number[]): Promise<TextHits>
+  /**
+   * The best `k` nodes with any of the terms; with `docs` only nodes of these documents, with `compounds` also those that
+   * say a compound of the terms in parts, or two of them in one word.
+   */
+  search(terms: readonly string[], k: number, docs?: readonly number[], compounds?: CompoundQuestion): Promise<TextHits>
   /** Releases what only writing needs; nothing while something is staged. */
   rest(): void
   close(): Promise<void>
@@ -70,6 +77,33 @@ export interface WeightedTerm {
   term: string
   /** how often the query repeats it, 1 to 8 */
   weight: number
+}
+
+/** Other words weigh so much of what the words asked for weigh. */
+const REWORDED = 0.75
+
+/** A common word does not get more than so many times its weight. */
+const MOST_WEIGHT = 4
+
+/** A rewording as a part of a query. */
+export interface WeightedRewording extends Rewording {
+  /** of its terms, so that together they weigh less than what they stand for */
+  weight: number
+}
+
+/** @param frequency nodes that hold a term, of `nodes` in all */
+export function weighRewordings(
+  compounds: CompoundQuestion | undefined,
+  frequency: (term: string) => number,
+  nodes: number,
+): WeightedRewording[] {
+  if (compounds === undefined || nodes === 0) return []
+  const weigh = (terms: readonly string[]): number =>
+    terms.reduce((sum, term) => sum + Math.log(1 + (nodes - frequency(term) + 0.5) / (frequency(term) + 0.5)), 0)
+  return rewordingsOf(compounds, frequency, nodes).map((one) => ({
+    ...one,
+    weight: REWORDED * Math.min(MOST_WEIGHT, weigh(one.asked) / weigh(one.told)),
+  }))
 }
 
 /** How many nodes hold each term of a query. */

@@ -1,3 +1,4 @@
+import { COMPOUND_LANGUAGES, type CompoundQuestion } from './compounds.js'
 import { Ballot, documentLanguage, questionLanguage } from './detect.js'
 import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
@@ -247,6 +248,26 @@ export function analyzeQuery(text: string): string[] {
  */
 export function analyzeContent(text: string): string[] {
   return contentTerms(text, false)
+}
+
+/**
+ * The words of a query that may be compounds or parts of one; nothing for one in English or another language that writes
+ * none, or without such words.
+ */
+export function analyzeCompounds(text: string): CompoundQuestion | undefined {
+  const part = partOf(text)
+  counted.clear()
+  vote(part, counted, new Set())
+  const said = questionLanguage(counted, 'latin')
+  const english = counted.count('en')
+  const languages = COMPOUND_LANGUAGES.filter((one) => (said === 'en' ? counted.count(one) >= english : one === said))
+  if (languages.length === 0) return undefined
+  const spoken = new Map<Script, Language>([['latin', said]])
+  const words = part.tokens.flatMap((token) => {
+    if (typeof token === 'string' || token.script !== 'latin') return []
+    return contentOf(token, spoken, false).map((term) => ({ said: token.said, term }))
+  })
+  return words.length === 0 ? undefined : { words, languages, isCertain: said !== 'en' }
 }
 
 /** Terms of a query in order as `analyzeQuery` gives them, each in the form that every document holds. */

@@ -38,6 +38,26 @@ describe('comparing a passage with a query', () => {
     expect(measure(query, long, 10).strength).toBeLessThan(measure(query, long, 60).strength)
   })
 
+  it('counts what is said in other words, all of it, as less than the words themselves', () => {
+    const rewordings = [{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }]
+    const query = prepareQuery(['urlaubsanspruch', 'tag'], () => 1, rewordings)
+    const coverageOf = (body: string) => measure(query, analysePassage({ key: 1, title: '', body }), 10).coverage
+    expect(coverageOf('Urlaub und Anspruch')).toBeLessThan(coverageOf('Urlaubsanspruch'))
+    expect(coverageOf('Urlaub und Anspruch')).toBeGreaterThan(0.3)
+    expect(coverageOf('Urlaub Urlaub')).toBe(0)
+    const parts = prepareQuery(['anspruch', 'urlaub'], () => 1, [
+      { asked: ['anspruch', 'urlaub'], told: ['urlaubsanspruch'] },
+    ])
+    const compound = measure(parts, analysePassage({ key: 1, title: '', body: 'Der Urlaubsanspruch' }), 10)
+    const half = measure(parts, analysePassage({ key: 1, title: '', body: 'Der Urlaub' }), 10)
+    expect(compound.sentenceCoverage).toBeGreaterThan(half.sentenceCoverage)
+    expect(compound.pairs).toBeGreaterThan(0)
+    expect(half.pairs).toBe(0)
+    // a compound is no neighbour of its own
+    const beside = measure(parts, analysePassage({ key: 1, title: '', body: 'Urlaub, Urlaubsanspruch' }), 10)
+    expect(beside.pairs).toBeCloseTo(compound.pairs)
+  })
+
   it('prefers an early first match', () => {
     expect(featuresOf('engine', '', `engine ${'word '.repeat(30)}`).earliness).toBe(1)
     expect(featuresOf('engine', '', `${'word '.repeat(20)} engine`).earliness).toBeCloseTo(0.5)

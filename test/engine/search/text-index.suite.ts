@@ -46,6 +46,35 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(index.count()).toBe(1)
     })
 
+    it('finds what says a compound in parts, all of them, and what says parts in a compound', async () => {
+      index.stage(
+        [
+          { key: 1, doc: 1, text: 'anspruch urlaub tag' },
+          { key: 2, doc: 1, text: 'urlaubsanspruch tag' },
+          { key: 3, doc: 2, text: 'anspruch tag' },
+          ...filler,
+        ],
+        [],
+      )
+      index.commit(1)
+      const languages = ['de'] as const
+      const search = async (words: { said: string; term: string }[], docs?: number[]) => {
+        const terms = words.map(({ term }) => term)
+        return index.search(terms, 10, docs, { words, languages, isCertain: true })
+      }
+      const whole = await search([{ said: 'urlaubsanspruch', term: 'urlaubsanspruch' }])
+      expect([...whole.keys].sort()).toEqual([1, 2])
+      expect(whole.rewordings).toEqual([{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }])
+      const parts = [
+        { said: 'anspruch', term: 'anspruch' },
+        { said: 'urlaub', term: 'urlaub' },
+      ]
+      const { keys } = await search(parts)
+      expect(keys[0]).toBe(1)
+      expect([...keys].sort()).toEqual([1, 2, 3])
+      expect((await search(parts, [2])).keys).toEqual([3])
+    })
+
     it('ranks a node with more of the asked terms first and gives higher scores to better hits', async () => {
       index.stage(
         [{ key: 1, doc: 1, text: 'alpha beta gamma' }, { key: 2, doc: 1, text: 'alpha delta epsilon' }, ...filler],

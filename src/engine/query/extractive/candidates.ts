@@ -1,4 +1,5 @@
 import { analyzeQuery, forEachTerm } from '../../../lib/text/analyze.js'
+import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
 import { type AnswerType, answerType } from '../answer-type.js'
 import { type Piece, piecesOf } from '../pieces.js'
 import { signOf } from './answer-signs.js'
@@ -24,6 +25,9 @@ export interface Question {
   total: number
   /** its distinct terms */
   asked: ReadonlySet<string>
+  /** what stands for some of them, and the terms of that */
+  rewordings: readonly Rewording[]
+  told: ReadonlySet<string>
   wantsList: boolean
   /** its neighbouring terms */
   pairs: ReadonlySet<string>
@@ -89,8 +93,11 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const POINTS_BACK =
   /^(?:it|its|they|their|he|his|she|her|this|these|that|those|such|both|er|sie|es|dies\w*|diese\w*|il|elle|ils|elles|ce|cette|ces|este|esta|estos|estas|ello|ella|su)\s|^(?:the|der|die|das|le|la|el) (?:\p{L}+ ){0,2}\p{L}+ |^[它他她这這那其该該此本]/iu
 
-/** @param idf how telling a term is */
-export function prepare(query: string, idf: (term: string) => number): Question {
+/**
+ * @param idf how telling a term is
+ * @param rewordings what stands for some of the question's terms
+ */
+export function prepare(query: string, idf: (term: string) => number, rewordings: readonly Rewording[] = []): Question {
   const terms = analyzeQuery(query)
   const weights = new Map(terms.map((term) => [term, Math.max(0, idf(term))]))
   const type = answerType(query)
@@ -100,6 +107,8 @@ export function prepare(query: string, idf: (term: string) => number): Question 
     weights,
     total: weightOf(weights, weights.keys()),
     asked: new Set(terms),
+    rewordings,
+    told: new Set(rewordings.flatMap(({ told }) => told)),
     wantsList: wantsList(query),
     pairs: new Set(terms.slice(1).map((term, i) => `${terms[i]} ${term}`)),
     names: namesIn(query),
@@ -173,9 +182,16 @@ export function readSigns(question: Question, { text, signs }: Candidate): ReadS
 function heldBy(question: Question, text: string): Set<string> {
   const held = new Set<string>()
   forEachTerm(text, (term) => {
-    if (question.weights.has(term)) held.add(term)
+    if (question.weights.has(term) || question.told.has(term)) held.add(term)
   })
-  return held
+  return reworded(question, held)
+}
+
+/** The question's terms of what a text holds, those among them that it says in other words. */
+function reworded({ weights, rewordings }: Question, held: Set<string>): Set<string> {
+  if (rewordings.length === 0) return held
+  withReworded(held, rewordings)
+  return new Set([...held].filter((term) => weights.has(term)))
 }
 
 interface Matches {
@@ -199,10 +215,13 @@ function matchesOf(question: Question, piece: Piece): Matches {
     if (question.weights.has(term)) {
       held.add(term)
       if (question.pairs.has(`${previous} ${term}`)) adjacent++
-    } else others.push(term)
+    } else {
+      others.push(term)
+      if (question.told.has(term)) held.add(term)
+    }
     previous = term
   })
-  return { piece, held, adjacent, terms, others }
+  return { piece, held: reworded(question, held), adjacent, terms, others }
 }
 
 /** Share of the question that a sentence does not hold but comes near to. */

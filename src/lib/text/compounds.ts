@@ -1,0 +1,211 @@
+import { foldAccents } from './fold.js'
+import type { Language } from './languages.js'
+import { englishStem, stemIn } from './stems.js'
+import { questionStopWords } from './stop-words.js'
+
+/**
+ * Compounds, as German and its neighbours write them in one word: `Urlaubsanspruch` is what `Anspruch auf Urlaub` says.
+ * Neither a dictionary nor another index is needed: what words a space holds says where a word is cut, and which compound
+ * of two words there is. A word is cut where both parts are words of the space, in the place where the geometric mean of
+ * their frequencies is largest, and only where that is not below the frequency of the whole (Koehn and Knight, Empirical
+ * Methods for Compound Splitting, EACL 2003).
+ */
+
+/** What stands between the parts; most of it their stemmers take for an ending. */
+const LINKS = {
+  de: ['', 's', 'es', 'n', 'en', 'er', 'e', 'ens', 'ns'],
+  nl: ['', 's', 'en', 'n', 'e', 'er'],
+  sv: ['', 's', 'e'],
+  da: ['', 's', 'e'],
+  no: ['', 's', 'e'],
+  fi: ['', 'n', 's'],
+} as const satisfies Partial<Record<Language, readonly string[]>>
+
+type CompoundLanguage = keyof typeof LINKS
+
+/** Endings that a word loses as the first part of a compound: `Parken` in `Parkgebühr`, `arbete` in `arbetstid`. */
+const ENDINGS: Readonly<Record<CompoundLanguage, readonly string[]>> = {
+  de: ['e', 'n', 'en', 's', 'es', 'er'],
+  nl: ['e', 'en', 's'],
+  sv: ['a', 'e', 'n', 'en', 'et', 't', 'ar', 'or', 'er'],
+  da: ['e', 'n', 'en', 'et', 't', 'er'],
+  no: ['e', 'n', 'en', 'et', 't', 'a', 'er'],
+  fi: ['n', 'nen', 'en'],
+}
+
+/** Words that stand in most texts of a language and in few of others: they tell whether a space holds that language. */
+const TELLING: Readonly<Record<CompoundLanguage, readonly string[]>> = {
+  de: ['und', 'der', 'das', 'nicht', 'ist', 'für', 'auf'],
+  nl: ['een', 'het', 'van', 'niet', 'voor', 'zijn'],
+  sv: ['och', 'att', 'som', 'inte', 'för', 'är'],
+  da: ['og', 'ikke', 'til', 'blev', 'på', 'ved'],
+  no: ['og', 'ikke', 'til', 'ble', 'på', 'ved'],
+  fi: ['ja', 'ei', 'että', 'tai', 'ovat', 'myös'],
+}
+/** Occurrences of those words for each passage of a space, for it to hold the language. */
+const TELLING_SHARE = 0.05
+const TELLING_LEAST = 2
+
+/** Endings that make a word of another. None is a part of a compound, though a text may hold it as a word. */
+const AFFIXES = new Set(
+  (
+    'heit keit schaft ung ungen lich liche lichen isch ische ischen chen lein bar sam haft los lose fach mäßig weise ' +
+    'artig heid heden schap lijk lijke loos ing ingen het heter skap lig liga lige ligt ning ningar ninger else elser ' +
+    'hed heder skab skaber llinen lliset minen misen'
+  ).split(' '),
+)
+
+/** Letters of a part, of which one may be short, and of a compound. */
+const PART = 4
+const SHORT_PART = 3
+const COMPOUND = PART + SHORT_PART
+/** Longer words are noise. */
+const LONGEST = 40
+/** Content words of a question that are looked at, and how far two of them stand apart that make a compound. */
+const MOST_WORDS = 16
+const NEAR = 2
+const MOST_REWORDINGS = 16
+
+/** A word of a question: lower case with its accents, and the term that it is asked by. */
+interface AskedWord {
+  said: string
+  term: string
+}
+
+/** The words of a question that may be compounds, or parts of one. */
+export interface CompoundQuestion {
+  words: readonly AskedWord[]
+  /** which it may be in; where it does not tell, the space has to hold the language */
+  languages: readonly CompoundLanguage[]
+  isCertain: boolean
+}
+
+/** Terms that say together what terms of the question say: the parts of a compound, or the compound of two parts. */
+export interface Rewording {
+  asked: readonly string[]
+  told: readonly string[]
+}
+
+export const COMPOUND_LANGUAGES: readonly CompoundLanguage[] = ['de', 'nl', 'sv', 'da', 'no', 'fi']
+
+/**
+ * What a space says in other words than a question.
+ *
+ * @param frequencyOf how many passages of the space hold a term
+ * @param passages of the space
+ */
+export function rewordingsOf(
+  { words, languages, isCertain }: CompoundQuestion,
+  frequencyOf: (term: string) => number,
+  passages: number,
+): Rewording[] {
+  const known = new Map<string, number>()
+  const frequency = (term: string): number => {
+    const found = known.get(term) ?? frequencyOf(term)
+    known.set(term, found)
+    return found
+  }
+  const asked = words.slice(0, MOST_WORDS)
+  const found = new Map<string, Rewording>()
+  for (const language of languages) {
+    if (!isCertain && !holds(language, frequency, passages)) continue
+    for (const one of [...partsAsked(asked, language, frequency), ...compoundsAsked(asked, language, frequency)])
+      found.set(`${one.asked.join(' ')}=${[...one.told].sort().join(' ')}`, one)
+  }
+  return [...found.values()].slice(0, MOST_REWORDINGS)
+}
+
+/** Adds to the terms that a text holds those that it says in other words. */
+export function withReworded(held: Set<string>, rewordings: readonly Rewording[] = []): void {
+  const said = rewordings.filter(({ told }) => told.every((term) => held.has(term)))
+  for (const { asked } of said) for (const term of asked) held.add(term)
+}
+
+function holds(language: CompoundLanguage, frequency: (term: string) => number, passages: number): boolean {
+  let sum = 0
+  for (const word of TELLING[language]) sum += frequency(englishStem(foldAccents(word)))
+  return sum >= Math.max(TELLING_LEAST, TELLING_SHARE * passages)
+}
+
+/** Compounds of the question, each cut where its parts are words of the space. */
+function partsAsked(
+  words: readonly AskedWord[],
+  language: CompoundLanguage,
+  frequency: (term: string) => number,
+): Rewording[] {
+  return words.flatMap(({ said, term }): Rewording[] => {
+    if (said.length < COMPOUND || said.length > LONGEST) return []
+    const best = { mean: 0, told: [''] }
+    for (let at = SHORT_PART; at <= said.length - SHORT_PART; at++) {
+      const [left, right] = [said.slice(0, at), said.slice(at)]
+      const head = isPart(right, language) ? termOf(right, language) : ''
+      const heads = head === '' ? 0 : frequency(head)
+      if (heads === 0) continue
+      for (const modifier of modifiersIn(left, right, language)) {
+        const mean = Math.sqrt(heads * frequency(modifier))
+        if (mean > best.mean && modifier !== head) Object.assign(best, { mean, told: [modifier, head] })
+      }
+    }
+    return best.mean > 0 && best.mean >= frequency(term) ? [{ asked: [term], told: best.told }] : []
+  })
+}
+
+/** Terms of the first part of a compound, with and without what links it to the second. */
+function modifiersIn(left: string, right: string, language: CompoundLanguage): Set<string> {
+  const terms = new Set<string>()
+  for (const link of LINKS[language]) {
+    const part = left.slice(0, left.length - link.length)
+    if (!left.endsWith(link) || part.length + right.length < COMPOUND || !isPart(part, language)) continue
+    terms.add(termOf(part, language))
+  }
+  return terms
+}
+
+function isPart(part: string, language: CompoundLanguage): boolean {
+  return part.length >= SHORT_PART && !AFFIXES.has(part) && !questionStopWords(language).has(part)
+}
+
+/** Compounds of two words of the question that the space holds. */
+function compoundsAsked(
+  words: readonly AskedWord[],
+  language: CompoundLanguage,
+  frequency: (term: string) => number,
+): Rewording[] {
+  const found: Rewording[] = []
+  for (const [place, one] of words.entries()) {
+    for (const other of words.slice(place + 1, place + 1 + NEAR)) {
+      if (one.term === other.term) continue
+      for (const term of [...joinedOf(other, one, language), ...joinedOf(one, other, language)])
+        if (frequency(term) > 0) found.push({ asked: [one.term, other.term], told: [term] })
+    }
+  }
+  return found
+}
+
+/** `parkeren` in `parkeerkosten`: a closed syllable doubles its vowel. */
+const DUTCH_VERB = /(?<![aeiou])([aeou])([bdfgklmnprt])en$/
+
+function joinedOf(modifier: AskedWord, head: AskedWord, language: CompoundLanguage): Set<string> {
+  if (head.said.length < SHORT_PART) return new Set()
+  const firsts = new Set([modifier.said, stemIn(modifier.said, language)])
+  for (const ending of ENDINGS[language])
+    if (modifier.said.endsWith(ending)) firsts.add(modifier.said.slice(0, modifier.said.length - ending.length))
+  if (language === 'nl') firsts.add(modifier.said.replace(DUTCH_VERB, '$1$1$2'))
+  const end = endOf(modifier.said, head.said, language)
+  const terms = new Set<string>()
+  for (const first of firsts) {
+    if (first.length < SHORT_PART || first.length + head.said.length < COMPOUND) continue
+    for (const link of LINKS[language]) terms.add(foldAccents(first) + link + end)
+  }
+  return terms
+}
+
+/** What a stemmer leaves of the second part: it reads an ending within its word, which is longer than the part. */
+function endOf(first: string, second: string, language: CompoundLanguage): string {
+  const [stem, start] = [termOf(first + second, language), foldAccents(first)]
+  return stem.startsWith(start) ? stem.slice(start.length) : termOf(second, language)
+}
+
+function termOf(said: string, language: CompoundLanguage): string {
+  return foldAccents(stemIn(said, language))
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+
+const DOCUMENTS = {
+  'urlaub.md': 'Der Urlaubsanspruch beträgt 30 Tage im Jahr.\n',
+  'parken.md': 'Die Gebühren für das Parken liegen bei zwei Euro je Stunde.\n',
+  'frist.md': 'Die Frist für Bewerbungen endet am 15. März.\n',
+  'kuendigung.md': 'Die Kündigungsfrist beträgt drei Monate.\n',
+  'teich.md': 'Auf dem Teich schwimmt eine Ente.\n',
+}
+
+describe('a question over German documents', () => {
+  let test: TestEngine
+  let id = ''
+  beforeAll(async () => {
+    test = await startEngine()
+    id = (await test.engine.spaces.create(ADA, { name: 'Amt', slug: 'amt' })).id
+    await ingest(test.engine, ADA, id, DOCUMENTS)
+  })
+  afterAll(() => test.end())
+
+  const asked = async (question: string) => {
+    const { answer, done } = await ask(test.engine, ADA, id, question)
+    const { evidenceBundle } = done.metadata as { evidenceBundle: EvidenceBundle }
+    return { answer, state: evidenceBundle.state, first: evidenceBundle.items[0]?.metadata.filename }
+  }
+
+  it('finds and tells the compound of what it says in parts, before what has one part alone', async () => {
+    const { answer, state, first } = await asked('Wie lang ist die Frist für eine Kündigung?')
+    expect(first).toBe('kuendigung.md')
+    expect(state).not.toBe('not-enough-evidence')
+    expect(answer).toContain('drei Monate')
+  })
+
+  it('finds and tells the parts of a compound that it asks for', async () => {
+    const { answer, state, first } = await asked('Wie hoch sind die Parkgebühren?')
+    expect(first).toBe('parken.md')
+    expect(state).not.toBe('not-enough-evidence')
+    expect(answer).toContain('zwei Euro')
+  })
+
+  it('of one compound alone finds its parts', async () => {
+    expect(await asked('Parkgebühren')).toMatchObject({ first: 'parken.md' })
+  })
+
+  it('is refused where documents hold a word that only stands in one of its own by chance', async () => {
+    expect(await asked('Wie hoch ist die Rente?')).toMatchObject({ state: 'not-enough-evidence' })
+  })
+})
