@@ -9,8 +9,11 @@ import { aloneOf } from './why.js'
 const CLEARLY_BEHIND = 0.25
 /** A passage that answers by itself with this share of the most certain one's confidence belongs to the evidence. */
 const ANSWERS_TOO = 0.05
-/** So does one that holds this share of the question's weight that none before it holds: another part of a question. */
-const COVERS_MORE = 0.1
+/**
+ * So does one that holds this share of the question's weight that none before it holds: another part of a question. A
+ * tenth lost the second half of two-hop questions (`npm run bench:multihop`).
+ */
+const COVERS_MORE = 0.02
 /** Such a passage looks weak to a comparison with the whole question, and is given a score to stand where it does. */
 const SECOND_HOP = 'second-hop'
 /** Places that a profile gives where nobody asks for more. */
