@@ -325,6 +325,7 @@ describe('answers have the documented shape', () => {
     const extraction = await call('extractEntities', id, { json: { limit: 100 } })
     expect(extraction).toMatchObject({ knowledgeSpaceId: made.space, extractionMode: 'provider' })
     expect(extraction.nodesScanned).toBeGreaterThan(0)
+    expect(await call('listSpaceConflicts', id, { query: { limit: '1' } })).toMatchObject({ items: [] })
     const { items } = await call('listGraphEntities', id, { query: { limit: '1', query: 'tides' } })
     const entityId = items[0]?.id ?? ''
     const found = await call('traverseGraph', id, { query: { entityId } })

@@ -244,6 +244,7 @@ describe('A22: counts, names and ids', () => {
           '/quality/traces',
           '/golden-questions',
           '/graph/entities',
+          '/conflicts',
           '/fs/ls?path=/knowledge&limit=50',
         ],
       ].map((path) => `/knowledge-spaces/${id}${path}`)

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { ClaimIndex } from '../../../src/engine/conflicts/claim-index.js'
+import { claimsOf, packClaims, readPassage, unpackClaims } from '../../../src/engine/conflicts/claims.js'
+import { compareClaims, isCopy } from '../../../src/engine/conflicts/compare-claims.js'
+
+const claims = (text: string, ordinal = 0) =>
+  claimsOf(readPassage({ title: '', text })).map((claim) => ({ ...claim, ordinal }))
+
+function compared(one: string, other: string) {
+  const [left, right] = [one, other].map((text) => ({ passage: readPassage({ title: '', text }), place: 0 }))
+  return left === undefined || right === undefined ? undefined : compareClaims(left, right)
+}
+
+const KEPT = 'Backups are kept for 30 days.'
+const STORED = 'All backups are stored for 90 days.'
+
+describe('claims', () => {
+  it('are the same after they were stored', () => {
+    const passages = [KEPT, '每位读者最多可以借阅五本书，期限为30天。'].map((text, ordinal) => ({
+      ordinal,
+      claims: claims(text, ordinal),
+    }))
+    expect(unpackClaims(packClaims(passages))).toEqual(passages.flatMap((passage) => passage.claims))
+    expect(passages.every((passage) => passage.claims.length === 1)).toBe(true)
+  })
+
+  it('are refused where their bytes end too early', () => {
+    const bytes = packClaims([{ ordinal: 0, claims: claims(KEPT) }])
+    expect(() => unpackClaims(bytes.subarray(0, bytes.length - 4))).toThrow(RangeError)
+  })
+
+  it.each([
+    'Are backups kept for 30 days?',
+    'Form 10-K Summary',
+    'Fiscal Year Ended December 31, 2021',
+    '| Backups | are kept | 30 days |',
+    'Backups were 10, 20 and 30 GB in 2020, 2021 and 2022, respectively.',
+    'See pages 45 - 47.',
+  ])('are not made of what says nothing: %s', (text) => {
+    expect(claims(text)).toEqual([])
+  })
+})
+
+describe('the index of claims', () => {
+  it('finds claims of other documents that speak of the same, and none of the same document', () => {
+    const index = new ClaimIndex()
+    index.add(1, 1, claims(KEPT))
+    index.add(2, 2, claims('The canteen opens at 8 am.'))
+    expect(index.candidates(3, 3, claims(STORED)).map(({ other }) => other.version)).toEqual([1])
+    expect(index.candidates(3, 1, claims(STORED))).toEqual([])
+  })
+
+  it('forgets what an earlier version of a document claimed', () => {
+    const index = new ClaimIndex()
+    index.add(1, 1, claims(KEPT))
+    index.add(2, 1, claims('The canteen opens at 8 am.'))
+    expect(index.candidates(3, 3, claims(STORED))).toEqual([])
+  })
+
+  it('looks at so many claims at most, however many speak of the same', () => {
+    const index = new ClaimIndex()
+    const same = claims(KEPT)
+    for (let document = 0; document < 6000; document++) index.add(document, document, same)
+    expect(index.candidates(9000, 9000, claims(STORED))).toHaveLength(8)
+  })
+})
+
+describe('two claims', () => {
+  it('contradict each other in numbers, dates, denials, opposites and names', () => {
+    const kinds = [
+      [KEPT, STORED, 'number'],
+      ['The town museum was founded in 1902.', 'The town museum was founded in 1911.', 'date'],
+      ['The town hall has a lift.', 'The town hall has no lift.', 'negation'],
+      ['Smoking is allowed in the yard.', 'Smoking is forbidden in the yard.', 'opposite'],
+      ['The billing database is hosted in Dublin.', 'The billing database is hosted in Frankfurt.', 'alternative'],
+    ] as const
+    expect(kinds.map(([one, other]) => compared(one, other)?.kind)).toEqual(kinds.map(([, , kind]) => kind))
+    for (const [one, other] of kinds) expect(compared(one, other)?.relation).toBe('contradiction')
+  })
+
+  it('of different days that figures are of do not', () => {
+    const [one, other] = ['December 31, 2022', 'June 30, 2023'].map(
+      (day) => `Our controls were found to be effective at the end of the review as of ${day}.`,
+    )
+    expect(compared(one ?? '', other ?? '')?.relation).not.toBe('contradiction')
+  })
+
+  it('are copies where a long sentence is the same', () => {
+    const long = 'The company reviews the retention of every backup once a year with all of its teams.'
+    const claim = (text: string) => ({ passage: readPassage({ title: '', text }), place: 0 })
+    expect(isCopy(claim(long), claim(long))).toBe(true)
+    expect(isCopy(claim(KEPT), claim(KEPT))).toBe(false)
+  })
+})
