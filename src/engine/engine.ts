@@ -269,6 +269,7 @@ function wire(
           context.indexes.builds() +
           derivations.running +
           views.running +
+          graph.readings.active +
           sources.sync.running,
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
@@ -279,7 +280,7 @@ function wire(
     async close() {
       context.indexes.hurry()
       await Promise.all([sources.sync.close(), research.runner.close()])
-      graph.close()
+      await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
       await Promise.all([context.vectors.close(), context.migrations.close(), context.pageIndexes.close()])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])

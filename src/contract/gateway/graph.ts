@@ -15,6 +15,7 @@ import {
 import { route } from '../route.js'
 import { ENTITY_TYPES, RELATION_TYPES } from '../values.js'
 import { notWhole } from './degraded.js'
+import { graphReadingRoutes } from './graph-readings.js'
 
 export const EntityType = z.enum(ENTITY_TYPES)
 export type EntityType = z.output<typeof EntityType>
@@ -241,4 +242,5 @@ export const graphRoutes = [
     errors: [400, 404],
     extension: true,
   }),
+  ...graphReadingRoutes,
 ] as const

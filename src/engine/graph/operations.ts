@@ -21,6 +21,8 @@ import { findSpace } from '../spaces/store.js'
 import type { SemanticViews } from '../views/views.js'
 import { listEntities, listRelations } from './lists.js'
 import type { GraphView } from './read.js'
+import { createReadingOperations, type GraphReadingOperations } from './reading-operations.js'
+import { GraphReadings } from './readings.js'
 import { scanPassages } from './scan.js'
 import { traverse } from './traverse.js'
 
@@ -40,6 +42,7 @@ export interface GraphOperations {
     spaceId: string,
     body: MaterializeCommunitiesBody,
   ): Promise<MaterializedCommunities>
+  readings: GraphReadingOperations
 }
 
 /** How long a list waits for documents that were not read yet; what is left is read behind. */
@@ -49,9 +52,11 @@ export function createGraph(
   context: EngineContext,
   derivations: Derivations,
   views: SemanticViews,
-): { operations: GraphOperations; close(): void } {
+): { operations: GraphOperations; readings: GraphReadings; close(): Promise<void> } {
   const { db } = context
   const closing = new AbortController()
+  const readings = new GraphReadings(context, derivations)
+  readings.start()
   const viewOf = (caller: Caller, spaceId: string): GraphView => {
     const space = findSpace(db, caller.tenant, spaceId)
     return { db, space, revision: space.head_revision, denied: deniedSources(db, space.key, caller) }
@@ -81,6 +86,11 @@ export function createGraph(
       views.materializeTopic(findSpace(db, caller.tenant, spaceId), body),
     materializeCommunities: async (caller, spaceId, body) =>
       views.materializeCommunities(findSpace(db, caller.tenant, spaceId), body),
+    readings: createReadingOperations(context, readings),
   }
-  return { operations, close: () => closing.abort(new KsError('unavailable', 'the daemon is stopping')) }
+  const close = (): Promise<void> => {
+    closing.abort(new KsError('unavailable', 'the daemon is stopping'))
+    return readings.close()
+  }
+  return { operations, readings, close }
 }

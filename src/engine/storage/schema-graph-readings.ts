@@ -1,0 +1,50 @@
+/**
+ * Migration: readings of a whole space for its graph, what models said of passages, reports of communities, and how much
+ * of a space its topics hold.
+ */
+export const GRAPH_READINGS_SCHEMA = `
+CREATE TABLE graph_readings (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  space_key INTEGER NOT NULL,
+  -- reference of the model that reads beside the rules; NULL: the rules alone
+  model TEXT,
+  state TEXT NOT NULL CHECK (state IN ('reading', 'completed', 'budget-spent', 'failed', 'canceled')),
+  -- tokens that the model may cost, and has cost
+  budget INTEGER NOT NULL,
+  tokens INTEGER NOT NULL DEFAULT 0,
+  -- passage up to which it has come
+  node_key INTEGER NOT NULL DEFAULT 0,
+  -- passages of the space, those that were read so far by anyone, those that the model was asked for, and those of them
+  -- that it gave no usable answer for
+  total INTEGER NOT NULL DEFAULT 0,
+  done INTEGER NOT NULL DEFAULT 0,
+  asked INTEGER NOT NULL DEFAULT 0,
+  unusable INTEGER NOT NULL DEFAULT 0,
+  -- failures in a row of its provider, the last of them, and when it is asked next
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at INTEGER NOT NULL DEFAULT 0,
+  error_class TEXT,
+  error TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  completed_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX graph_readings_open ON graph_readings (space_key) WHERE completed_at IS NULL;
+CREATE INDEX graph_readings_space ON graph_readings (space_key, key);
+
+-- what a model said of a passage; is_current: the graph holds it, and nothing that another model said of that passage
+CREATE TABLE graph_model_reads (
+  node_key INTEGER NOT NULL,
+  model TEXT NOT NULL,
+  space_key INTEGER NOT NULL,
+  text_hash TEXT NOT NULL,
+  said TEXT NOT NULL,
+  is_current INTEGER NOT NULL,
+  PRIMARY KEY (node_key, model)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX graph_model_reads_text ON graph_model_reads (space_key, model, text_hash);
+CREATE TRIGGER graph_model_reads_removed AFTER DELETE ON nodes BEGIN
+  DELETE FROM graph_model_reads WHERE node_key = OLD.key;
+END;
+`
