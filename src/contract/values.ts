@@ -97,5 +97,6 @@ export const DEGRADED_CLASSES = [
 
 /** of a move to another embedding model; `waiting` for its provider, then `filling` again */
 export const MIGRATION_STATES = ['filling', 'waiting', 'published', 'failed', 'canceled'] as const
+export const COMMUNITY_WRITERS = ['rules', 'model'] as const
 /** of reading a whole space for its graph; `waiting` for its model, then `reading` again */
 export const GRAPH_READING_STATES = ['reading', 'waiting', 'completed', 'budget-spent', 'failed', 'canceled'] as const

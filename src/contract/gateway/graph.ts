@@ -14,6 +14,7 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { ENTITY_TYPES, RELATION_TYPES } from '../values.js'
+import { communityRoutes } from './communities.js'
 import { notWhole } from './degraded.js'
 import { graphReadingRoutes } from './graph-readings.js'
 
@@ -243,4 +244,5 @@ export const graphRoutes = [
     extension: true,
   }),
   ...graphReadingRoutes,
+  ...communityRoutes,
 ] as const

@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import type { CommunitiesQuery, Community } from '../../contract/gateway/communities.js'
 import type {
   EntityExtraction,
   ExtractEntitiesBody,
@@ -18,6 +19,7 @@ import type { EngineContext } from '../context.js'
 import { type Derivations, graphBehind } from '../query/derivation.js'
 import { deniedSources } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
+import { listCommunities } from '../views/communities.js'
 import type { SemanticViews } from '../views/views.js'
 import { listEntities, listRelations } from './lists.js'
 import type { GraphView } from './read.js'
@@ -42,6 +44,8 @@ export interface GraphOperations {
     spaceId: string,
     body: MaterializeCommunitiesBody,
   ): Promise<MaterializedCommunities>
+  /** @throws KsError `not-found` for a slug that no community has */
+  communities(caller: Caller, spaceId: string, query: CommunitiesQuery): Promise<MaybeLacking<{ items: Community[] }>>
   readings: GraphReadingOperations
 }
 
@@ -86,6 +90,10 @@ export function createGraph(
       views.materializeTopic(findSpace(db, caller.tenant, spaceId), body),
     materializeCommunities: async (caller, spaceId, body) =>
       views.materializeCommunities(findSpace(db, caller.tenant, spaceId), body),
+    communities: async (caller, spaceId, { slug }) => {
+      await views.ready(findSpace(db, caller.tenant, spaceId), 'community')
+      return listCommunities(views, viewOf(caller, spaceId), slug)
+    },
     readings: createReadingOperations(context, readings),
   }
   const close = (): Promise<void> => {

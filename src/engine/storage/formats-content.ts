@@ -222,6 +222,13 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       derived: true,
     },
   ),
+  semantic_reports: table(
+    {
+      ...{ view_key: 'key', space_key: 'key', evidence: 'json-array', evidence_hash: 'text' },
+      ...{ model: maybe('text'), written: maybe('json-object') },
+    },
+    { derived: true },
+  ),
   semantic_builds: table(
     {
       ...{ space_key: 'key', kind: ['topic', 'community'], revision: 'integer', generated_version: 'text' },

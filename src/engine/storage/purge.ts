@@ -233,6 +233,7 @@ const OF_A_SPACE = [
   'DELETE FROM graph_readings WHERE space_key = ?',
   'DELETE FROM graph_model_reads WHERE space_key = ?',
   'DELETE FROM semantic_views WHERE space_key = ?',
+  'DELETE FROM semantic_reports WHERE space_key = ?',
   'DELETE FROM semantic_builds WHERE space_key = ?',
   'DELETE FROM space_deletions WHERE space_key = ?',
   'DELETE FROM sources WHERE space_key = ?',

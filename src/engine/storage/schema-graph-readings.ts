@@ -47,4 +47,22 @@ CREATE INDEX graph_model_reads_text ON graph_model_reads (space_key, model, text
 CREATE TRIGGER graph_model_reads_removed AFTER DELETE ON nodes BEGIN
   DELETE FROM graph_model_reads WHERE node_key = OLD.key;
 END;
+
+-- the report of a community: sentences that name several of its members, and what a model wrote of them
+CREATE TABLE semantic_reports (
+  view_key INTEGER PRIMARY KEY,
+  space_key INTEGER NOT NULL,
+  -- JSON: sentences, the most telling first, each with the passage that it stands in
+  evidence TEXT NOT NULL,
+  evidence_hash TEXT NOT NULL,
+  -- the model, and JSON of what it wrote
+  model TEXT,
+  written TEXT
+) STRICT;
+CREATE INDEX semantic_reports_space ON semantic_reports (space_key, evidence_hash);
+CREATE TRIGGER semantic_report_gone AFTER DELETE ON semantic_views BEGIN
+  DELETE FROM semantic_reports WHERE view_key = OLD.key;
+END;
+-- communities that were made before have none: they are made anew for the next reader
+DELETE FROM semantic_builds WHERE kind = 'community';
 `

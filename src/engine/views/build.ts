@@ -5,6 +5,8 @@ import type { Database } from '../storage/database.js'
 import type { Link } from './cluster.js'
 import { countRead } from './coverage.js'
 import { runViewJob } from './job.js'
+import { reportInput } from './report-store.js'
+import type { ReportInput } from './reports.kernel.js'
 import { freeSlug, slugOf } from './slug.js'
 import {
   beginnings,
@@ -127,28 +129,37 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     before = lowestRelation(db, space.key, before, SLICE)
   }
   const groups = await runViewJob('communities', links, signal)
-  const naming = new Naming(db, space.key, 'community')
-  const views: NewView[] = []
   const all = new Set<number>()
+  const found: Omit<NewView, 'name' | 'slug' | 'evidence'>[] = []
+  const inputs: ReportInput[] = []
   for (const { members } of groups) {
     const names = openNames(
       db,
       members.map(({ key }) => key),
     )
     const entities = members.filter(({ key }) => names.has(key))
-    const core = entities.slice(0, COMMUNITY_CORE).map(({ key }) => key)
-    const documents = await documentsMentioning(db, core)
-    const terms = core.flatMap((key) => names.get(key) ?? []).slice(0, 12)
+    const core = entities.slice(0, COMMUNITY_CORE)
+    const documents = await documentsMentioning(
+      db,
+      core.map(({ key }) => key),
+    )
     if (documents.length === 0) continue
     for (const { key } of documents) all.add(key)
-    const { name, slug } = naming.nameOf(terms.slice(0, COMMUNITY_NAMES).join(', '), entities)
-    views.push({
-      ...{ name, slug, terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities },
-      documentCount: documents.length,
+    const terms = core.flatMap(({ key }) => names.get(key) ?? []).slice(0, 12)
+    inputs.push(reportInput(db, space.key, core))
+    found.push({
+      ...{ terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities, documentCount: documents.length },
       documents: documents.slice(0, COMMUNITY_DOCUMENTS),
     })
     await turn()
   }
+  const reports = await runViewJob('reports', inputs, signal)
+  const naming = new Naming(db, space.key, 'community')
+  const views = found.map((view, place): NewView => {
+    const { title, evidence = [] } = reports[place] ?? {}
+    const fresh = title ?? view.terms.slice(0, COMMUNITY_NAMES).join(', ')
+    return { ...view, ...naming.nameOf(fresh, view.entities), evidence }
+  })
   return { views, covered, documents: all.size }
 }
 

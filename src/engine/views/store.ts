@@ -4,6 +4,7 @@ import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import type { Evidence } from './reports.kernel.js'
 
 export type ViewKind = 'topic' | 'community'
 
@@ -41,6 +42,8 @@ export interface NewView {
   documentCount: number
   documents: Member[]
   entities: Member[]
+  /** of a community: what its report rests on, the most telling first */
+  evidence?: Evidence[]
 }
 
 export interface Member {
@@ -55,12 +58,12 @@ export interface Build extends Made {
   built_at: number
 }
 
-/** Stores a view, inside the caller's transaction; one of the same slug is replaced. */
+/** Stores a view, inside the caller's transaction; one of the same slug is replaced. @returns its row key */
 export function writeView(
   db: Database,
   of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
   view: NewView,
-): void {
+): number {
   db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', of.spaceKey, of.kind, view.slug)
   const { key } = db.run(
     `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, created_at,
@@ -75,6 +78,7 @@ export function writeView(
         'INSERT INTO semantic_view_members (view_key, kind, place, member_key, score) VALUES (?, ?, ?, ?, ?)',
         ...[key, kind, place, member.key, member.score],
       )
+  return key
 }
 
 /** Removes the derived views of an earlier build, inside the caller's transaction; what clients named stays. */
