@@ -55,6 +55,8 @@ export default class ViewsCommunity extends BaseCommand {
     if (statements.length === 0) this.out.line('No sentence names two of its members.')
     this.out.line('')
     for (const { number, line } of sources.values()) this.out.line(`[${number}] ${line}`)
-    this.out.note(`${writtenBy === 'model' ? 'Written by the model' : 'Quoted from the documents'}; members: ${terms.join(', ')}`)
+    this.out.note(
+      `${writtenBy === 'model' ? 'Written by the model' : 'Quoted from the documents'}; members: ${terms.join(', ')}`,
+    )
   }
 }

@@ -154,6 +154,11 @@ export const MaterializedTopic = z
     documentCount: count,
     pathCount: count,
     ...coverage,
+    /** additions of ours, of all topics of a space */
+    topicCount: count.optional(),
+    documentsWithoutTopic: count.optional().describe('documents that are like no others'),
+    passagesInTopics: count.optional(),
+    totalPassages: count.optional(),
   })
   .meta({ id: 'MaterializedTopic' })
 export type MaterializedTopic = z.output<typeof MaterializedTopic>

@@ -212,6 +212,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       },
       ...{ named: 'flag', member_limit: 'integer', generated_version: 'text', revision: 'integer', created_at: 'time' },
       ...{ dropped: 'flag', document_count: 'integer', covered: 'integer', total: 'integer' },
+      ...{ passage_count: 'integer', passage_total: 'integer' },
     },
     { derived: true },
   ),

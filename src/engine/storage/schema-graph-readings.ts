@@ -63,6 +63,9 @@ CREATE INDEX semantic_reports_space ON semantic_reports (space_key, evidence_has
 CREATE TRIGGER semantic_report_gone AFTER DELETE ON semantic_views BEGIN
   DELETE FROM semantic_reports WHERE view_key = OLD.key;
 END;
--- communities that were made before have none: they are made anew for the next reader
-DELETE FROM semantic_builds WHERE kind = 'community';
+-- passages of a topic, and of all that the topics were made of
+ALTER TABLE semantic_views ADD COLUMN passage_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE semantic_views ADD COLUMN passage_total INTEGER NOT NULL DEFAULT 0;
+-- what was made before lacks both: it is made anew for the next reader
+DELETE FROM semantic_builds;
 `

@@ -35,6 +35,7 @@ export function viewFolder(segments: readonly string[], row: ViewRow, coverage: 
       generatedAt: new Date(row.created_at).toISOString(),
       named: row.named === 1,
       documentCount: row.document_count,
+      ...(row.passage_total === 0 ? {} : { passageCount: row.passage_count, totalPassages: row.passage_total }),
       ...coverage,
     },
   }

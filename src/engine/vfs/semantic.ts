@@ -158,7 +158,8 @@ export class Semantic {
 
   #report(row: ViewRow): Place {
     return placeOf(reportFile(['communities', row.slug]), {
-      read: () => Promise.resolve({ text: reportMarkdown(communityReport(this.#reader(), row)), contentType: MARKDOWN }),
+      read: () =>
+        Promise.resolve({ text: reportMarkdown(communityReport(this.#reader(), row)), contentType: MARKDOWN }),
     })
   }
 

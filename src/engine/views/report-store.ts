@@ -102,7 +102,11 @@ function nameOf({ pluginId, provider, model }: ModelReference): string {
 }
 
 /** What a report of some entities can be made of: their open names, and open passages that mention several of them. */
-export function reportInput(db: Database, spaceKey: number, members: readonly { key: number; score: number }[]): ReportInput {
+export function reportInput(
+  db: Database,
+  spaceKey: number,
+  members: readonly { key: number; score: number }[],
+): ReportInput {
   const keys = members.map(({ key }) => key)
   const wanted = JSON.stringify(keys)
   const names = new Map<number, { names: string[]; type: string }>()

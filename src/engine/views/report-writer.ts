@@ -54,7 +54,10 @@ export class ReportWriter {
     const work = this.#writeAll(space, model)
       .catch((error: unknown) => {
         if (!this.#signal.aborted)
-          this.#context.log.warn({ space: space.id, error: String(error) }, 'reports of communities stay without a model')
+          this.#context.log.warn(
+            { space: space.id, error: String(error) },
+            'reports of communities stay without a model',
+          )
       })
       .finally(() => this.#running.delete(space.key))
     this.#running.set(space.key, work)
@@ -91,7 +94,11 @@ export class ReportWriter {
   async #ask(generator: Generator, evidence: readonly Evidence[]): Promise<Written | undefined> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REPLY_MILLISECONDS)])
     let text = ''
-    for await (const event of generator.generate(askedOf(evidence), { maxTokens: REPLY_TOKENS, signal, urgent: false })) {
+    for await (const event of generator.generate(askedOf(evidence), {
+      maxTokens: REPLY_TOKENS,
+      signal,
+      urgent: false,
+    })) {
       if (event.type === 'end') break
       text += event.text
       if (text.length > REPLY_CHARACTERS) return undefined

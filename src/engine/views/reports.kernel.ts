@@ -156,7 +156,15 @@ function titleOf(members: readonly ReportMember[]): string | undefined {
   for (const { name } of named) {
     const words = name.toLowerCase().split(' ')
     // of names that share a word the best connected one is told
-    if (taken.some((other) => other.toLowerCase().split(' ').some((word) => words.includes(word)))) continue
+    if (
+      taken.some((other) =>
+        other
+          .toLowerCase()
+          .split(' ')
+          .some((word) => words.includes(word)),
+      )
+    )
+      continue
     taken.push(name)
     if (taken.length === TITLE_NAMES) break
   }

@@ -35,7 +35,14 @@ export function communityReport(view: GraphView, row: ViewRow): CommunityReport 
 
 /** Where passages stand, of those that the reader sees. */
 function citationsOf({ db, space, revision, denied }: GraphView, nodes: readonly number[]): Map<number, Citation> {
-  const rows = db.all<{ key: number; id: string; document: string; filename: string; title: string; page: number | null }>(
+  const rows = db.all<{
+    key: number
+    id: string
+    document: string
+    filename: string
+    title: string
+    page: number | null
+  }>(
     `SELECT n.key, n.id, d.id document, d.filename, v.title, n.page FROM json_each(?) wanted
      CROSS JOIN nodes n ON n.key = wanted.value CROSS JOIN versions v ON v.key = n.version_key
      CROSS JOIN documents d ON d.key = n.doc_key

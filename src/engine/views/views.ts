@@ -14,8 +14,8 @@ import type { Database } from '../storage/database.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
 import { type Coverage, OpenDocuments } from './coverage.js'
 import { NamedTopics, versionOf } from './named-topics.js'
-import { ReportWriter } from './report-writer.js'
 import { keptWriting, writeReport } from './report-store.js'
+import { ReportWriter } from './report-writer.js'
 import { slugOf } from './slug.js'
 import {
   type Build,
@@ -153,6 +153,7 @@ export class SemanticViews {
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
       ...this.coverage(space.key, made),
+      ...derived.held,
     }
   }
 
@@ -232,8 +233,7 @@ function storeView(db: Database, of: Parameters<typeof writeView>[1], view: NewV
   const { spaceKey } = of
   const kept = view.evidence === undefined ? undefined : keptWriting(db, spaceKey, view.evidence)
   const viewKey = writeView(db, of, view)
-  if (view.evidence !== undefined && kept !== undefined)
-    writeReport(db, { spaceKey, viewKey }, view.evidence, kept)
+  if (view.evidence !== undefined && kept !== undefined) writeReport(db, { spaceKey, viewKey }, view.evidence, kept)
 }
 
 /** The folder of a view, its files, and of a community its report and the folders of its two kinds of members. */

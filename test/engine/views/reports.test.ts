@@ -45,7 +45,10 @@ describe('what a report is made of', () => {
     const members = [member('Acme Steel'), member('Borealis Mining')]
     const words = 'iron copper zinc lead gold silver nickel tin cobalt salt coal sand clay slate chalk'.split(' ')
     const passages = words.map((word, place) =>
-      told(`Acme Steel buys much ${word} of ${word}field from Borealis Mining near ${word}ton ${word}wards.`, place + 1),
+      told(
+        `Acme Steel buys much ${word} of ${word}field from Borealis Mining near ${word}ton ${word}wards.`,
+        place + 1,
+      ),
     )
     expect(reportsOf([{ members, passages }])[0]?.evidence).toHaveLength(12)
     const [one] = reportsOf([{ members, passages: passages.map((passage) => ({ ...passage, document: 1 })) }])
@@ -88,7 +91,8 @@ describe('what a model writes of the evidence', () => {
   })
 
   it('drops what they do not say, also in the title', () => {
-    const reply = 'The rise of Umbrella Corporation\nAcme Steel paid 5 billion for it [1]. Borealis Mining runs a port [2].'
+    const reply =
+      'The rise of Umbrella Corporation\nAcme Steel paid 5 billion for it [1]. Borealis Mining runs a port [2].'
     expect(writtenIn(reply, evidence)).toEqual({
       title: '',
       statements: [{ text: 'Borealis Mining runs a port.', from: [1] }],
@@ -108,11 +112,10 @@ describe('reports of communities', () => {
   }
   const communities = async (slug?: string) =>
     (await test.engine.graph.communities(ADA, spaceId, slug === undefined ? {} : { slug })).items
-  const texts = async () =>
-    (await communities()).flatMap(({ report }) => report.statements.map(({ text }) => text))
+  const texts = async () => (await communities()).flatMap(({ report }) => report.statements.map(({ text }) => text))
 
   beforeEach(async () => {
-    server = await startFakeOpenAi({ answer: () => 'A steel group\nAcme Steel owns Borealis Mining [1].' })
+    server = await startFakeOpenAi({ answer: () => 'A mining group\nBorealis Mining is what joins them [1].' })
     test = await startEngine({
       providers: [{ pluginId: MODEL.pluginId, provider: 'fake', baseUrl: server.url, timeoutMs: 5000 }],
     })
@@ -128,32 +131,32 @@ describe('reports of communities', () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     const [community] = await communities()
     expect(community?.report.writtenBy).toBe('rules')
-    const first = community?.report.statements.find(({ text }) => text.includes('acquired'))
+    const first = community?.report.statements.find(({ text }) => text.includes('is led by'))
     expect(first?.citations).toMatchObject([{ filename: 'acme.md' }])
     const path = `/knowledge/communities/${community?.slug}/report.md`
     const read = async () => (await test.engine.fs.cat(ADA, spaceId, { path, offset: 0, maxBytes: 4000 })).content
-    expect(await read()).toContain('In 2019 Acme Steel acquired Borealis Mining. [')
+    expect(await read()).toContain('Borealis Mining is led by Ingrid Solheim. [')
     expect(await read()).toContain('acme.md (passage ')
     await expect(communities('nothing-here')).rejects.toMatchObject({ code: 'not-found' })
     await expect(test.engine.graph.communities(BOB, spaceId, {})).rejects.toMatchObject({ code: 'not-found' })
-    await ingest(test.engine, ADA, spaceId, { 'acme.md': 'In 2021 Acme Steel sold Borealis Mining to Ingrid Solheim.' })
-    expect(await texts()).not.toContain('In 2019 Acme Steel acquired Borealis Mining.')
+    await ingest(test.engine, ADA, spaceId, { 'acme.md': 'Borealis Mining was founded by Ingrid Solheim in 1999.' })
+    expect(await texts()).not.toContain('Borealis Mining is led by Ingrid Solheim.')
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
-    await expect.poll(texts).toContain('In 2021 Acme Steel sold Borealis Mining to Ingrid Solheim.')
+    await expect.poll(texts).toContain('Borealis Mining was founded by Ingrid Solheim in 1999.')
     expect(server.requests).toEqual([])
   })
 
   it('tell nothing of a source that not everybody may read', async () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
-    expect(await texts()).toContain('In 2019 Acme Steel acquired Borealis Mining.')
+    expect(await texts()).toContain('Borealis Mining is led by Ingrid Solheim.')
     sql(test.dataDir, (db) => {
       db.exec("UPDATE documents SET source_id = 'closed' WHERE filename = 'acme.md'")
       db.exec("INSERT INTO source_readers (source_id, subject, space_key) SELECT 'closed', 'zoe', key FROM spaces")
     })
     expect((await texts()).length).toBeGreaterThan(0)
-    expect(await texts()).not.toContain('In 2019 Acme Steel acquired Borealis Mining.')
+    expect(await texts()).not.toContain('Borealis Mining is led by Ingrid Solheim.')
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
-    expect((await texts()).join(' ')).not.toContain('Acme')
+    expect((await texts()).join(' ')).not.toContain('is led by')
   })
 
   it('are written by the model of the space once for the same sentences', async () => {
@@ -168,8 +171,8 @@ describe('reports of communities', () => {
     await made()
     const [community] = await communities()
     expect(community?.report).toMatchObject({
-      ...{ title: 'A steel group', writtenBy: 'model' },
-      statements: [{ text: 'Acme Steel owns Borealis Mining.', citations: [{ filename: expect.any(String) }] }],
+      ...{ title: 'A mining group', writtenBy: 'model' },
+      statements: [{ text: 'Borealis Mining is what joins them.', citations: [{ filename: expect.any(String) }] }],
     })
     const asked = server.requests.length
     await made()
