@@ -5,7 +5,7 @@ import { canonicalKey, type EntityType, type FoundEntity } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
 
 /** Raised when the rules change: documents read by others are read again. */
-export const EXTRACTION_VERSION = 5
+export const EXTRACTION_VERSION = 6
 
 interface KnownEntity {
   key: number
