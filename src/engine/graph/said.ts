@@ -4,6 +4,7 @@ import type { ChatMessage } from '../models/types.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { canonicalKey, ENTITY_TYPES, type EntityType } from './entities.js'
 import { type Extraction, type RelationType, relationId } from './extraction.js'
+import { isFunctionWord } from './function-words.js'
 import { PREDICATES, type Predicate, TYPE_OF } from './predicates.js'
 
 /** What a model said of a passage, as far as it fits the schema and stands in the passage. */
@@ -62,6 +63,7 @@ function saidIn(value: unknown, passage: string): PassageSaid | undefined {
     const name = textIn(entity, 'name')
     const type = ENTITY_TYPES.find((known) => known === textIn(entity, 'type'))
     if (name === undefined || type === undefined || !passage.includes(name) || canonicalKey(name) === '') continue
+    if (isFunctionWord(name.toLowerCase())) continue
     names.add(canonicalKey(name))
     said.entities.push({ name, type })
   }

@@ -1,6 +1,7 @@
 import { splitSentences } from '../../lib/text/sentences.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
 import { findEntities } from '../graph/entities.js'
+import { isFunctionWord } from '../graph/function-words.js'
 import { findStatements } from '../graph/relations.js'
 
 /** A member of a community, as its passages write it. */
@@ -178,6 +179,6 @@ function isName(name: string): boolean {
   const words = name.split(' ')
   if (words.length > TITLE_WORDS || /\d/.test(name) || !/^[\p{Lu}\p{Lo}\p{Lt}]/u.test(name)) return false
   const [first = '', last = ''] = [words[0]?.toLowerCase(), words.at(-1)?.toLowerCase()]
-  if (QUERY_STOP_WORDS.has(first) || QUERY_STOP_WORDS.has(last)) return false
+  if ([first, last].some((word) => QUERY_STOP_WORDS.has(word) || isFunctionWord(word))) return false
   return /[^\x00-\x7f]/.test(name) || name.length > 2
 }
