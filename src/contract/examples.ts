@@ -94,6 +94,7 @@ export const REQUEST_EXAMPLES: Examples = {
   },
   materializeTopic: { topicName: 'Incident response', limit: 50 },
   extractEntities: { limit: 20 },
+  startGraphReading: { budgetTokens: 200_000 },
   materializeCommunities: { generatedVersion: '2025-01' },
 
   createGoldenQuestion: {

@@ -102,3 +102,6 @@ export const MIGRATION_STATES = ['filling', 'waiting', 'published', 'failed', 'c
 export const CONFLICT_KINDS = ['number', 'date', 'negation', 'opposite', 'alternative'] as const
 /** both cannot hold; or one follows the other in time or version; or they are of different things */
 export const CONFLICT_RELATIONS = ['contradiction', 'newer', 'other'] as const
+export const COMMUNITY_WRITERS = ['rules', 'model'] as const
+/** of reading a whole space for its graph; `waiting` for its model, then `reading` again */
+export const GRAPH_READING_STATES = ['reading', 'waiting', 'completed', 'budget-spent', 'failed', 'canceled'] as const

@@ -274,6 +274,7 @@ function wire(
           context.indexes.builds() +
           derivations.running +
           views.running +
+          graph.readings.active +
           sources.sync.running,
         ...(indexPid === undefined ? {} : { indexPid }),
         parserPids: context.compiler.pids(),
@@ -284,7 +285,7 @@ function wire(
     async close() {
       context.indexes.hurry()
       await Promise.all([sources.sync.close(), research.runner.close()])
-      graph.close()
+      await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
       await Promise.all([
         context.vectors.close(),

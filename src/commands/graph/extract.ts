@@ -1,19 +1,39 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
+import { CliError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
+import { goOnNote, READING_FIELDS, readingLine } from '../../cli/graph-reading.js'
+import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
 
+const { default: USUAL, max: MOST } = LIMITS.graphReadingTokens
+
 export default class GraphExtract extends BaseCommand {
-  static override summary = 'read the next passages of a space for entities and relations'
-  static override examples = ['<%= config.bin %> graph extract --limit 100 --space example-space']
+  static override summary = 'read passages of a space for entities and relations'
+  static override description =
+    'Without `--all` the next passages are read at once. With it the whole space is read in the background, by the reasoning model of its profile too, where it has one: each text once, until the budget of tokens is spent. Begin again to go on. `ks graph status` tells how far it is, `ks graph cancel` ends it.'
+  static override examples = [
+    '<%= config.bin %> graph extract --limit 100 --space example-space',
+    '<%= config.bin %> graph extract --all --budget 200000 --wait --space example-space',
+  ]
   static override flags = {
     ...spaceFlag,
-    limit: Flags.integer({ helpValue: 'n', description: `passages to read, at most ${LIMITS.viewItems.max}` }),
+    limit: Flags.integer({
+      ...{ helpValue: 'n', description: `passages to read, at most ${LIMITS.viewItems.max}` },
+      exclusive: ['all'],
+    }),
+    all: Flags.boolean({ description: 'read the whole space, in the background' }),
+    budget: Flags.integer({
+      ...{ helpValue: 'tokens', dependsOn: ['all'] },
+      description: `tokens that the model may cost, at most ${MOST} (default: ${USUAL})`,
+    }),
+    wait: Flags.boolean({ dependsOn: ['all'], description: 'wait for the end; exit 1 when it fails' }),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(GraphExtract)
     const { id } = await this.space()
+    if (flags.all) return this.readAll(id, flags.budget, flags.wait)
     const client = await this.client()
     const done = await client.request('POST /knowledge-spaces/{id}/semantic-views/entities/extract', {
       path: { id },
@@ -22,5 +42,42 @@ export default class GraphExtract extends BaseCommand {
     this.out.record(done, {
       fields: ['nodesScanned', 'nodesUpdated', 'entitiesExtracted', 'graphEntitiesIndexed', 'graphRelationsIndexed'],
     })
+  }
+
+  private async readAll(id: string, budget: number | undefined, wait: boolean): Promise<void> {
+    const client = await this.client()
+    const begun = await client.request('POST /knowledge-spaces/{id}/graph/readings', {
+      path: { id },
+      body: budget === undefined ? {} : { budgetTokens: budget },
+    })
+    const last = wait ? await this.follow(id, begun) : begun
+    this.out.record(last, { fields: READING_FIELDS })
+    const note = goOnNote(last)
+    if (note !== undefined) this.out.note(note)
+    if (last.state === 'failed' || last.state === 'canceled')
+      throw new CliError(`the space was not read to its end: ${last.error ?? 'the reading was canceled'}`, {
+        code: 'reading-failed',
+      })
+  }
+
+  private async follow(id: string, begun: GraphReading): Promise<GraphReading> {
+    const { poll } = await import('../../cli/wait.js')
+    const { Progress } = await import('../../cli/progress.js')
+    const client = await this.client()
+    let now = begun
+    const view = () => ({ lines: [readingLine(now)], plain: readingLine(now) })
+    const live = this.out.isErrTerminal && !this.out.isQuiet
+    const progress = new Progress({ stream: process.stderr, live, width: this.out.width, view })
+    if (!this.out.isQuiet) progress.start()
+    try {
+      return await poll(async () => {
+        now = await client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', {
+          path: { id, readingId: begun.id },
+        })
+        return now.completedAt === undefined ? undefined : now
+      }, this.deadline.signal)
+    } finally {
+      if (!this.out.isQuiet) progress.stop()
+    }
   }
 }

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
+import { openReading, readingLine } from '../../cli/graph-reading.js'
 import { paginate } from '../../client/pages.js'
 import { LIMITS } from '../../contract/limits.js'
 import { JOB_STATES } from '../../contract/values.js'
@@ -55,7 +56,10 @@ export default class Jobs extends BaseCommand {
         empty: 'No jobs.',
       },
     )
-    if (failed && this.out.format === 'table') this.out.note('hint: `ks jobs retry ID` tries one again, `--failed` all')
+    if (this.out.format !== 'table') return
+    if (failed) this.out.note('hint: `ks jobs retry ID` tries one again, `--failed` all')
+    const reading = await openReading(client, id)
+    if (reading !== undefined) this.out.note(`${readingLine(reading)} (\`ks graph status\`)`)
   }
 }
 

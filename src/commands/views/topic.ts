@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { COVERAGE_FIELDS, coverageNote } from '../../cli/views.js'
+import { COVERAGE_FIELDS, coverageNote, TOPICS_FIELDS, topicsNote } from '../../cli/views.js'
 import { LIMITS } from '../../contract/limits.js'
 
 export default class ViewsTopic extends BaseCommand {
@@ -34,8 +34,18 @@ export default class ViewsTopic extends BaseCommand {
       },
     })
     this.out.record(made, {
-      fields: ['topicName', 'topicSlug', 'generatedVersion', 'documentCount', 'pathCount', ...COVERAGE_FIELDS],
+      fields: [
+        'topicName',
+        'topicSlug',
+        'generatedVersion',
+        'documentCount',
+        'pathCount',
+        ...COVERAGE_FIELDS,
+        ...TOPICS_FIELDS,
+      ],
     })
+    const held = topicsNote(made)
+    if (held !== undefined) this.out.note(held)
     const note = coverageNote(made)
     if (note !== undefined) this.out.note(note)
   }

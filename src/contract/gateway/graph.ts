@@ -14,7 +14,9 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { ENTITY_TYPES, RELATION_TYPES } from '../values.js'
+import { communityRoutes } from './communities.js'
 import { notWhole } from './degraded.js'
+import { graphReadingRoutes } from './graph-readings.js'
 
 export const EntityType = z.enum(ENTITY_TYPES)
 export type EntityType = z.output<typeof EntityType>
@@ -152,6 +154,11 @@ export const MaterializedTopic = z
     documentCount: count,
     pathCount: count,
     ...coverage,
+    /** additions of ours, of all topics of a space */
+    topicCount: count.optional(),
+    documentsWithoutTopic: count.optional().describe('documents that are like no others'),
+    passagesInTopics: count.optional(),
+    totalPassages: count.optional(),
   })
   .meta({ id: 'MaterializedTopic' })
 export type MaterializedTopic = z.output<typeof MaterializedTopic>
@@ -241,4 +248,6 @@ export const graphRoutes = [
     errors: [400, 404],
     extension: true,
   }),
+  ...graphReadingRoutes,
+  ...communityRoutes,
 ] as const

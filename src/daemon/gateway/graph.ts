@@ -9,5 +9,10 @@ export function graphHandlers({ engine: { graph } }: HandlerDeps) {
     materializeCommunities: ({ caller, params, body }) => graph.materializeCommunities(caller, params.id, body),
     listGraphEntities: ({ caller, params, query }) => graph.entities(caller, params.id, query),
     listGraphRelations: ({ caller, params, query }) => graph.relations(caller, params.id, query),
+    listCommunities: ({ caller, params, query }) => graph.communities(caller, params.id, query),
+    startGraphReading: ({ caller, params, body }) => graph.readings.start(caller, params.id, body),
+    listGraphReadings: ({ caller, params }) => graph.readings.list(caller, params.id),
+    getGraphReading: ({ caller, params }) => graph.readings.get(caller, params.id, params.readingId),
+    cancelGraphReading: ({ caller, params }) => graph.readings.cancel(caller, params.id, params.readingId),
   } satisfies Handlers<typeof graphRoutes>
 }

@@ -5,6 +5,13 @@ const SMALL = new Set(['of', 'the', 'and', 'for', 'de', 'der', 'für', 'von', 'd
 const SHORT =
   /^(?:(?:the|or|hereinafter|also known as|abbreviated|short)[ :,]*)?["“'‘]?([\p{L}][\p{L}\p{N}&.-]{1,11})["”'’]?$/u
 
+/** `the European Central Bank, or ECB,` and `…, known as the IMF,`: short forms in capitals alone, since lists look the same. */
+const ASIDE =
+  /^, ?(?:or|also known as|better known as|known as|abbreviated(?: as| to)?|in short|for short|called|kurz|abgekürzt|dit|sigle) (?:(?:the|die|der|das|la|le) )?(\p{Lu}[\p{Lu}\p{N}&.-]{1,7})(?![\p{L}\p{N}])/u
+/** What says of which kind a company is gives its short form no letter, or gives it one: `DB`, `BMW AG`. */
+const LEGAL_FORM =
+  /^(?:ag|bv|co|corp|corporation|company|gmbh|inc|incorporated|kg|limited|llc|llp|ltd|nv|oy|plc|sa|sarl|se|spa|srl)$/u
+
 /**
  * The key that another stands for: of `Federal Reserve (Fed)` the long one's for the short one's, where the letters of
  * the short one come from the long one; of two names beside each other also the other way round, `NHS (National Health
@@ -14,6 +21,13 @@ export function aliasesIn(text: string, mentions: readonly FoundEntity[]): { ali
   const found: { alias: FoundEntity; of: FoundEntity }[] = []
   for (const mention of mentions) {
     const end = mention.at + mention.name.length
+    const aside = text.startsWith(',', end) ? ASIDE.exec(text.slice(end, end + 60)) : null
+    const called = aside?.[1]
+    if (aside !== null && called !== undefined && isShortFor(called, mention.name)) {
+      const at = end + aside[0].length - called.length
+      const own = mentions.find((other) => other.at === at)
+      found.push({ alias: own ?? { ...mention, name: called, canonicalKey: '', at }, of: mention })
+    }
     const open = text.slice(end, end + 2)
     if (open !== ' (') continue
     const close = text.indexOf(')', end)
@@ -35,7 +49,8 @@ export function isShortFor(short: string, name: string): boolean {
   const all = name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   if (letters.length < 2 || all.join('').length <= letters.length) return false
   const content = all.filter((word) => !SMALL.has(word))
-  if ([all, content].some((words) => words.map((word) => word[0]).join('') === letters)) return true
+  const plain = content.filter((word, place) => place === 0 || !LEGAL_FORM.test(word))
+  if ([all, content, plain].some((words) => words.map((word) => word[0]).join('') === letters)) return true
   // `Fed` for the Federal Reserve, `Volvo` for the Volvo Group
   if (letters.length >= 3 && /^\p{Lu}/u.test(short) && content.some((word) => word.startsWith(letters))) return true
   return startsOfWords(letters, content)
@@ -56,9 +71,12 @@ const PLURAL_END: readonly (readonly [RegExp, string])[] = [
   [/([^suix])s$/u, '$1'],
 ]
 
-/** Keys that may stand for the same: without the plural of the last word. */
+const ARTICLE = /^(?:der|die|das|dem|den|des|le|la|les|el|los|las|il|lo|gli|het|een) (?=\S)/u
+
+/** Keys that may stand for the same: without the plural of the last word, or an article that a sentence begins with. */
 export function variantsOf(key: string): string[] {
   const variants: string[] = []
+  if (ARTICLE.test(key)) variants.push(key.replace(ARTICLE, ''))
   for (const [end, one] of PLURAL_END)
     if (end.test(key)) {
       variants.push(key.replace(end, one))

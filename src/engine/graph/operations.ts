@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import type { CommunitiesQuery, Community } from '../../contract/gateway/communities.js'
 import type {
   EntityExtraction,
   ExtractEntitiesBody,
@@ -18,9 +19,12 @@ import type { EngineContext } from '../context.js'
 import { type Derivations, graphBehind } from '../query/derivation.js'
 import { deniedSources } from '../sources/permissions.js'
 import { findSpace } from '../spaces/store.js'
+import { listCommunities } from '../views/communities.js'
 import type { SemanticViews } from '../views/views.js'
 import { listEntities, listRelations } from './lists.js'
 import type { GraphView } from './read.js'
+import { createReadingOperations, type GraphReadingOperations } from './reading-operations.js'
+import { GraphReadings } from './readings.js'
 import { scanPassages } from './scan.js'
 import { traverse } from './traverse.js'
 
@@ -40,6 +44,9 @@ export interface GraphOperations {
     spaceId: string,
     body: MaterializeCommunitiesBody,
   ): Promise<MaterializedCommunities>
+  /** @throws KsError `not-found` for a slug that no community has */
+  communities(caller: Caller, spaceId: string, query: CommunitiesQuery): Promise<MaybeLacking<{ items: Community[] }>>
+  readings: GraphReadingOperations
 }
 
 /** How long a list waits for documents that were not read yet; what is left is read behind. */
@@ -49,9 +56,11 @@ export function createGraph(
   context: EngineContext,
   derivations: Derivations,
   views: SemanticViews,
-): { operations: GraphOperations; close(): void } {
+): { operations: GraphOperations; readings: GraphReadings; close(): Promise<void> } {
   const { db } = context
   const closing = new AbortController()
+  const readings = new GraphReadings(context, derivations)
+  readings.start()
   const viewOf = (caller: Caller, spaceId: string): GraphView => {
     const space = findSpace(db, caller.tenant, spaceId)
     return { db, space, revision: space.head_revision, denied: deniedSources(db, space.key, caller) }
@@ -81,6 +90,15 @@ export function createGraph(
       views.materializeTopic(findSpace(db, caller.tenant, spaceId), body),
     materializeCommunities: async (caller, spaceId, body) =>
       views.materializeCommunities(findSpace(db, caller.tenant, spaceId), body),
+    communities: async (caller, spaceId, { slug }) => {
+      await views.ready(findSpace(db, caller.tenant, spaceId), 'community')
+      return listCommunities(views, viewOf(caller, spaceId), slug)
+    },
+    readings: createReadingOperations(context, readings),
   }
-  return { operations, close: () => closing.abort(new KsError('unavailable', 'the daemon is stopping')) }
+  const close = (): Promise<void> => {
+    closing.abort(new KsError('unavailable', 'the daemon is stopping'))
+    return readings.close()
+  }
+  return { operations, readings, close }
 }

@@ -108,9 +108,15 @@ async function readByModel(
   room: GraphRoom,
   total: Indexed,
 ): Promise<number> {
-  const { extraction, read } = await model(nodes)
-  if (read.size === 0) return 0
-  merge(total, await storeExtraction(db, { ...of, nodes: read }, extraction, room))
+  const { extraction, said } = await model.read(nodes)
+  if (said.size === 0) return 0
+  merge(total, await storeExtraction(db, { ...of, nodes: new Set(said.keys()) }, extraction, room))
+  await db.write(() => {
+    for (const node of nodes) {
+      const one = said.get(node.key)
+      if (one !== undefined) model.keep(node, one)
+    }
+  })
   return extraction.entities.size
 }
 

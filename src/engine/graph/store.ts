@@ -5,7 +5,7 @@ import { canonicalKey, type EntityType, type FoundEntity } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
 
 /** Raised when the rules change: documents read by others are read again. */
-export const EXTRACTION_VERSION = 5
+export const EXTRACTION_VERSION = 6
 
 interface KnownEntity {
   key: number
@@ -67,6 +67,7 @@ export async function storeExtraction(
   const indexed: Indexed = { entities: new Set(), relations: new Set(), changed: new Set() }
   const keys = new Map<string, number>()
   const stated = { mentions: new Set<string>(), relations: new Set<string>() }
+  const mayTakeBack = statedBefore(db, of)
   // it may be purged meanwhile, and then nothing would remove the rows
   const write = async (work: () => void): Promise<void> => {
     await db.write(() => {
@@ -82,10 +83,23 @@ export async function storeExtraction(
     await write(() => {
       for (const relation of slice) writeRelation(db, of, relation, { keys, room, indexed, stated: stated.relations })
     })
-  await takeBack(db, 'graph_relation_nodes', 'relation_key', of, stated.relations, indexed, write)
-  await takeBack(db, 'graph_mentions', 'entity_key', of, stated.mentions, indexed, write)
+  if (mayTakeBack) {
+    await takeBack(db, 'graph_relation_nodes', 'relation_key', of, stated.relations, indexed, write)
+    await takeBack(db, 'graph_mentions', 'entity_key', of, stated.mentions, indexed, write)
+  }
   if (of.nodes === undefined) await write(() => finishVersion(db, of))
   return indexed
+}
+
+/** Whether the part may have stated something before: looking through a long version for some nodes takes its time. */
+function statedBefore(db: Database, { nodes, byModel }: ReadPart): boolean {
+  if (nodes === undefined) return true
+  const row = db.get<{ one: number }>(
+    `SELECT 1 one FROM json_each(?) wanted CROSS JOIN graph_mentions m INDEXED BY graph_mentions_node
+       ON m.node_key = wanted.value AND m.by_model = ? LIMIT 1`,
+    ...[JSON.stringify([...nodes]), byModel ? 1 : 0],
+  )
+  return row !== undefined
 }
 
 function* slicesOf<T>(all: readonly T[]): Generator<T[]> {

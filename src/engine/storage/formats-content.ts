@@ -208,6 +208,21 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
   ),
   graph_versions: table({ version_key: 'key', space_key: 'key', extraction_version: 'integer' }, { derived: true }),
   graph_scans: table({ space_key: 'key', node_key: 'key' }, { derived: true }),
+  graph_readings: table({
+    ...{ key: 'key', id: 'uuid', space_key: 'key', model: maybe('json-object') },
+    state: ['reading', 'completed', 'budget-spent', 'failed', 'canceled'],
+    ...{ budget: 'integer', tokens: 'integer', node_key: 'integer', total: 'integer', done: 'integer' },
+    ...{ asked: 'integer', unusable: 'integer', attempts: 'integer', next_at: 'time' },
+    ...{ error_class: maybe(CLASSES), error: maybe('text'), created_at: 'time', updated_at: 'time' },
+    completed_at: maybe('time'),
+  }),
+  graph_model_reads: table(
+    {
+      ...{ node_key: 'key', model: 'text', space_key: 'key', text_hash: 'text', said: 'json-object' },
+      is_current: 'flag',
+    },
+    { derived: true },
+  ),
   semantic_views: table(
     {
       ...{
@@ -220,6 +235,7 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       },
       ...{ named: 'flag', member_limit: 'integer', generated_version: 'text', revision: 'integer', created_at: 'time' },
       ...{ dropped: 'flag', document_count: 'integer', covered: 'integer', total: 'integer' },
+      ...{ passage_count: 'integer', passage_total: 'integer' },
     },
     { derived: true },
   ),
@@ -229,6 +245,13 @@ export const CONTENT_FORMATS: Readonly<Record<string, TableFormat>> = {
       owned: ownedThrough('semantic_views', 'key', 'view_key'),
       derived: true,
     },
+  ),
+  semantic_reports: table(
+    {
+      ...{ view_key: 'key', space_key: 'key', evidence: 'json-array', evidence_hash: 'text' },
+      ...{ model: maybe('text'), written: maybe('json-object') },
+    },
+    { derived: true },
   ),
   semantic_builds: table(
     {

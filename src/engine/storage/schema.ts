@@ -9,6 +9,7 @@ import { DELETIONS_SCHEMA } from './schema-deletions.js'
 import { EMBEDDING_MIGRATIONS_SCHEMA } from './schema-embedding-migrations.js'
 import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
+import { GRAPH_READINGS_SCHEMA } from './schema-graph-readings.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
 import { JOB_LIST_SCHEMA } from './schema-job-list.js'
 import { KEPT_SECRETS_SCHEMA } from './schema-kept-secrets.js'
@@ -80,4 +81,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   VERSION_PARTS_SCHEMA,
   PREDICATES_SCHEMA,
   CONFLICTS_SCHEMA,
+  GRAPH_READINGS_SCHEMA,
 ]

@@ -15,6 +15,14 @@ export function knowledgeFolder(segments: readonly string[]): VirtualItem {
   }
 }
 
+/** The file that tells what a community is about. */
+export const REPORT = 'report.md'
+
+/** @param at segments of the community's folder */
+export function reportFile(at: readonly string[]): VirtualItem {
+  return { kind: 'resource', name: REPORT, path: joinPath('knowledge', [...at, REPORT]), metadata: {} }
+}
+
 /** A topic or community as a folder. */
 export function viewFolder(segments: readonly string[], row: ViewRow, coverage: Coverage): VirtualItem {
   const terms: unknown = fromCell(row.terms)
@@ -27,6 +35,7 @@ export function viewFolder(segments: readonly string[], row: ViewRow, coverage: 
       generatedAt: new Date(row.created_at).toISOString(),
       named: row.named === 1,
       documentCount: row.document_count,
+      ...(row.passage_total === 0 ? {} : { passageCount: row.passage_count, totalPassages: row.passage_total }),
       ...coverage,
     },
   }

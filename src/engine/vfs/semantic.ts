@@ -3,6 +3,7 @@ import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/r
 import { type Derivations, graphBehind } from '../query/derivation.js'
 import { readable } from '../storage/readable.js'
 import type { Coverage } from '../views/coverage.js'
+import { communityReport, reportMarkdown } from '../views/reports.js'
 import { lastBuild, type Made, membersOf, type ViewRow, viewNamed, viewsOf } from '../views/store.js'
 import type { SemanticViews } from '../views/views.js'
 import { documentItem } from './document-item.js'
@@ -10,7 +11,7 @@ import { ENTITIES, Entities } from './entities.js'
 import { DOCUMENTS, documentFolder } from './knowledge-items.js'
 import { type After, integerAt, PLAIN_TEXT, type Place, placeOf, type Step, type TextUnit } from './namespace.js'
 import { compareNames, joinPath } from './paths.js'
-import { fixedFolder, knowledgeFolder, viewFolder } from './semantic-items.js'
+import { fixedFolder, knowledgeFolder, REPORT, reportFile, viewFolder } from './semantic-items.js'
 import { type DocumentEntry, documentsByKey } from './store.js'
 import { elementAt, type StoredTexts } from './stored-text.js'
 import type { View } from './view.js'
@@ -23,6 +24,7 @@ export interface SemanticReadiness {
 
 const KINDS = { topics: 'topic', communities: 'community' } as const
 type KindFolder = keyof typeof KINDS
+const MARKDOWN = 'text/markdown; charset=utf-8'
 /** How long a listing of entities waits for documents that were not read yet. */
 const CATCH_UP_MILLISECONDS = 2500
 
@@ -65,6 +67,7 @@ export class Semantic {
     if (first === 'topics') return this.#documentPlace(row, this.#folderOf(first, row), path)
     const [part, ...below] = path
     if (part === undefined) return this.#community(row)
+    if (part === REPORT && below.length === 0) return this.#report(row)
     if (part === DOCUMENTS) return this.#documentPlace(row, knowledgeFolder([first, slug, DOCUMENTS]), below)
     return part === ENTITIES ? this.#entityPlace(row, below) : undefined
   }
@@ -124,7 +127,8 @@ export class Semantic {
     if (name === 'topics') return documents
     const at = [name, row.slug, ENTITIES]
     const entities = this.#entitiesOf(row).map((entity) => this.#entities().item(entity, at))
-    return [knowledgeFolder([name, row.slug, DOCUMENTS]), ...documents, knowledgeFolder(at), ...entities]
+    const folder = knowledgeFolder([name, row.slug, DOCUMENTS])
+    return [folder, ...documents, knowledgeFolder(at), ...entities, reportFile([name, row.slug])]
   }
 
   /** Says of views of how much of the publication they are. */
@@ -141,7 +145,7 @@ export class Semantic {
 
   #community(row: ViewRow): Place {
     const at = ['communities', row.slug]
-    const folders = [DOCUMENTS, ENTITIES].map((name) => knowledgeFolder([...at, name]))
+    const folders = [...[DOCUMENTS, ENTITIES].map((name) => knowledgeFolder([...at, name])), reportFile(at)]
     const below = () => this.#below('communities', row)
     return fixedFolder(this.#folderOf('communities', row), folders, {
       walk: async function* (after) {
@@ -149,6 +153,13 @@ export class Semantic {
         for (const [place, item] of (await below()).entries()) if (place >= start) yield { item, after: [place + 1] }
       },
       texts: (after) => this.#textsOfMembers(row, [...at, DOCUMENTS], after),
+    })
+  }
+
+  #report(row: ViewRow): Place {
+    return placeOf(reportFile(['communities', row.slug]), {
+      read: () =>
+        Promise.resolve({ text: reportMarkdown(communityReport(this.#reader(), row)), contentType: MARKDOWN }),
     })
   }
 

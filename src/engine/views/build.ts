@@ -1,10 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { readProfile } from '../query/page-index/build.js'
+import { readRanges } from '../query/page-index/store.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { Link } from './cluster.js'
 import { countRead } from './coverage.js'
 import { runViewJob } from './job.js'
+import { reportInput } from './report-store.js'
+import type { ReportInput } from './reports.kernel.js'
 import { freeSlug, slugOf } from './slug.js'
 import {
   beginnings,
@@ -27,6 +30,8 @@ import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 const MOST_DOCUMENTS = 20_000
 const MOST_RELATIONS = 200_000
 const SLICE = 200
+/** Pages and sections of documents that are compared by themselves. */
+const MOST_PARTS = 40_000
 /** Documents of a topic, and passages of each, whose words its name is made of. */
 const NAMING_DOCUMENTS = 8
 const NAMING_PASSAGES = 4
@@ -48,6 +53,15 @@ export interface BuiltViews {
   covered: number
   /** open documents that stand in one of them at least, listed or not */
   documents: number
+  /** of topics: how much they hold, and what is in none */
+  held?: Held
+}
+
+export interface Held {
+  topicCount: number
+  documentsWithoutTopic: number
+  passagesInTopics: number
+  totalPassages: number
 }
 
 /** Topics of all open documents of a space, named by their distinctive words. */
@@ -58,11 +72,18 @@ export async function buildTopics(
   signal: AbortSignal,
 ): Promise<BuiltViews> {
   const documents: TopicDocument[] = []
+  let parts = 0
   for (let before = Number.MAX_SAFE_INTEGER; documents.length < MOST_DOCUMENTS; await turn()) {
     const rows = openProfiles(db, space, before, SLICE)
-    for (const { doc_key, terms } of rows) {
+    for (const { doc_key, version_key, terms, range_count, node_count } of rows) {
       const { hashes, counts } = readProfile(terms)
-      documents.push({ key: doc_key, terms: hashes, counts: counts.map(plainCount) })
+      const mayHaveParts = range_count > 1 && parts + range_count <= MOST_PARTS
+      const ranges = mayHaveParts ? await readRanges(db, version_key) : []
+      parts += ranges.length
+      documents.push({
+        ...{ key: doc_key, terms: hashes, counts: counts.map(plainCount), passages: node_count },
+        parts: ranges.map((range) => ({ terms: range.terms, counts: range.counts, passages: range.count })),
+      })
     }
     before = rows.at(-1)?.version_key ?? 0
     if (rows.length < SLICE) break
@@ -70,7 +91,8 @@ export async function buildTopics(
   const groups = await runViewJob('topics', documents, signal)
   const labels = await labelsOf(db, groups, signal)
   const naming = new Naming(db, space.key, 'topic')
-  const views = groups.map(({ members }, place): NewView => {
+  const total = groups.reduce((sum, { passages }) => sum + passages, 0)
+  const views = groups.map(({ members, passages }, place): NewView => {
     const { name: found, words } = labels[place] ?? { words: [] }
     const fresh = found ?? (words.length === 0 ? OTHER : capitalised(words.slice(0, NAME_WORDS).join(', ')))
     // of an earlier topic, too, only the listed ones are known
@@ -83,11 +105,24 @@ export async function buildTopics(
       named: false,
       memberLimit: limit,
       documentCount: members.length,
+      passages: { count: passages, total },
       documents: listed,
       entities: [],
     }
   })
-  return { views, covered: documents.length, documents: documents.length }
+  return { views, covered: documents.length, documents: documents.length, held: heldBy(groups) }
+}
+
+function heldBy(groups: readonly TopicGroup[]): Held {
+  const topics = groups.filter(({ terms }) => terms.length > 0)
+  const held = new Set(topics.flatMap(({ members }) => members.map(({ key }) => key)))
+  const others = groups.filter(({ terms }) => terms.length === 0).flatMap(({ members }) => members)
+  return {
+    topicCount: topics.length,
+    documentsWithoutTopic: others.filter(({ key }) => !held.has(key)).length,
+    passagesInTopics: topics.reduce((sum, { passages }) => sum + passages, 0),
+    totalPassages: groups.reduce((sum, { passages }) => sum + passages, 0),
+  }
 }
 
 /** The count of a term without the bit that marks the words of a document's name. */
@@ -127,28 +162,37 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     before = lowestRelation(db, space.key, before, SLICE)
   }
   const groups = await runViewJob('communities', links, signal)
-  const naming = new Naming(db, space.key, 'community')
-  const views: NewView[] = []
   const all = new Set<number>()
+  const found: Omit<NewView, 'name' | 'slug' | 'evidence'>[] = []
+  const inputs: ReportInput[] = []
   for (const { members } of groups) {
     const names = openNames(
       db,
       members.map(({ key }) => key),
     )
     const entities = members.filter(({ key }) => names.has(key))
-    const core = entities.slice(0, COMMUNITY_CORE).map(({ key }) => key)
-    const documents = await documentsMentioning(db, core)
-    const terms = core.flatMap((key) => names.get(key) ?? []).slice(0, 12)
+    const core = entities.slice(0, COMMUNITY_CORE)
+    const documents = await documentsMentioning(
+      db,
+      core.map(({ key }) => key),
+    )
     if (documents.length === 0) continue
     for (const { key } of documents) all.add(key)
-    const { name, slug } = naming.nameOf(terms.slice(0, COMMUNITY_NAMES).join(', '), entities)
-    views.push({
-      ...{ name, slug, terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities },
-      documentCount: documents.length,
+    const terms = core.flatMap(({ key }) => names.get(key) ?? []).slice(0, 12)
+    inputs.push(reportInput(db, space.key, core))
+    found.push({
+      ...{ terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities, documentCount: documents.length },
       documents: documents.slice(0, COMMUNITY_DOCUMENTS),
     })
     await turn()
   }
+  const reports = await runViewJob('reports', inputs, signal)
+  const naming = new Naming(db, space.key, 'community')
+  const views = found.map((view, place): NewView => {
+    const { title, evidence = [] } = reports[place] ?? {}
+    const fresh = title ?? view.terms.slice(0, COMMUNITY_NAMES).join(', ')
+    return { ...view, ...naming.nameOf(fresh, view.entities), evidence }
+  })
   return { views, covered, documents: all.size }
 }
 

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 import type { Link } from './cluster.js'
 import type { CommunityGroup } from './communities.kernel.js'
+import type { ReportDraft, ReportInput } from './reports.kernel.js'
 import type { NamedGroup } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
@@ -11,6 +12,8 @@ export interface ViewJobs {
   /** a name where the documents give one, and the telling words as they are written */
   labels: { input: NamedGroup[]; output: TopicLabel[] }
   communities: { input: Link[]; output: CommunityGroup[] }
+  /** a title and the most telling sentences of each community */
+  reports: { input: ReportInput[]; output: ReportDraft[] }
 }
 
 export interface ViewJob<Kind extends keyof ViewJobs = keyof ViewJobs> {

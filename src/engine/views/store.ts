@@ -4,6 +4,7 @@ import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import type { Evidence } from './reports.kernel.js'
 
 export type ViewKind = 'topic' | 'community'
 
@@ -20,6 +21,9 @@ export interface ViewRow {
   revision: number
   /** documents of the view, also those that it does not list */
   document_count: number
+  /** passages of a topic; of those the topics were made of */
+  passage_count: number
+  passage_total: number
   /** open documents of that publication that were read for it */
   covered: number
   /** open documents of that publication */
@@ -39,8 +43,12 @@ export interface NewView {
   memberLimit: number
   /** documents of the view; `documents` lists at most `memberLimit` of them */
   documentCount: number
+  /** of a derived topic: passages that belong to it, of all that the topics were made of */
+  passages?: { count: number; total: number }
   documents: Member[]
   entities: Member[]
+  /** of a community: what its report rests on, the most telling first */
+  evidence?: Evidence[]
 }
 
 export interface Member {
@@ -55,19 +63,20 @@ export interface Build extends Made {
   built_at: number
 }
 
-/** Stores a view, inside the caller's transaction; one of the same slug is replaced. */
+/** Stores a view, inside the caller's transaction; one of the same slug is replaced. @returns its row key */
 export function writeView(
   db: Database,
   of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
   view: NewView,
-): void {
+): number {
   db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', of.spaceKey, of.kind, view.slug)
   const { key } = db.run(
     `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, created_at,
-       revision, covered, total, document_count)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       revision, covered, total, document_count, passage_count, passage_total)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ...[of.spaceKey, of.kind, view.slug, view.name, JSON.stringify(view.terms), view.named ? 1 : 0, view.memberLimit],
     ...[of.generatedVersion, Date.now(), of.made.revision, of.made.covered, of.made.total, view.documentCount],
+    ...[view.passages?.count ?? 0, view.passages?.total ?? 0],
   )
   for (const kind of ['document', 'entity'] as const)
     for (const [place, member] of view[kind === 'document' ? 'documents' : 'entities'].entries())
@@ -75,6 +84,7 @@ export function writeView(
         'INSERT INTO semantic_view_members (view_key, kind, place, member_key, score) VALUES (?, ?, ?, ?, ?)',
         ...[key, kind, place, member.key, member.score],
       )
+  return key
 }
 
 /** Removes the derived views of an earlier build, inside the caller's transaction; what clients named stays. */
@@ -150,6 +160,8 @@ export interface ProfileRow {
   version_key: number
   doc_key: number
   terms: Uint8Array
+  range_count: number
+  node_count: number
 }
 
 /** Terms of open documents that a publication shows, newest first, from before a version on. */
@@ -160,7 +172,7 @@ export function openProfiles(
   limit: number,
 ): ProfileRow[] {
   return db.all<ProfileRow>(
-    `SELECT p.version_key, p.doc_key, p.terms FROM page_index p INDEXED BY page_index_space
+    `SELECT p.version_key, p.doc_key, p.terms, p.range_count, v.node_count FROM page_index p INDEXED BY page_index_space
      CROSS JOIN versions v ON v.key = p.version_key CROSS JOIN documents d ON d.key = p.doc_key
      WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT}
        AND v.from_revision <= ? AND ${LIVE} AND ${OPEN} ORDER BY p.version_key DESC LIMIT +?`,

@@ -8,6 +8,16 @@ export interface TopicDocument {
   key: number
   terms: Int32Array
   counts: Uint16Array
+  /** how many passages it has; 1 where absent */
+  passages?: number
+  /** pages and sections of a document that has several */
+  parts?: TopicPart[]
+}
+
+export interface TopicPart {
+  terms: number[]
+  counts: number[]
+  passages: number
 }
 
 export interface TopicGroup {
@@ -15,8 +25,14 @@ export interface TopicGroup {
   members: { key: number; score: number }[]
   /** hashes of the terms that tell it from the others, the most telling first */
   terms: number[]
+  /** passages of the documents that belong to it, less those that belong to another one */
+  passages: number
 }
 
+/** A part of a document is of another topic that it is so much more like than its document's own … */
+const MORE_LIKE = 1.3
+/** … and when such parts are this share of the document, the document belongs to that topic too. */
+const LEAST_PART = 0.2
 /** Terms that a document is compared by. */
 const TERMS = 40
 /** Documents that one is linked to. */
@@ -39,7 +55,8 @@ interface Weighed {
  * a topic. What belongs to none is the last group, which has no terms.
  */
 export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
-  const weighed = weigh(documents)
+  const holders = holdersOf(documents)
+  const weighed = documents.map((document) => weigh(document, holders, documents.length))
   const groups = groupsOf(linksOf(weighed))
   const grouped = new Set(groups.flat())
   const singles = weighed.map((_, place) => place).filter((place) => !grouped.has(place))
@@ -47,27 +64,80 @@ export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
   const kept = groups.slice(0, MOST_TOPICS)
   const rest = [...groups.slice(MOST_TOPICS).flat(), ...(singles.length <= MOST_SINGLES ? [] : singles)]
   const found = kept.map((places) => group(weighed, places))
-  if (rest.length > 0)
-    found.push({
-      members: rest.flatMap((place) => weighed[place]?.key ?? []).map((key) => ({ key, score: 0 })),
-      terms: [],
-    })
-  return found
+  const none = { members: rest.flatMap((place) => weighed[place]?.key ?? []).map((key) => ({ key, score: 0 })) }
+  const topics = [...found, ...(rest.length > 0 ? [{ ...none, terms: [], centre: new Map(), passages: 0 }] : [])]
+  for (const [topic, places] of [...kept, rest].entries())
+    for (const place of places) share(topics, topic, documents[place], { holders, all: documents.length })
+  return topics.map(({ members, terms, passages }) => ({ members: members.sort(byScore), terms, passages }))
 }
 
-function weigh(documents: readonly TopicDocument[]): Weighed[] {
+interface Weighing {
+  holders: ReadonlyMap<number, number>
+  /** documents in all */
+  all: number
+}
+
+/** Counts the passages of a document for its topic, and those of its parts that are about another one for that one. */
+function share(
+  topics: readonly (TopicGroup & { centre: Map<number, number> })[],
+  own: number,
+  document: TopicDocument | undefined,
+  { holders, all }: Weighing,
+): void {
+  if (document === undefined) return
+  const { key, parts = [], passages = 1 } = document
+  const elsewhere = new Map<number, { passages: number; score: number }>()
+  for (const part of parts) {
+    const { weights } = weigh({ key, ...part }, holders, all)
+    const likes = topics.map(({ centre }) => likenessTo(centre, weights))
+    const best = likes.indexOf(Math.max(...likes))
+    const like = likes[best] ?? 0
+    if (best === own || like < Math.max(2 * LEAST_LIKENESS, MORE_LIKE * (likes[own] ?? 0))) continue
+    const known = elsewhere.get(best) ?? { passages: 0, score: 0 }
+    elsewhere.set(best, { passages: known.passages + part.passages, score: Math.max(known.score, Math.min(1, like)) })
+  }
+  let left = passages
+  for (const [topic, found] of elsewhere) {
+    const target = topics[topic]
+    if (target === undefined || found.passages < LEAST_PART * passages) continue
+    target.members.push({ key, score: found.score })
+    target.passages += found.passages
+    left -= found.passages
+  }
+  const home = topics[own]
+  if (home !== undefined) home.passages += Math.max(0, left)
+}
+
+function byScore(a: { key: number; score: number }, b: { key: number; score: number }): number {
+  return b.score - a.score || a.key - b.key
+}
+
+function likenessTo(centre: ReadonlyMap<number, number>, weights: ReadonlyMap<number, number>): number {
+  let like = 0
+  for (const [term, weight] of weights) like += weight * (centre.get(term) ?? 0)
+  return like
+}
+
+/** In how many documents each term stands. */
+function holdersOf(documents: readonly TopicDocument[]): Map<number, number> {
   const holders = new Map<number, number>()
   for (const { terms } of documents) for (const term of terms) holders.set(term, (holders.get(term) ?? 0) + 1)
-  return documents.map(({ key, terms, counts }) => {
-    const weights = [...terms].map((term, place): [number, number] => {
-      const rarity = Math.log((documents.length + 1) / (holders.get(term) ?? 1))
-      return [term, (1 + Math.log(Math.max(1, counts[place] ?? 1))) * rarity]
-    })
-    weights.sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    const top = weights.slice(0, TERMS).filter(([, weight]) => weight > 0)
-    const length = Math.hypot(...top.map(([, weight]) => weight)) || 1
-    return { key, weights: new Map(top.map(([term, weight]) => [term, weight / length])) }
+  return holders
+}
+
+function weigh(
+  { key, terms, counts }: { key: number; terms: Iterable<number>; counts: ArrayLike<number> },
+  holders: ReadonlyMap<number, number>,
+  all: number,
+): Weighed {
+  const weights = [...terms].map((term, place): [number, number] => {
+    const rarity = Math.log((all + 1) / (holders.get(term) ?? 1))
+    return [term, (1 + Math.log(Math.max(1, counts[place] ?? 1))) * rarity]
   })
+  weights.sort((a, b) => b[1] - a[1] || a[0] - b[0])
+  const top = weights.slice(0, TERMS).filter(([, weight]) => weight > 0)
+  const length = Math.hypot(...top.map(([, weight]) => weight)) || 1
+  return { key, weights: new Map(top.map(([term, weight]) => [term, weight / length])) }
 }
 
 function linksOf(documents: readonly Weighed[]): Link[] {
@@ -96,7 +166,7 @@ function linksOf(documents: readonly Weighed[]): Link[] {
   return links
 }
 
-function group(documents: readonly Weighed[], places: readonly number[]): TopicGroup {
+function group(documents: readonly Weighed[], places: readonly number[]): TopicGroup & { centre: Map<number, number> } {
   const centre = new Map<number, number>()
   for (const place of places)
     for (const [term, weight] of documents[place]?.weights ?? []) centre.set(term, (centre.get(term) ?? 0) + weight)
@@ -108,9 +178,9 @@ function group(documents: readonly Weighed[], places: readonly number[]): TopicG
     for (const [term, weight] of document.weights) score += (weight * (centre.get(term) ?? 0)) / length
     return [{ key: document.key, score: Math.min(1, score) }]
   })
-  members.sort((a, b) => b.score - a.score || a.key - b.key)
+  const unit = new Map([...centre].map(([term, weight]) => [term, weight / length]))
   const terms = [...centre].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, DISTINCTIVE)
-  return { members, terms: terms.map(([term]) => term) }
+  return { members, terms: terms.map(([term]) => term), centre: unit, passages: 0 }
 }
 
 /** What a topic is called. */

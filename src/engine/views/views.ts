@@ -10,9 +10,12 @@ import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../query/derivation.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
 import { type Coverage, OpenDocuments } from './coverage.js'
 import { NamedTopics, versionOf } from './named-topics.js'
+import { keptWriting, writeReport } from './report-store.js'
+import { ReportWriter } from './report-writer.js'
 import { slugOf } from './slug.js'
 import {
   type Build,
@@ -52,22 +55,24 @@ export class SemanticViews {
   readonly #running = new Map<string, Promise<Built>>()
   readonly #open: OpenDocuments
   readonly #named: NamedTopics
+  readonly #writer: ReportWriter
 
   constructor(context: EngineContext, derivations: Derivations) {
     this.#context = context
     this.#derivations = derivations
     this.#open = new OpenDocuments(context.db)
     this.#named = new NamedTopics(context, this.#open, this.#stop.signal)
+    this.#writer = new ReportWriter(context, this.#stop.signal)
   }
 
-  /** derivations that run now */
+  /** derivations and writers of reports that run now */
   get running(): number {
-    return this.#running.size
+    return this.#running.size + this.#writer.running
   }
 
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
-    await Promise.allSettled([...this.#running.values(), this.#named.settled()])
+    await Promise.allSettled([...this.#running.values(), this.#named.settled(), this.#writer.settled()])
   }
 
   /** How much of the publication of now a view covers. */
@@ -89,6 +94,8 @@ export class SemanticViews {
 
   async materializeCommunities(space: SpaceRow, body: MaterializeCommunitiesBody): Promise<MaterializedCommunities> {
     const { views, documents, generatedVersion, made } = await this.#derive(space, 'community', body.generatedVersion)
+    // a model costs something: it writes when somebody asks for communities, not when somebody looks at them
+    this.#writer.write(space)
     return {
       knowledgeSpaceId: space.id,
       generatedVersion,
@@ -146,6 +153,7 @@ export class SemanticViews {
       documentCount: documents,
       pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
       ...this.coverage(space.key, made),
+      ...derived.held,
     }
   }
 
@@ -200,7 +208,7 @@ export class SemanticViews {
     const of = { spaceKey, kind, generatedVersion, made }
     // view by view, so that the event loop is held for milliseconds; cut short, earlier and new ones stand side by side
     const before = lastViewKey(db)
-    for (const view of built.views) if (!(await unlessDeleted(() => writeView(db, of, view)))) return undefined
+    for (const view of built.views) if (!(await unlessDeleted(() => storeView(db, of, view)))) return undefined
     for (const one of named) await this.#named.store(spaceKey, one)
     const ended = await unlessDeleted(() => {
       dropDerived(db, { spaceKey, kind, upTo: before })
@@ -221,7 +229,14 @@ export class SemanticViews {
   }
 }
 
-/** The folder of a view, its files, and the folders of a community's two kinds of members. */
+function storeView(db: Database, of: Parameters<typeof writeView>[1], view: NewView): void {
+  const { spaceKey } = of
+  const kept = view.evidence === undefined ? undefined : keptWriting(db, spaceKey, view.evidence)
+  const viewKey = writeView(db, of, view)
+  if (view.evidence !== undefined && kept !== undefined) writeReport(db, { spaceKey, viewKey }, view.evidence, kept)
+}
+
+/** The folder of a view, its files, and of a community its report and the folders of its two kinds of members. */
 function pathsOf({ documents, entities }: NewView): number {
-  return 1 + documents.length + entities.length + (entities.length > 0 ? 2 : 0)
+  return 1 + documents.length + entities.length + (entities.length > 0 ? 3 : 0)
 }

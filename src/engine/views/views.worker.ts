@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { communitiesOf } from './communities.kernel.js'
 import type { ViewJob } from './job.js'
+import { reportsOf } from './reports.kernel.js'
 import { labelled, topicsOf } from './topics.kernel.js'
 
 /** Entry of the thread that groups documents and entities. It ends with its one answer. */
@@ -15,6 +16,8 @@ function answer(job: Job): unknown {
       return labelled(job.input)
     case 'communities':
       return communitiesOf(job.input)
+    case 'reports':
+      return reportsOf(job.input)
     default:
       return job satisfies never
   }

@@ -28,7 +28,10 @@ beforeAll(async () => {
     models: ['talker'],
     answer: (messages) => ANSWERS[messages.at(-1)?.content ?? ''] ?? `You wrote ${messages.at(-1)?.content.length}`,
   })
-  running = await startEngine({ providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1`, contextTokens: { '*': 131_072 } }], defaultGenerator: MODEL })
+  running = await startEngine({
+    providers: [{ ...PROVIDER, baseUrl: `${server.url}/v1`, contextTokens: { '*': 131_072 } }],
+    defaultGenerator: MODEL,
+  })
   chat = await startChat({}, { engine: running.engine })
   talk = await keyOf({})
 })

@@ -156,6 +156,15 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
   materializeTopic: () => ({ json: { topicName: 'Guild', topicSlug: 'guild', generatedVersion: 'v1' } }),
   extractEntities: () => ({ json: { limit: 100 } }),
   materializeCommunities: () => ({ json: {} }),
+  startGraphReading: async (at) => ({ values: { id: await space(at) }, json: {} }),
+  cancelGraphReading: async (at) => {
+    const id = await space(at)
+    const path = `/knowledge-spaces/${id}/graph/readings`
+    const { id: readingId } = await at.call<{ id: string }>('POST', path, { json: {} })
+    await until(async () => (await at.call<{ state: string }>('GET', `${path}/${readingId}`)).state === 'completed')
+    at.sql(`UPDATE graph_readings SET state = 'reading', completed_at = NULL WHERE id = '${readingId}'`)
+    return { values: { id, readingId } }
+  },
   createResearchTask: ({ planted }) => ({ json: { knowledgeSpaceId: planted.space, query: 'Where is the pier?' } }),
   cancelResearchTask: async (at) => {
     at.sql(`CREATE TRIGGER waits AFTER INSERT ON research_tasks WHEN NEW.query = 'Who waits?'

@@ -159,7 +159,7 @@ describe('semantic views', () => {
     expect(entities).toHaveLength(made.entityCount)
     expect(entities).toEqual(expect.arrayContaining(['harbour office of brest', 'bakers guild of lyon']))
     const documents = (await Promise.all(items.map(({ path }) => names(`${path}/documents`)))).flat()
-    expect(made.pathCount).toBe(3 * items.length + entities.length + documents.length)
+    expect(made.pathCount).toBe(4 * items.length + entities.length + documents.length)
     expect((await test.engine.graph.materializeCommunities(ADA, spaceId, {})).communityCount).toBe(made.communityCount)
   })
 

@@ -1,0 +1,62 @@
+import * as Args from '@oclif/core/args'
+import { BaseCommand } from '../../cli/base-command.js'
+import { spaceFlag } from '../../cli/common-flags.js'
+import type { Community } from '../../contract/gateway/communities.js'
+
+export default class ViewsCommunity extends BaseCommand {
+  static override summary = 'list the communities of a space, or read the report of one'
+  static override description =
+    'A report tells what joins the members, in sentences of the documents with their passages. With a reasoning model in the profile `ks views communities` has it written by the model, from those sentences.'
+  static override examples = [
+    '<%= config.bin %> views community --space example-space',
+    '<%= config.bin %> views community harbour-office-of-brest --space example-space',
+  ]
+  static override args = { slug: Args.string({ description: 'slug of the community' }) }
+  static override flags = { ...spaceFlag }
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(ViewsCommunity)
+    const { id } = await this.space()
+    const client = await this.client()
+    const found = await client.request('GET /knowledge-spaces/{id}/semantic-views/communities', {
+      path: { id },
+      query: args.slug === undefined ? {} : { slug: args.slug },
+    })
+    this.tellingLacks(found)
+    const [community] = found.items
+    if (args.slug !== undefined && community !== undefined && this.out.format === 'table') this.tell(community)
+    else if (args.slug !== undefined && community !== undefined) this.out.json(community)
+    else
+      await this.out.list(found.items, {
+        columns: [
+          { field: 'slug' },
+          { field: 'name' },
+          { field: 'entityCount', title: 'ENTITIES' },
+          { field: 'documentCount', title: 'DOCUMENTS' },
+        ],
+        fields: ['terms', 'generatedVersion', 'coveredDocuments', 'totalDocuments', 'stale', 'report'],
+        empty: 'No communities.',
+      })
+  }
+
+  private tell({ report: { title, statements, writtenBy }, terms }: Community): void {
+    this.out.line(title)
+    this.out.line('')
+    const sources = new Map<string, { number: number; line: string }>()
+    for (const { text, citations } of statements) {
+      const marks = citations.map(({ nodeId, filename, pageNumber }) => {
+        const page = pageNumber === undefined ? '' : `, p. ${pageNumber}`
+        const known = sources.get(nodeId) ?? { number: sources.size + 1, line: `${filename}${page}` }
+        sources.set(nodeId, known)
+        return `[${known.number}]`
+      })
+      this.out.line(`${text} ${marks.join('')}`)
+    }
+    if (statements.length === 0) this.out.line('No sentence names two of its members.')
+    this.out.line('')
+    for (const { number, line } of sources.values()) this.out.line(`[${number}] ${line}`)
+    this.out.note(
+      `${writtenBy === 'model' ? 'Written by the model' : 'Quoted from the documents'}; members: ${terms.join(', ')}`,
+    )
+  }
+}

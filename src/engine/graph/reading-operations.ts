@@ -1,0 +1,60 @@
+import { KsError } from '../../contract/errors.js'
+import type { GraphReading, StartGraphReadingBody } from '../../contract/gateway/graph-readings.js'
+import type { Caller } from '../api.js'
+import type { EngineContext } from '../context.js'
+import { findSpace } from '../spaces/store.js'
+import { writeAnswer } from '../write-answer.js'
+import { readingModel } from './model-reader.js'
+import { beginReading, endReading, lastReadings, readingOf, toReading } from './reading-rows.js'
+import type { GraphReadings } from './readings.js'
+
+/** Readings of whole spaces for their graphs. */
+export interface GraphReadingOperations {
+  /** Begins one; one that is under way gets the new budget. */
+  start(caller: Caller, spaceId: string, body: StartGraphReadingBody): Promise<GraphReading>
+  /** newest first */
+  list(caller: Caller, spaceId: string): Promise<{ items: GraphReading[] }>
+  /** @throws KsError `not-found` */
+  get(caller: Caller, spaceId: string, id: string): Promise<GraphReading>
+  /** @throws KsError `already-terminal` when it has ended */
+  cancel(caller: Caller, spaceId: string, id: string): Promise<GraphReading>
+}
+
+export function createReadingOperations(context: EngineContext, readings: GraphReadings): GraphReadingOperations {
+  const { db } = context
+  return {
+    async start(caller, spaceId, { budgetTokens }) {
+      const made = await writeAnswer(db, caller, () => {
+        const space = findSpace(db, caller.tenant, spaceId)
+        return toReading(space, beginReading(db, space, readingModel(context, space), budgetTokens))
+      })
+      readings.wake()
+      return made
+    },
+    async list(caller, spaceId) {
+      const space = findSpace(db, caller.tenant, spaceId)
+      return { items: lastReadings(db, space).map((row) => toReading(space, row)) }
+    },
+    async get(caller, spaceId, id) {
+      const space = findSpace(db, caller.tenant, spaceId)
+      return toReading(space, readingOf(db, space, id))
+    },
+    async cancel(caller, spaceId, id) {
+      const { key, answer } = await writeAnswer(
+        db,
+        caller,
+        () => {
+          const space = findSpace(db, caller.tenant, spaceId)
+          const open = readingOf(db, space, id)
+          if (open.completed_at !== null)
+            throw new KsError('already-terminal', `graph reading ${id} has ended as ${open.state}`)
+          endReading(db, open.key, 'canceled')
+          return { key: open.key, answer: toReading(space, readingOf(db, space, id)) }
+        },
+        (made) => made.answer,
+      )
+      await readings.ended(key)
+      return answer
+    },
+  }
+}

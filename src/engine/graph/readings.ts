@@ -1,0 +1,342 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { KsError } from '../../contract/errors.js'
+import { account } from '../compile/embeddings.js'
+import { LONGEST_WAIT_MS, pauseAfter } from '../compile/vector-filler.js'
+import type { EngineContext } from '../context.js'
+import { stillWaits } from '../due.js'
+import { estimateTokens } from '../models/budget.js'
+import { TokenMeter } from '../models/meter.js'
+import { isAboutTexts, troubleOf } from '../models/trouble.js'
+import type { Generator, ModelReference } from '../models/types.js'
+import type { Derivations } from '../query/derivation.js'
+import { countLive, IS_READ } from '../query/live-versions.js'
+import { quotasOf } from '../spaces/quota.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { createTurns } from '../turns.js'
+import { untilWritten } from '../until-written.js'
+import { isWriteStopped } from '../write-stop.js'
+import type { Extraction } from './extraction.js'
+import { askPassage } from './model-reader.js'
+import { keepSaid, knownSaid, type LivePassage, type PassageNode, passagesAfter, textOf } from './model-reads.js'
+import {
+  delayReading,
+  endReading,
+  modelOf,
+  noteAnswer,
+  noteCounts,
+  noteProgress,
+  openReadings,
+  type ReadingRow,
+  stillReading,
+} from './reading-rows.js'
+import { addSaid, askedOf, type PassageSaid, REPLY_TOKENS } from './said.js'
+import { type GraphRoom, graphRoom, storeExtraction } from './store.js'
+
+/** Passages looked up at a time, and questions that one reading asks at once. */
+const SLICE = 200
+const AT_ONCE = 4
+/** How often it is looked whether the rules have read everything, and how long they may come no further. */
+const RULES_MS = 500
+const STUCK_MS = 60_000
+/** Answers in a row that say the text is at fault: the model is. */
+const MOST_REFUSED = 8
+/** A passage that the model does not answer for in so many tries is left out. */
+const MOST_TRIES = 4
+
+interface Run {
+  stop: AbortController
+  done: Promise<void>
+}
+
+/** One reading at work. */
+interface Work {
+  row: ReadingRow
+  space: SpaceRow
+  model: ModelReference
+  generator: Generator
+  room: GraphRoom
+  signal: AbortSignal
+  /** answers in a row that were refused for their text */
+  refused: number
+}
+
+type Read = { passage: LivePassage; node: PassageNode; said?: PassageSaid; failure?: unknown }
+
+/**
+ * Reads whole spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of tokens.
+ * How far a reading is stands in its row, and what the model said of each text beside it, so a restart goes on with it.
+ */
+export class GraphReadings {
+  readonly #context: EngineContext
+  readonly #derivations: Derivations
+  readonly #turns = createTurns(
+    () => this.#turn(),
+    (error) => this.#context.log.warn({ error: String(error) }, 'the readings of graphs could not be looked up'),
+  )
+  readonly #running = new Map<number, Run>()
+  readonly #stopped = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(context: EngineContext, derivations: Derivations) {
+    this.#context = context
+    this.#derivations = derivations
+  }
+
+  /** Goes on with what a stop interrupted; whatever kept a model from answering may have been changed since. */
+  start(): void {
+    const { db } = this.#context
+    db.recover(() => {
+      db.run('UPDATE graph_readings SET next_at = 0 WHERE completed_at IS NULL')
+    })
+    this.wake()
+  }
+
+  /** Looks soon whether a reading has to be worked at. */
+  wake(): void {
+    this.#turns.wake()
+  }
+
+  /** readings that are under way, or will be without anybody's help */
+  get active(): number {
+    return openReadings(this.#context.db).length
+  }
+
+  /** A reading has ended by the caller's transaction: nothing more is done for it. */
+  async ended(key: number): Promise<void> {
+    const run = this.#running.get(key)
+    run?.stop.abort(new KsError('already-terminal', 'the reading was canceled'))
+    await run?.done
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort()
+    this.#turns.stop()
+    clearTimeout(this.#timer)
+    for (const { stop } of this.#running.values()) stop.abort(new KsError('unavailable', 'the daemon is stopping'))
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
+  }
+
+  #turn(): void {
+    clearTimeout(this.#timer)
+    // it is woken when there is room
+    if (isWriteStopped(this.#context)) return
+    const now = Date.now()
+    let next = Number.POSITIVE_INFINITY
+    for (const row of openReadings(this.#context.db)) {
+      if (this.#running.has(row.key)) continue
+      if (stillWaits(row.next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, row.next_at)
+      else this.#begin(row)
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref()
+  }
+
+  #begin(row: ReadingRow): void {
+    const { log } = this.#context
+    const stop = new AbortController()
+    const done = this.#read(row, stop.signal)
+      .catch((error: unknown) => (stop.signal.aborted ? undefined : this.#failed(row, error, stop.signal)))
+      .catch((error: unknown) => log.error({ error: String(error) }, 'a reading could not be put off'))
+      .finally(() => {
+        this.#running.delete(row.key)
+        if (!this.#stopped.signal.aborted) this.wake()
+      })
+    this.#running.set(row.key, { stop, done })
+  }
+
+  async #read(row: ReadingRow, signal: AbortSignal): Promise<void> {
+    const context = this.#context
+    const { db, log } = context
+    const space = spaceByKey(db, row.space_key)
+    if (space === undefined) return
+    const model = modelOf(row)
+    await this.#byRules(row, model === undefined, signal)
+    if (model !== undefined) {
+      const generator = context.models.generator(model, account(context, space))
+      const room = graphRoom(db, space.key, quotasOf(context, space))
+      await this.#byModel({ row, space, model, generator, room, signal, refused: 0 })
+    }
+    await this.#count(row)
+    await db.write(() => endReading(db, row.key, 'completed'))
+    log.info({ space: space.id, reading: row.id }, 'a space was read for its graph')
+  }
+
+  /** Waits until the rules have read all documents, which has a pace of its own. */
+  async #byRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
+    const { db } = this.#context
+    let left = Number.POSITIVE_INFINITY
+    let since = Date.now()
+    for (;;) {
+      const space = spaceByKey(db, row.space_key)
+      if (space === undefined) return
+      const unread = await this.#derivations.catchUp(space, RULES_MS)
+      await this.#count(row, isAll)
+      if (unread === 0) return
+      if (unread !== left) since = Date.now()
+      else if (Date.now() - since > STUCK_MS) return
+      left = unread
+      await sleep(RULES_MS, undefined, { signal, ref: false })
+    }
+  }
+
+  /** @param withRead whether those are counted that the rules have read */
+  async #count(row: ReadingRow, withRead = false): Promise<void> {
+    const { db } = this.#context
+    const of = { spaceKey: row.space_key }
+    const total = await countLive(db, of, 'v.nodes')
+    const counts = withRead ? { total, done: await countLive(db, of, `${IS_READ} * v.nodes`) } : { total }
+    await db.write(() => noteCounts(db, row.key, counts))
+  }
+
+  /** Until the last passage was read. @throws the reason where it ends before that */
+  async #byModel(work: Work): Promise<void> {
+    const { db, rightOfWay } = this.#context
+    const { row, space, model, signal } = work
+    for (;;) {
+      const open = stillReading(db, row.key)
+      signal.throwIfAborted()
+      if (open === undefined) throw new ReadingOver()
+      const slice = passagesAfter(db, space.key, model, open.node_key, SLICE)
+      if (slice.length === 0) return
+      const unread = slice.filter(({ isRead }) => isRead === 0)
+      const [next] = unread
+      // what was read before is passed over
+      const passed = next === undefined ? slice : slice.slice(0, slice.indexOf(next))
+      const place = passed.at(-1)?.key ?? open.node_key
+      if (passed.length > 0)
+        await db.write(() =>
+          noteProgress(db, row.key, { place, done: passed.length, asked: 0, unusable: 0, tokens: 0 }),
+        )
+      await rightOfWay.giveWay()
+      if (next !== undefined) await this.#readNext(work, open, unread.slice(0, AT_ONCE), slice)
+    }
+  }
+
+  /** Reads some passages at once, and moves on behind those of them that were read. */
+  async #readNext(
+    work: Work,
+    open: ReadingRow,
+    passages: readonly LivePassage[],
+    slice: readonly LivePassage[],
+  ): Promise<void> {
+    const { db } = this.#context
+    const { row, space, model, signal } = work
+    const meter = new TokenMeter()
+    let room = open.budget - open.tokens
+    let asked = 0
+    const reads: Promise<Read>[] = []
+    for (const passage of passages) {
+      const node = { key: passage.key, text: textOf(db, space.key, passage.key) ?? '' }
+      const said = knownSaid(db, space.key, model, node)
+      if (said === undefined) {
+        room -= costOf(node.text)
+        if (room < 0) break
+        asked++
+        reads.push(this.#ask(work, passage, node, meter))
+      } else reads.push(Promise.resolve({ passage, node, said }))
+    }
+    const ended = await Promise.all(reads)
+    const firstFailure = ended.findIndex(({ failure }) => failure !== undefined)
+    const whole = firstFailure < 0 ? ended : ended.slice(0, firstFailure)
+    await this.#store(work, ended)
+    const place = whole.at(-1)?.passage.key ?? open.node_key
+    const counted = { place, asked, tokens: tokensOf(meter), ...countsOf(slice, place, ended) }
+    await db.write(() => {
+      noteProgress(db, row.key, counted)
+      if (firstFailure !== 0) noteAnswer(db, row.key)
+    })
+    signal.throwIfAborted()
+    const failed = ended[firstFailure]
+    if (failed !== undefined) throw new PassageFailed(failed.failure, failed.passage.key)
+    if (ended.length < passages.length && room < 0) {
+      await this.#count(row)
+      await db.write(() => endReading(db, row.key, 'budget-spent'))
+      throw new ReadingOver()
+    }
+  }
+
+  async #ask(work: Work, passage: LivePassage, node: PassageNode, meter: TokenMeter): Promise<Read> {
+    try {
+      const said = await askPassage(work.generator, node.text, { signal: work.signal, meter, urgent: false })
+      work.refused = 0
+      return said === undefined ? { passage, node } : { passage, node, said }
+    } catch (failure) {
+      work.refused++
+      return isAboutTexts(failure) && work.refused < MOST_REFUSED
+        ? { passage, node }
+        : { passage, node, failure: failure ?? new Error('a model failed') }
+    }
+  }
+
+  async #store({ space, model, room }: Work, reads: readonly Read[]): Promise<void> {
+    const { db } = this.#context
+    const versions = new Map<number, Read[]>()
+    for (const read of reads)
+      if (read.said !== undefined) {
+        const known = versions.get(read.passage.version_key) ?? []
+        versions.set(read.passage.version_key, [...known, read])
+      }
+    for (const [versionKey, ofVersion] of versions) {
+      const extraction: Extraction = { entities: new Map(), relations: new Map() }
+      for (const { node, said } of ofVersion) if (said !== undefined) addSaid(extraction, node.key, said)
+      const nodes = new Set(ofVersion.map(({ node }) => node.key))
+      await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, room)
+      await db.write(() => {
+        for (const { node, said } of ofVersion) if (said !== undefined) keepSaid(db, space.key, model, node, said)
+      })
+    }
+  }
+
+  /** What passes by itself is waited for; everything else ends the reading. */
+  async #failed(row: ReadingRow, error: unknown, signal: AbortSignal): Promise<void> {
+    if (error instanceof ReadingOver) return
+    const { db, log } = this.#context
+    const cause = error instanceof PassageFailed ? error.cause : error
+    const trouble = troubleOf(cause, modelOf(row)?.model ?? '')
+    const write = () => {
+      const open = stillReading(db, row.key)
+      if (open === undefined) return
+      if (trouble.isPermanent) endReading(db, row.key, 'failed', trouble)
+      else if (error instanceof PassageFailed && trouble.class === 'timeout' && open.attempts >= MOST_TRIES) {
+        noteProgress(db, row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
+        noteAnswer(db, row.key)
+      } else delayReading(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+    }
+    await untilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
+    log.warn({ reading: row.id, class: trouble.class, error: trouble.message }, 'a reading met a failure')
+  }
+}
+
+/** A reading is over, and its row says why. */
+class ReadingOver extends Error {}
+
+class PassageFailed extends Error {
+  constructor(
+    override readonly cause: unknown,
+    readonly node: number,
+  ) {
+    super('a model failed at a passage')
+  }
+}
+
+/** Tokens that a question about a passage takes at most, by estimate. */
+function costOf(passage: string): number {
+  return askedOf(passage).reduce((sum, { content }) => sum + estimateTokens(content), REPLY_TOKENS)
+}
+
+function tokensOf(meter: TokenMeter): number {
+  const { inputTokens, outputTokens } = meter.total()
+  return inputTokens + outputTokens
+}
+
+/** Of the passages up to a place, those that are read now, and those that the model gave nothing usable for. */
+function countsOf(
+  slice: readonly LivePassage[],
+  place: number,
+  reads: readonly Read[],
+): { done: number; unusable: number } {
+  const first = reads[0]?.passage.key ?? 0
+  const passed = slice.filter(({ key }) => key >= first && key <= place)
+  const lacking = new Set(reads.filter(({ said }) => said === undefined).map(({ passage }) => passage.key))
+  const unusable = passed.filter(({ key }) => lacking.has(key)).length
+  return { done: passed.length - unusable, unusable }
+}
