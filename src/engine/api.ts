@@ -57,8 +57,8 @@ import type { GraphOperations } from './graph/operations.js'
 import type { IntegrityOperations } from './integrity/integrity.js'
 import type { JobFilter } from './jobs/list.js'
 import type { LocalFileOperations } from './local-files/operations.js'
-import type { ProgramConfig } from './models/command/program.js'
 import type { ModelOperations } from './models/in-use.js'
+import type { ProviderConfig as ModelProviderConfig } from './models/provider-config.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
 import type { ResearchOperations } from './research/operations.js'
@@ -325,19 +325,7 @@ export interface RetentionSchedule {
 }
 
 /** One model provider of the daemon's configuration. */
-export interface ProviderConfig {
-  pluginId: string
-  provider: string
-  baseUrl?: string
-  /** programs of a `command` provider */
-  speech?: ProgramConfig
-  transcription?: ProgramConfig
-  apiKey?: string
-  apiKeyEnv?: string
-  timeoutMs?: number
-  maxBatch?: number
-  maxConcurrency?: number
-  headers?: Record<string, string>
+export interface ProviderConfig extends ModelProviderConfig {
   /** US dollars by model; `*` for those without a price of their own. A model without any is taken to be free. */
   prices?: Record<string, { inputUsdPerMillion: number; outputUsdPerMillion: number }>
 }

@@ -4,6 +4,7 @@ import { type AskedOf, weightOf } from './confidence.js'
 import { conflictsAmong } from './conflicts/among.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
 import { namesMissing } from './extractive/names-missing.js'
+import { lacksKind } from './question/asked-kind.js'
 import { questionWords } from './question/words.js'
 import type { Features } from './rerank.js'
 
@@ -72,7 +73,8 @@ export function evidenceState(request: {
     if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => held.add(term))
     else for (const term of item.held) held.add(term)
   withReworded(held, request.rewordings)
-  const asked = withoutMeasure(request.query, request.terms)
+  const measured = considered.some(({ text }) => !lacksKind('number', text))
+  const asked = measured ? withoutMeasure(request.query, request.terms) : new Set(request.terms)
   const wordsOf = request.wordsOf ?? questionWords(request.query)
   const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))
   if (considered.length === 0 || top < REFUSE_BELOW)
@@ -91,7 +93,7 @@ export function evidenceState(request: {
 const ASKS_FOR_MEASURE =
   /\bhow\s+(much|many|long|often|far|old|big|tall|high|deep|wide|large|fast|soon|late|heavy|expensive)\b/giu
 
-/** The question's terms without the word after `how`: what answers says a number in its place. */
+/** The question's terms without the word after `how`: a text that answers says a number in its place. */
 function withoutMeasure(query: string, terms: readonly string[]): Set<string> {
   const asked = new Set(terms)
   for (const [, word = ''] of query.matchAll(ASKS_FOR_MEASURE))
