@@ -345,6 +345,11 @@ describe('answers have the documented shape', () => {
     })
     const communities = await call('materializeCommunities', id, { json: {} })
     expect(communities).toMatchObject({ knowledgeSpaceId: made.space })
+    expect((await call('listCommunities', id)).items).toEqual(expect.any(Array))
+    const reading = await call('startGraphReading', id, { json: { budgetTokens: 5000 } })
+    expect(reading).toMatchObject({ knowledgeSpaceId: made.space, budgetTokens: 5000 })
+    expect((await call('listGraphReadings', id)).items).toMatchObject([{ id: reading.id }])
+    expect(await call('getGraphReading', { ...id, readingId: reading.id })).toMatchObject({ id: reading.id })
     const listed = await call('fsLs', id, { query: { path: '/knowledge/topics/springs', limit: '10' } })
     expect(listed.items).toMatchObject([{ kind: 'resource', resourceType: 'document', targetId: made.document }])
   })
@@ -550,6 +555,7 @@ describe('A14: what belongs to somebody', () => {
 test('every operation but those with a test of their own has been answered', () => {
   const elsewhere = [
     ...['cancelEmbeddingMigration', 'cancelJob', 'retryJob', 'revokeToken', 'cancelResearchTask', 'getMetrics'],
+    'cancelGraphReading',
   ]
   expect(routes.map(({ id }) => id).filter((id) => !called.has(id) && !elsewhere.includes(id))).toEqual([])
 })

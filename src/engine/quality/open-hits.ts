@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { visibleKeys } from '../query/store.js'
-import type { SearchHit, SearchRequest } from '../search/ports.js'
+import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+
+/** How long the vectors of a space may take that was just opened, or has just published its first model. */
+const LOADED_WITHIN_MS = 20_000
+const POLL_MS = 250
 
 /**
  * Where a failed query is looked up: among what everybody of the tenant may know of, and what comes from the sources that
@@ -17,9 +22,9 @@ export interface Searched {
 }
 
 /**
- * Published hits, of those that the query's readers may know of.
+ * Published hits, of those that the query's readers may know of. An index that is still loading is waited for.
  *
- * @throws KsError `unavailable` when the text index cannot be asked
+ * @throws KsError `unavailable` when the indexes cannot be asked
  */
 export async function visibleHits(
   context: EngineContext,
@@ -27,8 +32,9 @@ export async function visibleHits(
   request: SearchRequest,
 ): Promise<SearchHit[]> {
   if (request.terms.length === 0 && request.vector === undefined) return []
-  const { hits, degraded } = await context.indexes.search(space.id, request)
-  if (degraded.length > 0) throw new KsError('unavailable', `the text index cannot be asked: ${degraded.join('; ')}`)
+  const { hits, degraded } = await searchWhole(context, space.id, request)
+  if (degraded.length > 0)
+    throw new KsError('unavailable', `the search indexes cannot be asked now: ${degraded.join('; ')}`)
   const snapshot = {
     publicationId: space.publication_id,
     fingerprint: space.fingerprint,
@@ -43,6 +49,15 @@ export async function visibleHits(
   )
   const open = new Set(openKeys(context.db, [...visible], audience))
   return hits.filter(({ key }) => open.has(key))
+}
+
+async function searchWhole(context: EngineContext, spaceId: string, request: SearchRequest): Promise<SearchHits> {
+  const deadline = performance.now() + LOADED_WITHIN_MS
+  for (;;) {
+    const found = await context.indexes.search(spaceId, request)
+    if (found.degraded.length === 0 || request.vector === undefined || performance.now() > deadline) return found
+    await sleep(POLL_MS, undefined, { ref: false })
+  }
 }
 
 function openKeys(db: Database, keys: readonly number[], audience: readonly string[]): number[] {
