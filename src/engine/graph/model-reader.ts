@@ -4,6 +4,7 @@ import type { EngineContext } from '../context.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import type { Generator, ModelReference } from '../models/types.js'
+import { shareWindow, withinWindow } from '../models/window.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Extraction } from './extraction.js'
@@ -79,11 +80,14 @@ export async function askPassage(
   passage: string,
   options: { signal: AbortSignal; meter?: TokenMeter; urgent?: boolean },
 ): Promise<PassageSaid | undefined> {
-  let text = ''
-  for await (const event of generator.generate(askedOf(passage), { maxTokens: REPLY_TOKENS, ...options })) {
-    if (event.type === 'end') break
-    text += event.text
-    if (text.length > REPLY_CHARACTERS) return undefined
-  }
-  return readReply(text, passage)
+  return withinWindow(generator.contextTokens, async (window) => {
+    const { answer, asked } = shareWindow(window, REPLY_TOKENS)
+    let text = ''
+    for await (const event of generator.generate(askedOf(passage, asked), { maxTokens: answer, ...options })) {
+      if (event.type === 'end') break
+      text += event.text
+      if (text.length > REPLY_CHARACTERS) return undefined
+    }
+    return readReply(text, passage)
+  })
 }

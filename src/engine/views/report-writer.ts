@@ -4,7 +4,9 @@ import { splitSentences } from '../../lib/text/sentences.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { readingModel } from '../graph/model-reader.js'
+import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage, Generator, ModelReference } from '../models/types.js'
+import { fitTexts, shareWindow, withinWindow } from '../models/window.js'
 import { checked, isSupported, type Source } from '../research/support.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { evidenceOf, type ReportRow, unwritten, type Written, writeWritten } from './report-store.js'
@@ -93,25 +95,27 @@ export class ReportWriter {
 
   async #ask(generator: Generator, evidence: readonly Evidence[]): Promise<Written | undefined> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REPLY_MILLISECONDS)])
-    let text = ''
-    for await (const event of generator.generate(askedOf(evidence), {
-      maxTokens: REPLY_TOKENS,
-      signal,
-      urgent: false,
-    })) {
-      if (event.type === 'end') break
-      text += event.text
-      if (text.length > REPLY_CHARACTERS) return undefined
-    }
-    return writtenIn(withoutThoughts(text), evidence)
+    return withinWindow(generator.contextTokens, async (window) => {
+      const { answer, asked } = shareWindow(window, REPLY_TOKENS)
+      const options = { maxTokens: answer, signal, urgent: false }
+      let text = ''
+      for await (const event of generator.generate(askedOf(evidence, asked), options)) {
+        if (event.type === 'end') break
+        text += event.text
+        if (text.length > REPLY_CHARACTERS) return undefined
+      }
+      return writtenIn(withoutThoughts(text), evidence)
+    })
   }
 }
 
-function askedOf(evidence: readonly Evidence[]): ChatMessage[] {
-  const sentences = evidence.map(({ text }, place) => `[${place + 1}] ${text}`).join('\n')
+/** @param tokens that the messages may have */
+function askedOf(evidence: readonly Evidence[], tokens: number): ChatMessage[] {
+  const sentences = evidence.map(({ text }, place) => `[${place + 1}] ${text}`)
+  const shown = fitTexts(sentences, Math.max(0, tokens - tokensAtMost(PROMPT) - sentences.length))
   return [
     { role: 'system', content: PROMPT },
-    { role: 'user', content: sentences },
+    { role: 'user', content: shown.join('\n') },
   ]
 }
 
