@@ -14,6 +14,11 @@ const REMEMBERED = 5000
 
 const meanings = new LRUCache<string, Meaning>({ max: REMEMBERED })
 
+/** SQL: whether a row quotes no restricted source, or just those; most quote none, and a list of each costs more. */
+const QUOTES_NONE = 'NOT EXISTS (SELECT 1 FROM quoted_sources WHERE owner = failed_queries.id)'
+const QUOTES_THESE = `coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
+         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ?`
+
 /** Where a failed query stands. */
 interface Place {
   tenant: string
@@ -32,9 +37,8 @@ interface Place {
 export function clusterFor(db: Database, place: Place, query: string, pointed: Pointed): string | undefined {
   const rows = db.all<Row>(
     `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
-       AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
-         WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
-    ...[place.tenant, place.spaceKey, JSON.stringify(place.quotes), COMPARED],
+       AND ${place.quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
+    ...[place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
   )
   const clusters = new Map<string, Meaning[]>()
   for (const row of rows) {
