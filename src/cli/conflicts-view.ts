@@ -23,12 +23,12 @@ const RELATIONS = { contradiction: '', newer: 'newer: ', other: 'no contradictio
 
 /** A conflict as people read it: what it is in, then both sides, each with its document, page, heading and day. */
 export function conflictLines({ kind, relation, reason, sides }: SpaceConflict, { unicode, paint }: Marks): string[] {
-  const title = relation === 'contradiction' ? paint('yellow', kind) : paint('dim', kind)
+  const title = relation === 'contradiction' ? paint('yellow', ttyLine(kind)) : paint('dim', ttyLine(kind))
   return [`${title}  ${ttyLine(`${RELATIONS[relation]}${reason}`)}`, ...sides.flatMap(sideLines)]
 
   function sideLines(side: ConflictSide): string[] {
     const mark = unicode ? '·' : '-'
-    const day = side.storedAt.slice(0, 'yyyy-mm-dd'.length)
+    const day = ttyLine(side.storedAt.slice(0, 'yyyy-mm-dd'.length))
     const page = side.pageNumber === undefined ? '' : `, page ${side.pageNumber}`
     const heading = side.sectionPath.at(-1)
     const where = heading === undefined || heading === side.title ? '' : `, ${heading}`

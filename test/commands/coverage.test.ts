@@ -10,7 +10,9 @@ import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Operations without a command of their own: `ks api` reaches them. */
-const BY_API_ONLY = new Map<string, string>([])
+const BY_API_ONLY = new Map<string, string>([
+  ['GET /metrics', 'text for a collector such as Prometheus, which asks by itself'],
+])
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
