@@ -18,7 +18,7 @@ export default class Conflicts extends BaseCommand {
     'Contradictions are found behind each publication. While documents are still to be compared, stderr says how many.'
   static override examples = [
     '<%= config.bin %> conflicts --space example-space',
-    '<%= config.bin %> conflicts --space example-space --wait --doc handbook.md --json',
+    '<%= config.bin %> conflicts --space example-space --wait --json',
   ]
   static override flags = {
     ...spaceFlag,

@@ -1,5 +1,4 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { CliError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { openReading, READING_FIELDS } from '../../cli/graph-reading.js'
 
@@ -13,7 +12,8 @@ export default class GraphCancel extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const open = await openReading(client, id)
-    if (open === undefined) throw new CliError('no reading of the space is under way', { code: 'not-found' })
+    // the state that was asked for is there: a script need not look first
+    if (open === undefined) return this.out.note('No reading of the space is under way.')
     const ended = await client.request('DELETE /knowledge-spaces/{id}/graph/readings/{readingId}', {
       path: { id, readingId: open.id },
     })

@@ -9,7 +9,6 @@ export default class ViewsCommunity extends BaseCommand {
     'A report tells what joins the members, in sentences of the documents with their passages. With a reasoning model in the profile `ks views communities` has it written by the model, from those sentences.'
   static override examples = [
     '<%= config.bin %> views community --space example-space',
-    '<%= config.bin %> views community harbour-office-of-brest --space example-space',
   ]
   static override args = { slug: Args.string({ description: 'slug of the community' }) }
   static override flags = { ...spaceFlag }
