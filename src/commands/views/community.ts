@@ -7,9 +7,7 @@ export default class ViewsCommunity extends BaseCommand {
   static override summary = 'list the communities of a space, or read the report of one'
   static override description =
     'A report tells what joins the members, in sentences of the documents with their passages. With a reasoning model in the profile `ks views communities` has it written by the model, from those sentences.'
-  static override examples = [
-    '<%= config.bin %> views community --space example-space',
-  ]
+  static override examples = ['<%= config.bin %> views community --space example-space']
   static override args = { slug: Args.string({ description: 'slug of the community' }) }
   static override flags = { ...spaceFlag }
 
