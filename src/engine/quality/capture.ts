@@ -7,16 +7,17 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
-import { bundleOfTrace } from '../traces/store.js'
 import { recordQuotes, restrictedSources } from './quotes.js'
 
-/** A query whose trace has been committed. */
+/** A query whose trace was given to the database to write. */
 export interface AnsweredQuery {
   caller: Caller
   spaceKey: number
   traceId: string
   query: string
   mode: 'fast' | 'deep' | 'research'
+  /** ids of the passages that it was answered with */
+  evidence: readonly string[]
   state: EvidenceState
   /** numbers of the passages that the answer cites, as the generator noted them */
   cited: unknown
@@ -26,8 +27,9 @@ export interface AnsweredQuery {
 const CLUSTER_KEY_LENGTH = 200
 
 /**
- * Captures a query that failed, behind its answer: what goes wrong here is logged and nothing else. Which others ask the
- * same is found later, as `FailedQueryClustering` says.
+ * Captures a query that failed. It is called when the trace was given to the database and before that is committed: both
+ * then go in one transaction, and a query whose trace could not be kept is not captured. Its answer does not wait for it,
+ * and what goes wrong here is logged and nothing else. Which others ask the same is found later (`clustering.ts`).
  */
 export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery): void {
   const trigger = triggerOf(answered.state, answered.cited)
@@ -47,9 +49,7 @@ async function capture(
   answered: AnsweredQuery,
   trigger: FailedQueryTrigger,
 ): Promise<boolean> {
-  const items = bundleOfTrace(db, answered.caller.tenant, answered.traceId)?.items ?? []
-  const evidence = items.map(({ nodeId }) => nodeId)
-  const kept = await db.write(() => record(db, answered, { trigger, evidence }))
+  const kept = await db.write(() => record(db, answered, trigger))
   failedClusters.captured(answered.spaceKey)
   return kept
 }
@@ -61,13 +61,6 @@ export function triggerOf(state: EvidenceState, cited: unknown): FailedQueryTrig
   return state === 'partial' ? 'low-confidence' : undefined
 }
 
-/** What is known of a failed query when its row is made. */
-interface Known {
-  trigger: FailedQueryTrigger
-  /** ids of the passages that it was answered with */
-  evidence: readonly string[]
-}
-
 /** Rows of one query that are open at once; what comes after them is counted in the newest. */
 const OPEN_REPEATS = 10
 
@@ -77,13 +70,14 @@ const OPEN_REPEATS = 10
  *
  * @returns false when there was no room for a new row
  */
-function record(db: Database, answered: AnsweredQuery, { trigger, evidence }: Known): boolean {
-  const { caller, spaceKey, traceId, query, mode } = answered
-  const space = db.get<{ one: number }>(
-    'SELECT 1 one FROM spaces WHERE key = ? AND tenant = ? AND deleted_at IS NULL',
-    ...[spaceKey, caller.tenant],
+function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigger): boolean {
+  const { caller, spaceKey, traceId, query, mode, evidence } = answered
+  const trace = db.get<{ one: number }>(
+    `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
+     WHERE t.id = ? AND t.tenant = ? AND t.space_key = ? AND s.tenant = t.tenant AND s.deleted_at IS NULL`,
+    ...[traceId, caller.tenant, spaceKey],
   )
-  if (space === undefined) return true
+  if (trace === undefined) return true
   const now = Date.now()
   const key = queryKey(query)
   // a repeat is counted where it quotes the same restricted sources: what hides the one hides the other

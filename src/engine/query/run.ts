@@ -161,11 +161,13 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   }
   const { evidenceBundle: _, ...withoutBundle } = metadata
   recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...withoutBundle })
-  await commit(run, route, bundle, answer)
+  const committed = commit(run, route, bundle, answer)
+  // before it is awaited, so that both are one transaction
   captureFailedQuery(context, {
     ...{ caller: run.caller, spaceKey: admitted.space.key, traceId, query: body.query, mode: route.resolvedMode },
-    ...{ state: bundle.state, cited: answerMetadata.cited },
+    ...{ evidence: bundle.items.map(({ nodeId }) => nodeId), state: bundle.state, cited: answerMetadata.cited },
   })
+  await committed
   yield { event: 'answer.done', data: { finishReason, metadata, traceId } }
 }
 

@@ -1,5 +1,6 @@
-import { analyzeCommon, forEachTerm } from '../../../lib/text/analyze.js'
+import { analyzeCommon } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
+import { sentenceTerms } from '../sentence-terms.js'
 import { type Relation, relationOf } from './compare.js'
 import type { AskedOf } from './pair.js'
 import { readStatements, type Statement, vocabulary } from './statements.js'
@@ -150,7 +151,7 @@ function readItem({ title, text }: Compared, asked: Asked): ReadItem {
 export function conceptsOf(text: string): Set<string> {
   const { concept } = vocabulary()
   const found = new Set<string>()
-  forEachTerm(text, (term) => found.add(concept(term)))
+  for (const term of sentenceTerms(text)) found.add(concept(term))
   return found
 }
 
@@ -181,9 +182,7 @@ function askedOf(weights: ReadonlyMap<string, number>): Asked {
 
 function askedIn({ bits }: Asked, text: string): number {
   let found = 0
-  forEachTerm(text, (term) => {
-    found |= bits.get(term) ?? 0
-  })
+  for (const term of sentenceTerms(text)) found |= bits.get(term) ?? 0
   return found
 }
 

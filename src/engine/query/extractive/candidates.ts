@@ -1,7 +1,8 @@
-import { analyzeQuery, forEachTerm } from '../../../lib/text/analyze.js'
+import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
 import { type AnswerType, answerType } from '../answer-type.js'
 import { type Piece, piecesOf } from '../pieces.js'
+import { sentenceTerms } from '../sentence-terms.js'
 import { signOf } from './answer-signs.js'
 import { conclusionSign } from './conclusion.js'
 import { wantsList } from './lists.js'
@@ -181,9 +182,7 @@ export function readSigns(question: Question, { text, signs }: Candidate): ReadS
 
 function heldBy(question: Question, text: string): Set<string> {
   const held = new Set<string>()
-  forEachTerm(text, (term) => {
-    if (question.weights.has(term) || question.told.has(term)) held.add(term)
-  })
+  for (const term of sentenceTerms(text)) if (question.weights.has(term) || question.told.has(term)) held.add(term)
   return reworded(question, held)
 }
 
@@ -210,7 +209,7 @@ function matchesOf(question: Question, piece: Piece): Matches {
   let terms = 0
   const others: string[] = []
   let previous = ''
-  forEachTerm(piece.text, (term) => {
+  for (const term of sentenceTerms(piece.text)) {
     terms++
     if (question.weights.has(term)) {
       held.add(term)
@@ -220,7 +219,7 @@ function matchesOf(question: Question, piece: Piece): Matches {
       if (question.told.has(term)) held.add(term)
     }
     previous = term
-  })
+  }
   return { piece, held: reworded(question, held), adjacent, terms, others }
 }
 
