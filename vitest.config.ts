@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const SECOND = 1000
+
+// Every Node reads the certificates that this names before it does anything, which takes longer than its own start. No
+// test leaves the machine; those that are about certificates name their own.
+delete process.env.NODE_EXTRA_CA_CERTS
 
 /** Folders of the tests that start processes or real servers; everything else under `test/` is a unit test. */
 const FOLDERS = {
@@ -12,13 +17,37 @@ const FOLDERS = {
   repo: ['test/repo/**/*.test.ts'],
 }
 
+/** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
+const LONG = [
+  'test/commands/documented-commands.test.ts',
+  'test/crash/watch-killed.test.ts',
+  'test/crash/research-killed.test.ts',
+  'test/commands/backup.test.ts',
+  'test/commands/watch.test.ts',
+  'test/kchat/chat.test.ts',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = LONG.findIndex((path) => moduleId.endsWith(path))
+      return found === -1 ? LONG.length : found
+    }
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+  }
+}
+
 interface ProjectTimes {
   testTimeout: number
   /** projects of one group share the workers; a later group starts when the earlier ones are done */
   group: number
-  /** tests that kill processes and measure times get the machine for themselves */
-  maxWorkers?: number
+  maxWorkers: number
 }
+
+/** More than processors, because tests with processes and sockets wait for a third of their time. */
+const MIXED = { group: 0, maxWorkers: 3 }
+/** Tests that kill processes and break disks start many processes each. */
+const HARSH = { group: 1, maxWorkers: 2 }
 
 function project(name: string, include: string[], exclude: string[], { testTimeout, group, maxWorkers }: ProjectTimes) {
   return {
@@ -30,7 +59,7 @@ function project(name: string, include: string[], exclude: string[], { testTimeo
       testTimeout,
       hookTimeout: Math.max(testTimeout, 30 * SECOND),
       sequence: { groupOrder: group },
-      ...(maxWorkers === undefined ? {} : { maxWorkers }),
+      maxWorkers,
     },
   }
 }
@@ -40,16 +69,16 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     env: { KS_CHECK_RESPONSES: '1', NO_COLOR: '1' },
     projects: [
-      project('unit', ['test/**/*.test.ts'], Object.values(FOLDERS).flat(), { testTimeout: 10 * SECOND, group: 0 }),
-      project('engine', FOLDERS.engine, [], { testTimeout: 30 * SECOND, group: 0 }),
-      project('repo', FOLDERS.repo, [], { testTimeout: 30 * SECOND, group: 0 }),
-      project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, group: 1 }),
-      project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, group: 1 }),
-      project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, group: 2, maxWorkers: 1 }),
-      project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, group: 3, maxWorkers: 1 }),
+      project('unit', ['test/**/*.test.ts'], Object.values(FOLDERS).flat(), { testTimeout: 10 * SECOND, ...MIXED }),
+      project('engine', FOLDERS.engine, [], { testTimeout: 30 * SECOND, ...MIXED }),
+      project('repo', FOLDERS.repo, [], { testTimeout: 30 * SECOND, ...MIXED }),
+      project('daemon', FOLDERS.daemon, [], { testTimeout: 60 * SECOND, ...MIXED }),
+      project('cli', FOLDERS.cli, [], { testTimeout: 60 * SECOND, ...MIXED }),
+      project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
+      project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, ...HARSH }),
     ],
   },
 })

@@ -1,29 +1,58 @@
 /**
- * Joins the compiled modules of `kchat` into few files, `dist/bundle`: every module that Node loads on its own costs half
- * a millisecond, and the first word of `kchat send` waits for all of them. What a command loads lazily stays apart, and
- * packages stay packages. Without it `bin/kchat.js` takes the modules themselves.
+ * Joins the compiled modules of `kchat` and of `ksd` into few files, `dist/bundle`: every module that Node loads on its
+ * own costs half a millisecond. The first word of `kchat send` waits for all of them, and whoever starts a daemon for
+ * two thousand. What is loaded lazily stays apart. Without bundles `bin/kchat.js` and `bin/ksd.js` take the modules
+ * themselves; child processes and workers always do.
  */
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { ROOT } from './build.js'
 
-/** small, and needed for every answer */
+const OUTPUT = join(ROOT, 'dist', 'bundle')
+
+/** Packages of kchat stay packages, but for one that is small and needed for every answer. */
 const INLINED = 'eventsource-parser'
-/** with all that they load in turn */
+/** of kchat, with all that they load in turn */
 const START = /[\\/](kchat[\\/]main|client[\\/]sse)\.js$/
+/** Packages of ksd that stay packages: native, or loaded by few runs. */
+const APART =
+  /^(better-sqlite3|hnswlib-node|@oxdev03\/.*|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth|@e965\/xlsx)($|\/)/
+
+/** A module that is joined still finds child processes, workers and packages from its own place. */
+const placesOfModules = {
+  name: 'places-of-modules',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (id.includes('node_modules') || !code.includes('import.meta.')) return undefined
+    const place = relative(OUTPUT, id).split(sep).join('/')
+    const url = `new URL(${JSON.stringify(place)}, import.meta.url).href`
+    return { code: code.replaceAll('import.meta.url', `(${url})`), map: null }
+  },
+}
 
 const rolldown = await bundler()
 if (rolldown !== undefined) {
-  const bundle = await rolldown({
-    input: { kchat: join(ROOT, 'dist', 'kchat', 'main.js') },
-    platform: 'node',
-    external: (id) => /^[^./]/.test(id) && id !== INLINED && id !== 'kchat',
-  })
-  // as deep below the root as the modules were: they find files of the package from where they are
-  await bundle.write({
-    dir: join(ROOT, 'dist', 'bundle'),
-    format: 'esm',
-    codeSplitting: { groups: [{ name: 'start', test: START }] },
-  })
+  await write(
+    {
+      input: { kchat: join(ROOT, 'dist', 'kchat', 'main.js') },
+      external: (id) => /^[^./]/.test(id) && id !== INLINED && id !== 'kchat',
+    },
+    { codeSplitting: { groups: [{ name: 'start', test: START }] } },
+  )
+  await write(
+    {
+      input: { ksd: join(ROOT, 'dist', 'daemon', 'main.js') },
+      external: (id) => APART.test(id),
+      plugins: [placesOfModules],
+    },
+    // of a class that two modules have, the name is told in logs
+    { keepNames: true },
+  )
+}
+
+/** As deep below the root as the modules of `kchat` were: they find files of the package from where they are. */
+async function write(input, output) {
+  const bundle = await rolldown({ platform: 'node', ...input })
+  await bundle.write({ dir: OUTPUT, format: 'esm', ...output })
   await bundle.close()
 }
 
@@ -33,7 +62,7 @@ async function bundler() {
     return (await import('rolldown')).rolldown
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n')[0] : error
-    process.stderr.write(`kchat is not bundled, so it starts a little slower: ${reason}\n`)
+    process.stderr.write(`nothing is bundled, so programs start a little slower: ${reason}\n`)
     return undefined
   }
 }

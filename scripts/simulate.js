@@ -1,6 +1,5 @@
 /**
- * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file and the daemon into
- * another, and runs it: a daemon is started often, and starts in a third of the time from one file.
+ * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file, and runs it.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -9,9 +8,6 @@ import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
-
-/** native, or loaded by few runs */
-const PACKAGES = /^(better-sqlite3|hnswlib-node|pino|undici|@aws-sdk|isomorphic-git|unpdf|mammoth)($|\/)/
 
 /** Child processes, workers and other files are looked for beside the module that names them. */
 const placesOfModules = {
@@ -46,18 +42,8 @@ try {
     },
     folder,
   )
-  await bundleOf(
-    {
-      input: { ksd: join(ROOT, 'bin', 'ksd.js') },
-      external: (id) => PACKAGES.test(id),
-      plugins: [placesOfModules],
-    },
-    folder,
-  )
-  const env = { ...process.env, KS_SIMULATED_DAEMON: join(folder, 'ksd.js') }
   const { status } = spawnSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env,
   })
   process.exitCode = status ?? 1
 } catch (error) {

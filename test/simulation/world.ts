@@ -190,7 +190,7 @@ export class World {
       ...{ KS_CHECK_RESPONSES: '1', KS_DAEMON_EGRESS_ALLOW: '127.0.0.2' },
       ...{ KS_DAEMON_PROVIDERS: JSON.stringify([provider]), ...this.#clock?.env },
     }
-    this.#daemon = await startDaemon(this.dataDir, env, process.env['KS_SIMULATED_DAEMON'])
+    this.#daemon = await startDaemon(this.dataDir, env)
   }
 
   #connect(): void {

@@ -15,6 +15,8 @@ let dir: string
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'ks-command-test-'))
+  // in the usual one are folders of other tests that run now
+  process.env.TMPDIR = dir
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -56,9 +58,7 @@ describe('a program', () => {
     const { audio } = await registry.speaker(REFERENCE).speak({ text: 'ID3 file' })
     expect(String(audio)).toBe('ID3 file')
     expect(readFileSync(join(dir, 'seen'), 'utf8')).toContain('ks-command-')
-    expect(
-      readdirSync(tmpdir()).filter((name) => name.startsWith('ks-command-') && name !== dir.split('/').at(-1)),
-    ).toEqual([])
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('ks-command-'))).toEqual([])
   })
 
   test('may have its input converted before', async () => {
