@@ -1,7 +1,7 @@
 import type { Token } from 'markdown-it'
 import { readFrontMatter } from './front-matter.js'
 import { inlineText } from './markdown-inline.js'
-import { readBlocks } from './markdown-rules.js'
+import { type Env, readBlocks } from './markdown-rules.js'
 import type { Block, Parsed, Parser, Picture } from './parsed.js'
 import { pictureFrom } from './pictures.js'
 import { tableBlocks } from './tables.js'
@@ -48,15 +48,13 @@ export function parseMarkdown(source: string): Parsed {
 }
 
 function markdownBlocks(text: string): Block[] {
-  const reader = new DraftReader(text)
-  const env = readBlocks(text, (tokens) => reader.take(tokens))
-  return reader.drafts.flatMap((draft): Block[] => {
+  const { drafts, env } = readDrafts(text)
+  return drafts.flatMap((draft): Block[] => {
     if (draft.type === 'code') return [draft.block]
     if (draft.type === 'table') {
-      return tableBlocks(
-        draft.rows.map((row) => row.map((cell) => inlineText(cell, env).text)),
-        true,
-      )
+      // in place: long tables are the largest that a document has
+      for (const row of draft.rows) for (const [at, cell] of row.entries()) row[at] = inlineText(cell, env).text
+      return tableBlocks(draft.rows, true)
     }
     const pictures: Picture[] = []
     if (draft.type === 'list') {
@@ -69,6 +67,12 @@ function markdownBlocks(text: string): Block[] {
     const { type, level } = draft
     return [{ type, text: words, ...(level === undefined ? {} : { level }) }, ...pictureBlocks(pictures, '')]
   })
+}
+
+function readDrafts(text: string): { drafts: Draft[]; env: Env } {
+  const reader = new DraftReader(text)
+  const env = readBlocks(text, (tokens) => reader.take(tokens))
+  return { drafts: reader.drafts, env }
 }
 
 function pictureBlocks(pictures: readonly Picture[], text: string): Block[] {
