@@ -284,6 +284,55 @@ describe('E-mail', () => {
     expect(document.text).toContain('Schöne Grüße')
     expect(document.text.endsWith('Attachment: list.csv\n\na,b')).toBe(true)
   })
+
+  it('goes on behind lines that only begin with the boundary, and ends at those that are it', async () => {
+    const source = [
+      ...['Content-Type: multipart/mixed; boundary="x"', '', '--xylophone, says the preamble', '--x \t', ''],
+      ...['Signed', '--x-ray department', '--x1', 'the rest', '--x'],
+      ...[
+        'Content-Type: multipart/mixed; boundary="x1"',
+        '',
+        '--x1',
+        '',
+        'inner',
+        '--x1--',
+        '--x',
+        '',
+        'last',
+        '--x--',
+      ],
+      'epilogue',
+    ].join('\r\n')
+    const { text } = await read('m.eml', source)
+    expect(text).toBe('Signed\n--x-ray department\n--x1\nthe rest\n\ninner\n\nlast')
+  })
+
+  it.each([
+    ["filename*=utf-8'en'gr%C3%BCn%20%26%20blau.pdf", 'grün & blau.pdf'],
+    ['filename*=iso-8859-1\'\'caf%E9.pdf; filename="cafe.pdf"', 'café.pdf'],
+    ["filename*1*=%9Fe.pdf; filename*0*=utf-8''Gr%C3%BC%C3", 'Grüße.pdf'],
+    ['filename*0="Annual "; filename*1="Report"; filename*2=.pdf', 'Annual Report.pdf'],
+    ['filename*0*=utf-8\'\'a%20; filename*1="b; c%20.pdf"', 'a b; c%20.pdf'],
+    ['filename="a \\"b\\"; filename=c.pdf"', 'a "b"; filename=c.pdf'],
+    ['filename=plain.pdf (as it was sent)', 'plain.pdf'],
+    ["filename*=no-such-charset''gr%C3%BCn.pdf", 'grün.pdf'],
+    ['filename="=?utf-8?B?R3LDvMOfZS5wZGY=?="', 'Grüße.pdf'],
+  ])('knows the name of an attachment with %s', async (parameter, name) => {
+    const type = `Content-Type: application/pdf\r\nContent-Disposition: attachment;\r\n ${parameter.replaceAll('; ', ';\r\n ')}`
+    expect((await read('m.eml', `From: a@b.c\r\n${type}\r\n\r\nx`)).text).toBe(`From: a@b.c\n\nAttachment: ${name}`)
+  })
+
+  it('has types with comments, digests, packed messages, and characters that are cut in two words', async () => {
+    const html = 'Content-Type: Text/HTML (as ever); charset="utf-8"\r\n\r\n<p>one <b>two</b></p>'
+    expect((await read('m.eml', `From: a@b.c\r\n${html}`)).text).toBe('From: a@b.c\n\none two')
+    const digest = 'Content-Type: multipart/digest; boundary=x\r\n\r\n--x\r\n\r\nSubject: inner\r\n\r\nwords\r\n--x--'
+    expect((await read('m.eml', digest)).text).toBe('Subject: inner\n\nwords')
+    const packed = Buffer.from('Subject: inner\r\n\r\nwords').toString('base64')
+    const message = `Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n${packed}`
+    expect((await read('m.eml', message)).text).toBe('Subject: inner\n\nwords')
+    const subject = 'Subject: =?utf-8?B?R3LDvA==?= =?UTF-8?Q?=C3?=\r\n =?utf-8?q?=9Fe?= =?x-none?q?a?= b'
+    expect((await read('m.eml', `${subject}\r\n\r\nx`)).title).toBe('Grüße=?x-none?q?a?= b')
+  })
 })
 
 describe('The type of a file', () => {

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/compile/parse/limits.js'
-import { openZip } from '../../../src/engine/compile/parse/zip.js'
+import { listParts, openZip } from '../../../src/engine/compile/parse/zip.js'
 import { makeEpub, makePptx, makeXlsx } from './office.js'
 import { failureOf, fixturePath, makeDocx, makeZip, read, wordParagraph } from './read.js'
+import { zip64 } from './zip64.js'
 
 const MIB = 1024 * 1024
 
@@ -74,6 +75,23 @@ describe('Archives', () => {
     expect(zip.read('a').toString()).toBe('hello')
     expect(() => zip.read('c')).toThrow(ReadError)
   })
+
+  it('are read with the records of zip64, which small ones have too, within the same limits', async () => {
+    const zip = openZip(zip64({ 'word/a.xml': 'hello', b: '' }), 'x.zip', DEFAULT_LIMITS)
+    expect([...zip.entries.keys()]).toEqual(['word/a.xml', 'b'])
+    expect(zip.read('word/a.xml').toString()).toBe('hello')
+    expect([...listParts(zip64({ 'word/a.xml': 'hello', b: '' }), 9)]).toEqual(['word/a.xml', 'b'])
+    const open = (archive: Buffer, limits = {}) => openZip(archive, 'x.zip', { ...DEFAULT_LIMITS, ...limits })
+    expect(() => open(zip64({ a: 'x', b: 'x' }), { archiveEntries: 1 })).toThrow(
+      'more archive entries than the limit of 1',
+    )
+    expect(() => open(zip64({ a: 'x' }, { claimed: 2n ** 63n }))).toThrow(
+      'inflates to more than the limit of 1,024 MiB',
+    )
+    expect(() => open(zip64({ a: 'x' }, { extra: 4 }))).toThrow('damaged archive directory')
+    expect(() => open(zip64({ a: 'x' }, { directory: 2n ** 60n }))).toThrow('damaged archive directory')
+    expect(() => open(zip64({ a: 'x' }, { offset: 2n ** 60n })).read('a')).toThrow('not where the directory says')
+  })
 })
 
 /** Time of the faster of two readings, in milliseconds. */
@@ -103,6 +121,22 @@ describe('A37, A41: Hostile markup', () => {
     ['comments', 'a.md', (n) => '<!-- a\n'.repeat(n)],
     ['fences', 'a.md', (n) => '```\n~~~\n'.repeat(n / 2)],
     ['blanks before a rule', 'a.md', (n) => `a|b\n${' '.repeat(n)}-x`],
+    ['fences in quotes', 'a.md', (n) => '> ```\n\n'.repeat(n / 4)],
+    ['comments in nested quotes', 'a.md', (n) => `${'> <!--\n> > <!--\n'.repeat(n / 10)}\n-->`],
+    ['scripts', 'a.md', (n) => '<script>\n'.repeat(n / 4)],
+    ['lists in lists', 'a.md', (n) => `${'- '.repeat(n)}x`],
+    [
+      'deeper and deeper lists',
+      'a.md',
+      (n) => Array.from({ length: Math.sqrt(n) }, (_, i) => `${' '.repeat(i * 2)}- a`).join('\n'),
+    ],
+    ['lazy lines of deep quotes', 'a.md', (n) => `${'> '.repeat(90)}x\n${'y\n'.repeat(n / 4)}`],
+    ['pictures in pictures', 'a.md', (n) => `${'!['.repeat(n / 4)}${'](x)'.repeat(n / 4)}`],
+    ['one long line of marks', 'a.md', (n) => '**a *b ~~c '.repeat(n / 4)],
+    ['open definitions', 'a.md', (n) => '[a]: b "\n'.repeat(n / 4)],
+    ['open tags', 'a.md', (n) => '<a b="<'.repeat(n / 4)],
+    ['cells beyond the header', 'a.md', (n) => `a|b\n-|-\n${'1|2|3|4\n'.repeat(n / 4)}${'x|'.repeat(n)}`],
+    ['short rows of a wide table', 'a.md', (n) => `${'a|'.repeat(300)}\n${'-|'.repeat(300)}\n${'a\n'.repeat(n / 4)}`],
     ['wide tables', 'a.md', (n) => `${'a|'.repeat(n)}\n${'-|'.repeat(n)}`],
     ['nested JSON', 'a.json', (n) => `${'{"a":'.repeat(n)}1${'}'.repeat(n)}`],
     ['nested XML', 'a.xml', (n) => `<?xml version="1.0"?>${'<a>t'.repeat(n)}`],
@@ -114,6 +148,32 @@ describe('A37, A41: Hostile markup', () => {
     ['blanks in headings', 'a.org', (n) => `* a${' '.repeat(n)}:b: x`],
     ['blanks in mail', 'a.eml', (n) => `Content-Transfer-Encoding: quoted-printable\n\n${' '.repeat(n)}x`],
     ['mail parts', 'a.eml', (n) => `Content-Type: multipart/mixed; boundary=x\n\n${'--x\n\na\n'.repeat(n / 4)}`],
+    [
+      'lines that begin with the boundary',
+      'a.eml',
+      (n) => `Content-Type: multipart/mixed; boundary=x\n\n--x\n\n${'--xy\n'.repeat(n / 4)}`,
+    ],
+    [
+      'parts in parts',
+      'a.eml',
+      (n) =>
+        Array.from({ length: n / 100 }, (_, i) => `Content-Type: multipart/mixed; boundary=x${i}\n\n--x${i}\n`).join(
+          '',
+        ),
+    ],
+    ['messages in messages', 'a.eml', (n) => 'Content-Type: message/rfc822\n\n'.repeat(n / 10)],
+    [
+      'sections of a file name',
+      'a.eml',
+      (n) =>
+        `Content-Type: text/plain${Array.from({ length: n / 10 }, (_, i) => `; name*${i % 9999}*=a%20`).join('')}\n\nx`,
+    ],
+    ['open quotes in a header', 'a.eml', (n) => `Content-Type: text/plain; a="${'\\"; b="'.repeat(n / 4)}\n\nx`],
+    [
+      'encoded words',
+      'a.eml',
+      (n) => `Subject: ${'=?utf-8?q?a '.repeat(n / 10)}${'=?utf-8?q?a?= '.repeat(n / 10)}\n\nx`,
+    ],
     ['marks', 'a.org', (n) => ' *a [[b'.repeat(n / 4)],
   ]
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { inlineText } from '../../../src/engine/compile/parse/inline-markdown.js'
 import { read, readFixture } from './read.js'
 
 async function blocks(source: string): Promise<[string, string][]> {
@@ -63,24 +62,90 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('read lists with nesting, tasks and lazy lines as one element', async () => {
+  it('read a list with nesting, tasks and lazy lines as one element', async () => {
     expect(await blocks('- one\n  - two\n  still two\n- [x] done\n\n  more\n\n1. first\n2. second\n\nafter')).toEqual([
-      ['list', '- one\n  - two\nstill two\n- [x] done\n  more\n1. first\n2. second'],
+      ['list', '- one\n  - two still two\n- [x] done\n  more'],
+      ['list', '1. first\n2. second'],
       ['paragraph', 'after'],
     ])
   })
 
+  it('keep code, tables and pictures of list items apart, with what follows in the item', async () => {
+    const source =
+      '1. start\n\n   ```sh\n   run\n   ```\n\n   then ![a plan](p.png)\n2. | a | b |\n   |---|---|\n   | 1 | 2 |\n'
+    expect(await blocks(source)).toEqual([
+      ['list', '1. start'],
+      ['code', 'run'],
+      ['list', 'then a plan'],
+      ['image', ''],
+      ['table', 'a | b\n1 | 2'],
+    ])
+  })
+
+  it('end a fence of a quote with the quote', async () => {
+    expect(await blocks('> Run:\n> ```sh\n> npm test\n> ```\n> and wait.\n\n# Next\n\nText.\n')).toEqual([
+      ['paragraph', 'Run:'],
+      ['code', 'npm test'],
+      ['paragraph', 'and wait.'],
+      ['title', 'Next'],
+      ['paragraph', 'Text.'],
+    ])
+    expect(await blocks('> ```\n> never closed\n\nText.\n')).toEqual([
+      ['code', 'never closed'],
+      ['paragraph', 'Text.'],
+    ])
+  })
+
+  it('lose no words: cells beyond the header, footnotes, links that are defined nowhere, the deepest quote', async () => {
+    expect(await blocks('a | b\n--|--\n1 | 2 | a \\| *third* |\n')).toEqual([['table', 'a | b\n1 | 2 | a | third']])
+    expect(await blocks('> | a | b |\n> |---|---|\n> | 1 | 2 | 3 |\n')).toEqual([['table', 'a | b\n1 | 2 | 3']])
+    expect(await blocks('As said[^1].\n\n[^1]: somewhere\n\n[^2]: or elsewhere\n')).toEqual([
+      ['paragraph', 'As said[^1].'],
+      ['paragraph', '[^1]: somewhere'],
+      ['paragraph', '[^2]: or elsewhere'],
+    ])
+    expect(await blocks('[here][nowhere] and [there][]')).toEqual([['paragraph', '[here][nowhere] and [there][]']])
+    expect(await blocks(`${'> '.repeat(5000)}the needle\n\nText.`)).toEqual([
+      ['paragraph', 'the needle'],
+      ['paragraph', 'Text.'],
+    ])
+    expect((await blocks(`${'- '.repeat(500)}the needle\n\nText.`)).map(([, text]) => text).join()).toMatch(
+      /the needle,Text\.$/,
+    )
+  })
+
+  it('read long paragraphs in pieces without losing a word', async () => {
+    const source = `${'*one* two\nthree  \n'.repeat(10_000)}end`
+    const [found, ...others] = await blocks(source)
+    expect(others).toEqual([])
+    expect(found?.[1].split(/\s+/)).toEqual([...Array(10_000).fill(['one', 'two', 'three']).flat(), 'end'])
+  })
+
   it('drop comments, also over several lines, and link definitions', async () => {
     expect(
-      await blocks('a <!-- x --> b\n\n<!--\nhidden\n\nhidden\n-->\nshown\n\n[id]: http://x.y "t"\n\n`<!-- code -->`'),
+      await blocks(
+        'a <!-- x --> b\n\n<!--\nhidden\n\nhidden\n--> rest\nshown\n\n[id]: http://x.y "t"\n\n`<!-- code -->`',
+      ),
     ).toEqual([
       ['paragraph', 'a  b'],
+      ['paragraph', 'rest'],
       ['paragraph', 'shown'],
       ['paragraph', '<!-- code -->'],
     ])
     expect(await blocks('a <!-- never closed\n\nb')).toEqual([
       ['paragraph', 'a <!-- never closed'],
       ['paragraph', 'b'],
+    ])
+    expect(await blocks('<!-- never closed\n\n# b')).toEqual([
+      ['paragraph', '<!-- never closed'],
+      ['title', 'b'],
+    ])
+    expect(await blocks('> <!-- closed outside\n\nb -->')).toEqual([
+      ['paragraph', '<!-- closed outside'],
+      ['paragraph', 'b -->'],
+    ])
+    expect(await blocks('<style>\na {}\n\nb {}\n</style>\nshown\n<script>never closed')).toEqual([
+      ['paragraph', 'shown never closed'],
     ])
   })
 
@@ -95,7 +160,8 @@ describe('Markdown blocks', () => {
 
   it('read quotes and callouts as text', async () => {
     expect(await blocks('> quoted\n> > deeper\n\n> [!note] Mind\n> the gap')).toEqual([
-      ['paragraph', 'quoted deeper'],
+      ['paragraph', 'quoted'],
+      ['paragraph', 'deeper'],
       ['paragraph', 'Mind the gap'],
     ])
   })
@@ -137,7 +203,9 @@ describe('Markdown inline text', () => {
     ['a<br>b', 'a\nb'],
     ['all *.ts files, x * y', 'all *.ts files, x * y'],
     ['a**bold**b', 'aboldb'],
-  ])('of %j is %j', (source, text) => {
-    expect(inlineText(source)).toBe(text)
+    ['one\\\ntwo  \nthree\nfour', 'one\ntwo\nthree four'],
+    ['*one*  \ntwo', 'one\ntwo'],
+  ])('of %j is %j', async (source, text) => {
+    expect((await read('note.md', `${source}\n\n[id]: http://x.y`)).text).toBe(text)
   })
 })

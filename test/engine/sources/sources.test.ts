@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY_MS, nextRun, plannedAgain, readSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
-import { parseRobots } from '../../../src/engine/sources/web/robots.js'
+import { parseRobots, ROBOTS_BYTES } from '../../../src/engine/sources/web/robots.js'
 import { createScope, filenameOf } from '../../../src/engine/sources/web/scope.js'
+import { createSite } from '../../../src/engine/sources/web/site.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { startSite } from '../../helpers/site.js'
 
@@ -231,5 +232,57 @@ describe('what belongs to a site', () => {
     expect(['/', '/a/b/c', '/x.pdf?y', '/b'].map(allowed)).toEqual([true, true, true, true])
     expect(['/a', '/a/c', '/x.pdf', '/q/x.pdf'].map(allowed)).toEqual([false, false, false, false])
     expect(robots.sitemaps).toEqual(['https://h/m.xml'])
+  })
+
+  test.each([
+    // percent encoding: RFC 9309, 2.2.2
+    ['/%7Euser', '/~user', false],
+    ['/~user', '/%7euser', false],
+    ['/grün', '/gr%C3%BCn', false],
+    ['/gr%c3%bcn', '/grün', false],
+    ['/a%2fb', '/a%2Fb', false],
+    ['/a%2fb', '/a/b', true],
+    ['/a b', '/a%20b', false],
+    ['/100%', '/100%', false],
+    ['/%E0%A4%A/%7Eb', '/%E0%A4%A/~b', false],
+    // special characters: 2.2.3
+    ['/a%2Ab', '/a*b', false],
+    ['/a%2Ab', '/axb', true],
+    ['/a%24', '/a$', false],
+    ['/a%24', '/a$b', false],
+    ['/a$', '/a$', true],
+    ['/a$b', '/a$b', false],
+    ['/*.php$', '/a.php?b', true],
+    ['/*?*c=', '/a?b=1&c=2', false],
+    ['*', '/a', false],
+  ])('robots.txt: whether %j leaves out %s', (rule, path, isAllowed) => {
+    expect(parseRobots(`User-agent: *\nDisallow: ${rule}`, 'us').allows(new URL(`https://h${path}`))).toBe(isAllowed)
+  })
+
+  test('robots.txt: of two rules the one with more octets counts, however they are written', () => {
+    const allows = (text: string, path: string) => parseRobots(text, 'us').allows(new URL(`https://h${path}`))
+    expect(allows('User-agent: *\nDisallow: /%7E%7E%7E\nAllow: /~~~/a', '/~~~/a')).toBe(true)
+    expect(allows('User-agent: *\nDisallow: /grün/\nAllow: /gr%C3%BC', '/grün/a')).toBe(false)
+    expect(allows('User-agent: *\nDisallow: /a\nAllow: /%61', '/a')).toBe(true)
+    expect(allows('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true)
+  })
+
+  test('robots.txt: groups are found by product token, and lines of no meaning do not part them', () => {
+    const allows = (text: string) => parseRobots(text, 'knowledge-spaces').allows(new URL('https://h/a'))
+    expect(allows('User-agent: knowledge-spaces bot 2.0\nDisallow: /')).toBe(false)
+    expect(allows('User-agent: knowledge-spacesuit\nDisallow: /')).toBe(true)
+    expect(allows('User-agent: knowledge-spaces\nDisallow:\n\nUser-agent: *\nDisallow: /')).toBe(true)
+    expect(allows('User-agent: knowledge-spaces\nCrawl-delay: 1\nSitemap: x\nUser-agent: b\nDisallow: /')).toBe(false)
+    expect(allows('\ufeffUser-Agent : KNOWLEDGE-SPACES\rDISALLOW:/\r')).toBe(false)
+    expect(allows('Disallow: /\nUser-agent: *\nAllow: /')).toBe(true)
+  })
+
+  test('robots.txt: a rule that the limit of size cuts is left out', () => {
+    const site = createSite({ uri: 'https://h/', maxDepth: 1 })
+    const lines = 'User-agent: *\nDisallow: /private\n'
+    const filled = `${lines}#${'x'.repeat(ROBOTS_BYTES - lines.length - '#\nDisallow: /'.length)}\nDisallow: /`
+    expect(filled).toHaveLength(ROBOTS_BYTES)
+    expect(site.robots(Buffer.from(filled)).startAllowed).toBe(true)
+    expect(site.allowed(['https://h/private', 'https://h/public'])).toEqual(['https://h/public'])
   })
 })

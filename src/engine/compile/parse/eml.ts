@@ -1,5 +1,6 @@
 import { readHtml } from './html.js'
-import { decodeWords, type MimePart, partBytes, partText, readMime } from './mime.js'
+import { type MimePart, partBytes, partText, readMime } from './mime.js'
+import { decodeWords } from './mime-words.js'
 import type { Block, Parsed, Parser } from './parsed.js'
 import { proseBlocks } from './text.js'
 

@@ -1,23 +1,30 @@
+import type { Token } from 'markdown-it'
 import { readFrontMatter } from './front-matter.js'
-import { inlineText } from './inline-markdown.js'
+import { inlineText } from './markdown-inline.js'
+import { type Env, readBlocks } from './markdown-rules.js'
 import type { Block, Parsed, Parser, Picture } from './parsed.js'
 import { pictureFrom } from './pictures.js'
 import { tableBlocks } from './tables.js'
 
-const FENCE = /^\s*(`{3,}|~{3,})\s*([^\s`{,]*)/
-const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])(?:\s+([\s\S]*))?$/
-const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
-const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/
-const TABLE_DELIMITER = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$/
-const LINK_DEFINITION = /^ {0,3}\[[^\]^][^\]]{0,200}\]:[ \t]*\S/
-const RAW_HTML = /^\s*<(script|style)[\s>]/i
+/** Lists within lists that are shown by indentation. */
+const MAX_INDENT = 8
+
+const CALLOUT = /^\[![\w-]+\][+-]?[ \t]*/
+/** Before the first cell of a row: marks of the quote or list that the table is in. */
+const ROW_START = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?[\s>]*\|?/
+
+/** A block whose texts are still Markdown; what its links point to may be defined further down. */
+type Draft =
+  | { type: 'heading' | 'paragraph'; source: string; level?: number }
+  | { type: 'list'; lines: { before: string; source: string }[] }
+  | { type: 'table'; rows: string[][] }
+  | { type: 'code'; block: Block }
 
 /**
- * Reads Markdown (CommonMark blocks, GitHub tables and task lists, front matter) in one pass over its lines.
+ * Reads Markdown: CommonMark, tables and task lists of GitHub, front matter, links and callouts of notebooks.
  *
- * A scanner of our own instead of a full syntax tree: a note of 1 KB takes some 30 µs where remark takes milliseconds,
- * and no input makes it slower than linear. What it gives up is rare in notes: blocks nested in quotes and list items
- * come out as lines of their quote or list.
+ * A list with all its lists is one block, quotes are paragraphs; code and tables are blocks of their own wherever they
+ * stand.
  */
 export const markdownParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/markdown',
@@ -28,11 +35,10 @@ export const markdownParser: Parser = {
 export function parseMarkdown(source: string): Parsed {
   const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
   const front = readFrontMatter(text)
-  const blocks = new MarkdownReader(text.slice(front.length)).read()
   const parsed: Parsed = {
     parser: 'native-markdown',
     contentType: 'text',
-    blocks,
+    blocks: markdownBlocks(text.slice(front.length)),
     metadata: front.data === undefined ? {} : { frontMatter: front.data },
   }
   const { title, lang } = front.data ?? {}
@@ -41,225 +47,133 @@ export function parseMarkdown(source: string): Parsed {
   return parsed
 }
 
-class MarkdownReader {
-  readonly #lines: string[]
-  readonly #blocks: Block[] = []
-  #paragraph: string[] = []
-  #list: string[] = []
-  /** a blank line was read since the last line of the list */
-  #listPaused = false
-  #next = 0
-  /** no comment that is open after this line ever ends */
-  readonly #lastCommentEnd: number
+function markdownBlocks(text: string): Block[] {
+  const { drafts, env } = readDrafts(text)
+  return drafts.flatMap((draft): Block[] => {
+    if (draft.type === 'code') return [draft.block]
+    if (draft.type === 'table') {
+      // in place: long tables are the largest that a document has
+      for (const row of draft.rows) for (const [at, cell] of row.entries()) row[at] = inlineText(cell, env).text
+      return tableBlocks(draft.rows, true)
+    }
+    const pictures: Picture[] = []
+    if (draft.type === 'list') {
+      const lines = draft.lines.map(({ before, source }) => `${before}${inlineText(source, env, pictures).text}`)
+      return [{ type: 'list', text: lines.join('\n') }, ...pictureBlocks(pictures, '')]
+    }
+    const { text: words, isPicture } = inlineText(draft.source, env, pictures)
+    const alone = draft.type === 'paragraph' && isPicture ? pictureBlocks(pictures, words) : []
+    if (alone.length > 0) return alone
+    const { type, level } = draft
+    return [{ type, text: words, ...(level === undefined ? {} : { level }) }, ...pictureBlocks(pictures, '')]
+  })
+}
+
+function readDrafts(text: string): { drafts: Draft[]; env: Env } {
+  const reader = new DraftReader(text)
+  const env = readBlocks(text, (tokens) => reader.take(tokens))
+  return { drafts: reader.drafts, env }
+}
+
+function pictureBlocks(pictures: readonly Picture[], text: string): Block[] {
+  return pictures.flatMap((met) => {
+    const picture = 'uri' in met ? pictureFrom(met.uri) : met
+    return picture === undefined ? [] : [{ type: 'image', text, picture }]
+  })
+}
+
+/** Drafts from tokens, in the order of the document. */
+class DraftReader {
+  readonly drafts: Draft[] = []
+  readonly #text: string
+  #lines: string[] | undefined
+  #quotes = 0
+  /** the next text is the first of its quote */
+  #opensQuote = false
+  #lists = 0
+  /** what stands before the next text of the list: the mark of its item, or nothing but room */
+  #before = ''
+  #list: { before: string; source: string }[] = []
+  #level: number | undefined
+  #rows: string[][] | undefined
+  /** of the text, where the row stands */
+  #rowLine = 0
 
   constructor(text: string) {
-    this.#lines = text.split('\n')
-    this.#lastCommentEnd = text.includes('<!--') ? this.#lines.findLastIndex((line) => line.includes('-->')) : -1
+    this.#text = text
   }
 
-  read(): Block[] {
-    while (this.#next < this.#lines.length) this.#line(this.#lines[this.#next++] ?? '')
-    this.#close()
-    return this.#blocks
+  take(tokens: readonly Token[]): void {
+    for (const token of tokens) this.#token(token)
   }
 
-  #line(raw: string): void {
-    const quoted = /^ {0,3}>/.test(raw)
-    const unquoted = quoted ? raw.replace(/^[ \t]*(?:>[ \t]?)+/, '').replace(/^\[![\w-]+\][+-]?/, '') : raw
-    const line = unquoted.includes('<!--') ? this.#skipComment(unquoted) : unquoted
-    if (line.trim() === '') {
-      this.#blank()
+  #token(token: Token): void {
+    const { type } = token
+    if (type === 'inline') this.#inline(token.content)
+    else if (type === 'heading_open') this.#level = Number(token.tag.slice(1))
+    else if (type === 'heading_close') this.#level = undefined
+    else if (type === 'blockquote_open') {
+      this.#quotes++
+      this.#opensQuote = true
+    } else if (type === 'blockquote_close') this.#quotes--
+    else if (type === 'bullet_list_open' || type === 'ordered_list_open') this.#lists++
+    else if (type === 'bullet_list_close' || type === 'ordered_list_close') {
+      if (--this.#lists === 0) this.#endList()
+      this.#before = this.#room(this.#lists)
+    } else if (type === 'list_item_open') {
+      this.#before = `${this.#room(this.#lists - 1)}${token.info}${token.markup} `
+    } else if (type === 'fence' || type === 'code_block') this.#code(token)
+    else if (type === 'tr_open') {
+      this.#rows ??= []
+      this.#rows.push([])
+      this.#rowLine = token.map?.[0] ?? 0
+    } else if (type === 'tr_close') this.#endRow()
+    else if (type === 'table_close') this.#endTable()
+  }
+
+  #inline(content: string): void {
+    const row = this.#rows?.at(-1)
+    if (row !== undefined) {
+      row.push(content)
       return
     }
-    if (this.#fence(line)) return
-    if (!quoted && this.#heading(line)) return
-    if (RULE.test(line)) {
-      this.#close()
-      return
-    }
-    if (this.#listLine(line)) return
-    if (this.#table(line)) return
-    if (this.#paragraph.length === 0 && this.#special(line)) return
-    this.#paragraph.push(line)
+    const source = this.#opensQuote ? content.replace(CALLOUT, '') : content
+    this.#opensQuote = false
+    if (this.#lists > 0) {
+      this.#list.push({ before: this.#before, source })
+      this.#before = this.#room(this.#lists)
+    } else if (this.#level === undefined || this.#quotes > 0) this.drafts.push({ type: 'paragraph', source })
+    else this.drafts.push({ type: 'heading', source, level: this.#level })
   }
 
-  #blank(): void {
-    this.#flushParagraph()
-    if (this.#list.length > 0) this.#listPaused = true
+  #room(lists: number): string {
+    return '  '.repeat(Math.min(MAX_INDENT, lists))
   }
 
-  #close(): void {
-    this.#flushParagraph()
-    this.#flushList()
+  #code({ info, content }: Token): void {
+    this.#endList()
+    const language = /^\s*([^\s`{,]+)/.exec(info)?.[1]
+    const metadata = language === undefined ? {} : { metadata: { language } }
+    this.drafts.push({ type: 'code', block: { type: 'code', text: content, ...metadata } })
   }
 
-  /** A comment over several lines vanishes; one within a line is the inline reader's. */
-  #skipComment(line: string): string {
-    const open = line.lastIndexOf('<!--')
-    if (line.includes('-->', open) || this.#next > this.#lastCommentEnd) return line
-    if ((line.slice(0, open).split('`').length - 1) % 2 === 1) return line
-    for (; this.#next <= this.#lastCommentEnd; this.#next++) {
-      const end = this.#lines[this.#next]?.indexOf('-->') ?? -1
-      if (end !== -1) return `${line.slice(0, open)}${this.#lines[this.#next++]?.slice(end + 3) ?? ''}`
-    }
-    return line
+  /** Cells beyond those of the first row, which no browser shows, are words of the document all the same. */
+  #endRow(): void {
+    const row = this.#rows?.at(-1) ?? []
+    this.#lines ??= this.#text.split('\n')
+    const cells = (this.#lines[this.#rowLine] ?? '').replace(ROW_START, '').split(/(?<!\\)\|/)
+    if (cells.at(-1)?.trim() === '') cells.pop()
+    for (const cell of cells.slice(row.length)) row.push(cell.replaceAll('\\|', '|').trim())
   }
 
-  #fence(line: string): boolean {
-    const open = FENCE.exec(line)
-    const mark = open?.[1]
-    if (open === null || mark === undefined) return false
-    if (mark.startsWith('`') && line.indexOf('`', open[0].length) !== -1) return false
-    this.#close()
-    const code: string[] = []
-    while (this.#next < this.#lines.length) {
-      const inner = this.#lines[this.#next++] ?? ''
-      const trimmed = inner.trim()
-      if (trimmed.startsWith(mark) && trimmed === mark.charAt(0).repeat(trimmed.length)) break
-      code.push(inner)
-    }
-    const language = open[2] ?? ''
-    this.#blocks.push({ type: 'code', text: code.join('\n'), ...(language === '' ? {} : { metadata: { language } }) })
-    return true
+  #endTable(): void {
+    this.#endList()
+    if (this.#rows !== undefined) this.drafts.push({ type: 'table', rows: this.#rows })
+    this.#rows = undefined
   }
 
-  #heading(line: string): boolean {
-    const level = atxLevel(line)
-    if (level > 0) {
-      this.#close()
-      this.#pushInline('heading', withoutClosingHashes(line.trim().slice(level)), level)
-      return true
-    }
-    const under = this.#paragraph.length > 0 && this.#list.length === 0 ? SETEXT.exec(line)?.[1] : undefined
-    if (under === undefined) return false
-    const text = this.#paragraph.join(' ')
-    this.#paragraph = []
-    this.#pushInline('heading', text, under.startsWith('=') ? 1 : 2)
-    return true
-  }
-
-  /** A list item, or a line that goes on with one. */
-  #listLine(line: string): boolean {
-    const item = LIST_ITEM.exec(line)
-    const interrupts = this.#paragraph.length === 0 || (item?.[3] !== undefined && !/^\d*[2-9]/.test(item[2] ?? ''))
-    if (item !== null && interrupts) {
-      this.#flushParagraph()
-      const indent = '  '.repeat(Math.min(8, Math.floor((item[1] ?? '').length / 2)))
-      this.#list.push(`${indent}${item[2] ?? '-'} ${item[3] ?? ''}`)
-      this.#listPaused = false
-      return true
-    }
-    if (this.#list.length === 0) return false
-    if (this.#listPaused && !/^\s{2,}/.test(line)) {
-      this.#flushList()
-      return false
-    }
-    this.#list.push(this.#listPaused ? `  ${line.trim()}` : line.trim())
-    this.#listPaused = false
-    return true
-  }
-
-  #table(line: string): boolean {
-    const delimiter = this.#lines[this.#next]
-    if (delimiter === undefined || !line.includes('|') || !delimiter.includes('-')) return false
-    if (!TABLE_DELIMITER.test(delimiter.trim())) return false
-    if (cells(delimiter).length !== cells(line).length) return false
-    this.#close()
-    const rows = [this.#cells(line)]
-    this.#next++
-    while (this.#next < this.#lines.length) {
-      const row = this.#lines[this.#next] ?? ''
-      if (row.trim() === '' || atxLevel(row) > 0 || FENCE.test(row)) break
-      if (!row.includes('|') && (LIST_ITEM.test(row) || row.startsWith('>'))) break
-      rows.push(this.#cells(row))
-      this.#next++
-    }
-    this.#blocks.push(...tableBlocks(rows, true))
-    return true
-  }
-
-  #cells(line: string): string[] {
-    return cells(line).map((cell) => inlineText(cell))
-  }
-
-  /** Indented code, link definitions, raw scripts: what only counts where no paragraph is open. */
-  #special(line: string): boolean {
-    if (line.startsWith('    ') || line.startsWith('\t')) {
-      const code = [line]
-      while (/^(?: {4}|\t|\s*$)/.test(this.#lines[this.#next] ?? 'x')) code.push(this.#lines[this.#next++] ?? '')
-      this.#blocks.push({ type: 'code', text: code.map((part) => part.replace(/^(?: {4}|\t)/, '')).join('\n') })
-      return true
-    }
-    if (LINK_DEFINITION.test(line)) return true
-    const raw = RAW_HTML.exec(line)?.[1]
-    if (raw === undefined) return false
-    const end = `</${raw.toLowerCase()}`
-    let from = this.#next
-    if (!line.toLowerCase().includes(end)) {
-      while (from < this.#lines.length && !(this.#lines[from] ?? '').toLowerCase().includes(end)) from++
-      if (from === this.#lines.length) return false
-      from++
-    }
-    this.#next = from
-    return true
-  }
-
-  #flushParagraph(): void {
-    if (this.#paragraph.length === 0) return
-    const lines = this.#paragraph
-    this.#paragraph = []
-    let text = ''
-    for (const [index, line] of lines.entries()) {
-      const hardBreak = line.endsWith('  ') || (line.endsWith('\\') && index < lines.length - 1)
-      const body = line.endsWith('\\') && hardBreak ? line.slice(0, -1) : line
-      text += `${body.trim()}${index === lines.length - 1 ? '' : hardBreak ? '\n' : ' '}`
-    }
-    this.#pushInline('paragraph', text)
-  }
-
-  #flushList(): void {
-    if (this.#list.length === 0) return
-    const text = this.#list.join('\n')
+  #endList(): void {
+    if (this.#list.length > 0) this.drafts.push({ type: 'list', lines: this.#list })
     this.#list = []
-    this.#listPaused = false
-    this.#pushInline('list', text)
   }
-
-  #pushInline(type: 'heading' | 'paragraph' | 'list', source: string, level?: number): void {
-    const pictures: Picture[] = []
-    const text = inlineText(source, pictures)
-    const onlyPicture = type === 'paragraph' && pictures.length === 1 && /^!\[[^\]]*\]\([^)]*\)$/.test(source.trim())
-    if (!onlyPicture) this.#blocks.push({ type, text, ...(level === undefined ? {} : { level }) })
-    for (const picture of pictures) {
-      const kept = 'uri' in picture ? pictureFrom(picture.uri) : picture
-      if (kept !== undefined) this.#blocks.push({ type: 'image', text: onlyPicture ? text : '', picture: kept })
-      else if (onlyPicture) this.#blocks.push({ type: 'paragraph', text })
-    }
-  }
-}
-
-function atxLevel(line: string): number {
-  let at = 0
-  while (at < 3 && line.charAt(at) === ' ') at++
-  let level = 0
-  while (level < 7 && line.charAt(at + level) === '#') level++
-  if (level === 0 || level > 6) return 0
-  const after = line.charAt(at + level)
-  return after === '' || after === ' ' || after === '\t' ? level : 0
-}
-
-function withoutClosingHashes(title: string): string {
-  let end = title.length
-  while (end > 0 && title.charAt(end - 1) === '#') end--
-  if (end === title.length) return title.trim()
-  return end === 0 || /\s/.test(title.charAt(end - 1)) ? title.slice(0, end).trim() : title.trim()
-}
-
-/** Cells of a table row: `|` separates unless escaped or in a code span. */
-function cells(line: string): string[] {
-  let row = line.trim()
-  if (row.startsWith('|')) row = row.slice(1)
-  if (row.endsWith('|') && !row.endsWith('\\|')) row = row.slice(0, -1)
-  if (!row.includes('\\|')) return row.split('|').map((cell) => cell.trim())
-  return row.split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim())
 }

@@ -1,5 +1,5 @@
-import iconv from 'iconv-lite'
 import { decodeText } from './charset.js'
+import { readParameters, unquote } from './mime-words.js'
 
 /** Parts within parts, and parts in all; mail programs stay far below. */
 const MAX_DEPTH = 10
@@ -19,30 +19,36 @@ export interface MimePart {
 
 /** Reads the MIME structure of a message (RFC 2045, 2046), given as Latin-1 so that every byte is one character. */
 export function readMime(source: string): MimePart {
-  return readPart(source.replace(/\r\n?/g, '\n'), 0, { left: MAX_PARTS })
+  return readPart(source.replace(/\r\n?/g, '\n'), { depth: 0, usual: 'text/plain' }, { left: MAX_PARTS })
 }
 
-function readPart(source: string, depth: number, budget: { left: number }): MimePart {
+/** @param place `usual`: the type of a part that names none */
+function readPart(source: string, place: { depth: number; usual: string }, budget: { left: number }): MimePart {
   const { headers, body } = splitHeaders(source)
-  const contentType = headers.get('content-type') ?? 'text/plain'
-  const disposition = headers.get('content-disposition') ?? ''
+  const contentType = readParameters(headers.get('content-type') ?? place.usual)
+  const disposition = readParameters(headers.get('content-disposition') ?? '')
   const part: MimePart = {
     headers,
-    type: contentType.split(';', 1)[0]?.trim().toLowerCase() ?? 'text/plain',
-    attachment: /^\s*attachment/i.test(disposition),
+    type: contentType.value === '' ? place.usual : contentType.value,
+    attachment: disposition.value === 'attachment',
     body,
     parts: [],
   }
-  const filename = parameter(disposition, 'filename') ?? parameter(contentType, 'name')
-  if (filename !== undefined) part.filename = decodeWords(filename)
-  const boundary = parameter(contentType, 'boundary')
-  if (part.type.startsWith('multipart/') && boundary !== undefined && depth < MAX_DEPTH) {
+  const filename = disposition.text('filename') ?? contentType.text('name')
+  if (filename !== undefined) part.filename = filename
+  const boundary = contentType.plain.get('boundary')
+  const depth = place.depth + 1
+  if (depth > MAX_DEPTH) return part
+  if (part.type.startsWith('multipart/') && boundary !== undefined) {
+    const usual = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
     for (const piece of pieces(body, boundary)) {
       if (budget.left-- <= 0) break
-      part.parts.push(readPart(piece, depth + 1, budget))
+      part.parts.push(readPart(piece, { depth, usual }, budget))
     }
-  } else if (part.type === 'message/rfc822' && depth < MAX_DEPTH && budget.left-- > 0) {
-    part.parts.push(readPart(body, depth + 1, budget))
+  } else if (part.type === 'message/rfc822' && budget.left-- > 0) {
+    part.parts.push(
+      readPart(partBytes(part).toString('latin1').replace(/\r\n?/g, '\n'), { depth, usual: 'text/plain' }, budget),
+    )
   }
   return part
 }
@@ -60,21 +66,18 @@ function splitHeaders(source: string): { headers: Map<string, string>; body: str
   return { headers, body: start === -1 ? '' : source.slice(start).replace(/^\n{1,2}/, '') }
 }
 
-function parameter(header: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^\\s;]+))`, 'i').exec(header)
-  return found?.[1] ?? found?.[2]
-}
-
+/** What stands between two lines that are the boundary and nothing else; a line that only begins with it is text. */
 function pieces(body: string, boundary: string): string[] {
   const found: string[] = []
-  const mark = `--${boundary}`
+  const mark = `--${boundary.trimEnd()}`
   let start = -1
-  for (let at = body.startsWith(mark) ? 0 : next(body, mark, 0); at !== -1; at = next(body, mark, at + mark.length)) {
+  for (let at = body.startsWith(mark) ? 0 : next(body, mark, 0); at !== -1; at = next(body, mark, at + 1)) {
+    const lineEnd = body.indexOf('\n', at)
+    const rest = body.slice(at + mark.length, lineEnd === -1 ? undefined : lineEnd).trimEnd()
+    if (rest !== '' && rest !== '--') continue
     if (start !== -1) found.push(body.slice(start, Math.max(start, at - 1)))
-    if (body.startsWith('--', at + mark.length)) return found
-    const line = body.indexOf('\n', at)
-    if (line === -1) return found
-    start = line + 1
+    if (rest === '--' || lineEnd === -1) return found
+    start = lineEnd + 1
   }
   if (start !== -1) found.push(body.slice(start))
   return found
@@ -96,27 +99,5 @@ export function partBytes(part: MimePart): Buffer {
 
 /** The text of a part in its own charset. */
 export function partText(part: MimePart): string {
-  return decodeText(partBytes(part), parameter(part.headers.get('content-type') ?? '', 'charset')).text
-}
-
-function unquote(text: string): string {
-  return text.replace(/=([0-9A-Fa-f]{2})/g, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-}
-
-/** Header text with its encoded words (`=?utf-8?Q?…?=`, RFC 2047) decoded; raw 8-bit bytes are taken as UTF-8 or Latin. */
-export function decodeWords(header: string): string {
-  const raw = /[\x80-\xff]/.test(header) ? decodeText(Buffer.from(header, 'latin1')).text : header
-  return raw
-    .replace(/(\?=)\s+(?==\?)/g, '$1')
-    .replace(
-      /=\?([\w-]{1,40})(?:\*[\w-]{1,20})?\?([bqBQ])\?([^?]*)\?=/g,
-      (whole, charset: string, kind: string, text: string) => {
-        if (!iconv.encodingExists(charset)) return whole
-        const bytes =
-          kind.toLowerCase() === 'b'
-            ? Buffer.from(text, 'base64')
-            : Buffer.from(unquote(text.replaceAll('_', ' ')), 'latin1')
-        return iconv.decode(bytes, charset)
-      },
-    )
+  return decodeText(partBytes(part), readParameters(part.headers.get('content-type') ?? '').plain.get('charset')).text
 }

@@ -1,4 +1,3 @@
-import { markdownParser } from './markdown.js'
 import type { Parser } from './parsed.js'
 import { textParser } from './text.js'
 
@@ -29,7 +28,7 @@ const WORD = `${OFFICE}wordprocessingml.`
 
 /** Every parser, asked in this order. To add a format, add a line. */
 const PARSERS: readonly Entry[] = [
-  lazily(markdownParser.accepts, async () => markdownParser),
+  lazily(is('text/markdown'), async () => (await import('./markdown.js')).markdownParser),
   lazily(textParser.accepts, async () => textParser),
   lazily(is('text/html', 'application/xhtml+xml'), async () => (await import('./html.js')).htmlParser),
   lazily(is('application/pdf'), async () => (await import('./pdf.js')).pdfParser),

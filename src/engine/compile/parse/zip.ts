@@ -1,7 +1,7 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import { bytesInWords, ReadError, type ReadLimits } from './limits.js'
 
-// Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.16.
+// Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16, 4.5.3.
 const LOCAL = 0x04034b50
 const CENTRAL = 0x02014b50
 const END = 0x06054b50
@@ -12,8 +12,13 @@ const MAX_COMMENT = 0xffff
 const ENCRYPTED_FLAG = 1
 const STORED = 0
 const DEFLATED = 8
-/** A size of all ones stands for "see the zip64 record"; such archives are beyond every limit here. */
+/** A size or place of all ones stands for "see the zip64 record", which some programs write into small archives too. */
 const ZIP64 = 0xffffffff
+const ZIP64_END = 0x06064b50
+const ZIP64_END_SIZE = 56
+const ZIP64_LOCATOR = 0x07064b50
+const ZIP64_LOCATOR_SIZE = 20
+const ZIP64_EXTRA = 1
 
 export interface ZipEntry {
   name: string
@@ -73,7 +78,7 @@ export function listParts(bytes: Buffer, most: number): Set<string> {
   const names = new Set<string>()
   const end = bytes.length < END_SIZE ? -1 : findEnd(bytes)
   if (end === -1) return names
-  let at = bytes.readUInt32LE(end + 16)
+  let at = directoryStart(bytes, end)
   while (names.size < most && at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL) {
     const { name, next } = entryName(bytes, at)
     names.add(name)
@@ -145,7 +150,7 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map
     throw new ReadError('malformed', `${filename} is a zip archive without a directory; it may be cut off`)
   const count = bytes.readUInt16LE(end + 10)
   const entries = new Map<string, ZipEntry>()
-  let at = bytes.readUInt32LE(end + 16)
+  let at = directoryStart(bytes, end)
   // The archive may hold more entries than its 16-bit count says, so the directory itself is what counts.
   for (let seen = 1; at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL; seen++) {
     if (seen > limits.archiveEntries) {
@@ -157,19 +162,53 @@ function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): Map
       name,
       method: bytes.readUInt16LE(at + 10),
       encrypted: (bytes.readUInt16LE(at + 8) & ENCRYPTED_FLAG) !== 0,
-      packedSize: bytes.readUInt32LE(at + 20),
-      size: bytes.readUInt32LE(at + 24),
-      offset: bytes.readUInt32LE(at + 42),
+      ...entryPlaces(bytes, at, filename),
       checksum: bytes.readUInt32LE(at + 16),
-    }
-    if (entry.size === ZIP64 || entry.packedSize === ZIP64) {
-      throw new ReadError('limit-exceeded', `${filename} holds an entry of 4 GiB or more`)
     }
     if (!entries.has(name)) entries.set(name, entry)
     at = next
   }
   if (entries.size === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
   return entries
+}
+
+/** Sizes and place of an entry, those of zip64 from its extra field: the ones that are all ones, in this order. */
+function entryPlaces(bytes: Buffer, at: number, filename: string): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
+  const places = [bytes.readUInt32LE(at + 24), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)]
+  if (places.includes(ZIP64)) {
+    const wide = extraField(bytes, at, ZIP64_EXTRA)
+    let next = 0
+    for (const [index, place] of places.entries()) {
+      if (place !== ZIP64) continue
+      if (wide === undefined || next + 8 > wide.length) {
+        throw new ReadError('malformed', `${filename} has a damaged archive directory`)
+      }
+      places[index] = Number(wide.readBigUInt64LE(next))
+      next += 8
+    }
+  }
+  const [size = 0, packedSize = 0, offset = 0] = places
+  return { size, packedSize, offset }
+}
+
+function extraField(bytes: Buffer, at: number, wanted: number): Buffer | undefined {
+  const start = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
+  const extra = bytes.subarray(start, start + bytes.readUInt16LE(at + 30))
+  for (let field = 0; field + 4 <= extra.length; field += 4 + extra.readUInt16LE(field + 2)) {
+    if (extra.readUInt16LE(field) === wanted)
+      return extra.subarray(field + 4, field + 4 + extra.readUInt16LE(field + 2))
+  }
+  return undefined
+}
+
+/** Where the directory begins, which a zip64 archive says in a record of its own; past the end where it is nowhere. */
+function directoryStart(bytes: Buffer, end: number): number {
+  const start = bytes.readUInt32LE(end + 16)
+  const locator = end - ZIP64_LOCATOR_SIZE
+  if (start !== ZIP64 || locator < 0 || bytes.readUInt32LE(locator) !== ZIP64_LOCATOR) return start
+  const record = Number(bytes.readBigUInt64LE(locator + 8))
+  if (record + ZIP64_END_SIZE > bytes.length || bytes.readUInt32LE(record) !== ZIP64_END) return start
+  return Number(bytes.readBigUInt64LE(record + 48))
 }
 
 function findEnd(bytes: Buffer): number {

@@ -8,9 +8,7 @@ export interface Robots {
 
 interface Rule {
   allow: boolean
-  /** how specific it is: the length of its path as written */
-  weight: number
-  /** decoded */
+  /** as `comparable` writes it; the longer it is the more specific is the rule */
   path: string
 }
 
@@ -22,7 +20,7 @@ interface Group {
   isFull: boolean
 }
 
-/** Larger files are cut; the standard asks for at least 500 KiB. */
+/** Larger files are cut, at the end of a line; the standard asks for at least 500 KiB. */
 export const ROBOTS_BYTES = 512 * 1024
 /** A site may slow a crawl down, not stop it. */
 const MAX_DELAY_SECONDS = 10
@@ -37,7 +35,7 @@ export function parseRobots(text: string, agent: string): Robots {
   const decide = compileRules(chosen.flatMap((group) => group.rules))
   const delaySeconds = chosen.reduce((longest, group) => Math.max(longest, group.delaySeconds), 0)
   return {
-    allows: (url) => decide(decoded(url.pathname + url.search)),
+    allows: (url) => url.pathname === '/robots.txt' || decide(comparable(url.pathname + url.search, false)),
     sitemaps,
     delayMs: Math.min(delaySeconds, MAX_DELAY_SECONDS) * 1000,
   }
@@ -60,7 +58,8 @@ function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
         current = { agents: [], rules: [], delaySeconds: 0, isFull: false }
         groups.push(current)
       }
-      current.agents.push(value.toLowerCase().replace(/\/.*/, '').trim())
+      // the product token, without a version or whatever else is written behind it (RFC 9309, 2.2.1)
+      current.agents.push(/^(?:\*|[a-z_-]+)/.exec(value.toLowerCase())?.[0] ?? value)
     } else if (current !== undefined) take(current, name, value)
   }
   return { groups, sitemaps }
@@ -69,9 +68,9 @@ function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
 function take(group: Group, name: string, value: string): void {
   if (name === 'allow' || name === 'disallow') {
     group.isFull = true
-    if (value !== '') group.rules.push({ allow: name === 'allow', weight: value.length, path: decoded(value) })
+    if (value !== '') group.rules.push({ allow: name === 'allow', path: comparable(value, true) })
   } else if (name === 'crawl-delay') {
-    group.isFull = true
+    // no part of the standard, so it does not end the list of agents either (2.2.4)
     const seconds = Number(value)
     if (seconds > 0) group.delaySeconds = seconds
   }
@@ -79,12 +78,12 @@ function take(group: Group, name: string, value: string): void {
 
 /** The longest rule that matches decides; of two of one length the one that allows. */
 function outranks(one: Rule, other: Rule | undefined): boolean {
-  if (other === undefined || one.weight !== other.weight) return one.weight > (other?.weight ?? -1)
+  if (other === undefined || one.path.length !== other.path.length) return one.path.length > (other?.path.length ?? -1)
   return one.allow && !other.allow
 }
 
 /**
- * Rules as a function of a decoded path. Plain prefixes, which most rules are, cost one binary search for all of them;
+ * Rules as a function of a path. Plain prefixes, which most rules are, cost one binary search for all of them;
  * those with `*` or `$` are tried from the most specific one on, each in time linear in the path.
  */
 function compileRules(rules: readonly Rule[]): (path: string) => boolean {
@@ -122,11 +121,7 @@ function compilePrefixes(rules: readonly Rule[]): (path: string) => Rule | undef
       continue
     }
     while (parent !== undefined && !rule.path.startsWith(parent.path)) parent = parent.parent
-    nodes.push({
-      path: rule.path,
-      parent,
-      best: parent !== undefined && outranks(parent.best, rule) ? parent.best : rule,
-    })
+    nodes.push({ path: rule.path, parent, best: rule })
   }
   return (path) => {
     let low = 0
@@ -164,10 +159,20 @@ function compilePattern(rule: string): (path: string) => boolean {
   }
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURI(path)
-  } catch {
-    return path
-  }
+/** Everything that is no character of an address, and escapes of those that are. */
+const UNLIKE = /%[0-9a-f]{2}|[^!#$&-;=?@A-Z[\]_a-z~\p{Surrogate}]/giu
+
+/**
+ * A path or a rule in the one form in which they are compared (RFC 9309, 2.2.2): what is no character of an address is
+ * percent-encoded, in capitals, and what is unreserved is not. So `%7e` is `~`, `ü` is `%C3%BC`, and `%2F` is not `/`.
+ * A rule that means the characters `*` and `$` writes `%2A` and `%24`, so they are written that way in a path too.
+ */
+function comparable(text: string, isRule: boolean): string {
+  const escaped = text.replace(UNLIKE, (found) => {
+    if (found.length !== 3) return encodeURIComponent(found)
+    const character = String.fromCharCode(Number.parseInt(found.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : found.toUpperCase()
+  })
+  if (isRule) return escaped.replace(/\$(?!$)/g, '%24')
+  return escaped.replaceAll('*', '%2A').replaceAll('$', '%24')
 }

@@ -1,6 +1,6 @@
 import { USER_AGENT } from '../../egress/safe-fetch.js'
 import { type PageFacts, plainFacts, readPage } from './page.js'
-import { ALLOW_ALL, parseRobots, type Robots } from './robots.js'
+import { ALLOW_ALL, parseRobots, ROBOTS_BYTES, type Robots } from './robots.js'
 import { addressOf, createScope } from './scope.js'
 import { parseSitemap } from './sitemap.js'
 
@@ -89,7 +89,10 @@ export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number })
 
   return {
     robots(body) {
-      robots = parseRobots(Buffer.from(body).toString('utf8'), USER_AGENT)
+      const bytes = Buffer.from(body)
+      // the last line of a file that was cut may be the beginning of a rule, which would say more than the rule
+      const whole = bytes.length < ROBOTS_BYTES ? bytes : bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
+      robots = parseRobots(whole.toString('utf8'), USER_AGENT)
       const sitemaps = robots.sitemaps.filter((map) => URL.canParse(map) && new URL(map).host === host)
       return { startAllowed: robots.allows(new URL(scope.start)), sitemaps, delayMs: robots.delayMs }
     },

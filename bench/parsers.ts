@@ -1,0 +1,140 @@
+/**
+ * What reading a document costs beside another checkout of this project: `npm run bench:parsers -- CHECKOUT [FOLDER]`.
+ * Both parsers read the same bytes in one process, in turns which comes first; of each pair the ratio counts. The other
+ * checkout has to be built. With FOLDER its `.md` and `.eml` files are read too.
+ */
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { globSync } from 'tinyglobby'
+import { DEFAULT_LIMITS } from '../src/engine/compile/parse/limits.js'
+import type { Parser } from '../src/engine/compile/parse/parsed.js'
+import { ROOT } from './lib/daemon.js'
+import { type Figure, percentile, report } from './lib/report.js'
+import { numbers, prose } from './lib/words.js'
+
+const [, , other, folder] = process.argv
+if (other === undefined) throw new Error('usage: npm run bench:parsers -- CHECKOUT [FOLDER]')
+const ROUNDS = 15
+/** Each turn reads a set as often as it takes to last about so long. */
+const TURN_MS = 40
+const MARKDOWN = 'text/markdown'
+const MAIL = 'message/rfc822'
+
+interface Sample {
+  name: string
+  mediaType: string
+  files: Buffer[]
+  bar: boolean
+}
+
+const random = numbers(13)
+const paragraph = () => prose(random, 400)
+const times = (count: number, make: (place: number) => string) =>
+  Array.from({ length: count }, (_, at) => make(at)).join('')
+const linked = () =>
+  `See [${prose(random, 20)}](https://a.example/b) and **${prose(random, 15)}**, \`${prose(random, 10)}\`. `
+
+const samples: Sample[] = [
+  {
+    name: 'notes of 1 KB',
+    ...markdown(Array.from({ length: 100 }, () => `# ${prose(random, 30)}\n\n${paragraph()}\n\n${paragraph()}\n`)),
+  },
+  { name: 'manuals of 20 KB', ...markdown(Array.from({ length: 5 }, () => times(12, manualSection))) },
+  { name: 'a list of 5,000 items', ...markdown([times(5000, () => `- ${prose(random, 30)} **x** y\n`)]), bar: false },
+  {
+    name: 'a table of 5,000 rows',
+    ...markdown([`|a|b|c|\n|-|-|-|\n${times(5000, (at) => `|${at}|${prose(random, 20)}|*x*|\n`)}`]),
+    bar: false,
+  },
+  {
+    name: 'mails of two versions',
+    ...mail(Array.from({ length: 50 }, () => mailOf(paragraph(), `<p>${paragraph()}</p>`))),
+  },
+  { name: 'a mail of 1 MB of text', ...mail([`From: a@b.c\r\n\r\n${times(2500, () => `${paragraph()}\r\n\r\n`)}`]) },
+  { name: 'a mail with 5 MB of base64', ...mail([attachment()]) },
+  ...(folder === undefined
+    ? []
+    : [ofFolder('md', MARKDOWN), ofFolder('eml', MAIL)].filter(({ files }) => files.length > 0)),
+]
+const figures: Figure[] = []
+for (const sample of samples) {
+  const [before, now] = await Promise.all([parserOf(other, sample.mediaType), parserOf(ROOT, sample.mediaType)])
+  const repeats = Math.max(1, Math.round(TURN_MS / (await turn(before, sample, 1))))
+  const pairs: [number, number][] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const first = await turn(round % 2 === 0 ? before : now, sample, repeats)
+    const second = await turn(round % 2 === 0 ? now : before, sample, repeats)
+    pairs.push(round % 2 === 0 ? [first, second] : [second, first])
+  }
+  figures.push(
+    {
+      name: `${sample.name}, before`,
+      value: percentile(
+        pairs.map(([ms]) => ms / repeats / sample.files.length),
+        0.5,
+      ),
+      unit: 'ms',
+    },
+    {
+      name: `${sample.name}, now / before`,
+      value: percentile(
+        pairs.map(([one, another]) => another / one),
+        0.5,
+      ),
+      unit: '',
+      ...(sample.bar ? { bar: { atMost: 3 } } : {}),
+    },
+  )
+}
+report('parsers', figures)
+
+async function turn(parser: Parser, { files, mediaType }: Sample, repeats: number): Promise<number> {
+  const start = performance.now()
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    for (const bytes of files) {
+      await parser.parse({ filename: 'a', bytes, mediaType, text: () => bytes.toString(), limits: DEFAULT_LIMITS })
+    }
+  }
+  return performance.now() - start
+}
+
+async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
+  const path = join(resolve(checkout), 'dist', 'engine', 'compile', 'parse', 'registry.js')
+  const { parserFor }: typeof import('../src/engine/compile/parse/registry.js') = await import(pathToFileURL(path).href)
+  const parser = await parserFor(mediaType)
+  if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)
+  return parser
+}
+
+function markdown(texts: string[]): Omit<Sample, 'name'> {
+  return { mediaType: MARKDOWN, files: texts.map((text) => Buffer.from(text)), bar: true }
+}
+
+function mail(texts: string[]): Omit<Sample, 'name'> {
+  return { mediaType: MAIL, files: texts.map((text) => Buffer.from(text)), bar: true }
+}
+
+function ofFolder(extension: string, mediaType: string): Sample {
+  const files = globSync(`**/*.${extension}`, { cwd: folder ?? '' }).map((name) =>
+    readFileSync(join(folder ?? '', name)),
+  )
+  return { name: `${files.length} files .${extension}`, mediaType, files, bar: true }
+}
+
+function manualSection(place: number): string {
+  const list = times(5, () => `- ${linked()}\n  - ${linked()}\n`)
+  const table = times(6, () => `| ${prose(random, 15)} | \`x\` | ${prose(random, 20)} |\n`)
+  return `## ${prose(random, 30)} ${place}\n\n${linked()}${paragraph()}\n\n${list}\n| a | b | c |\n|---|---|---|\n${table}\n\`\`\`sh\nnpm test\n\`\`\`\n\n> ${linked()}\n\n`
+}
+
+function mailOf(plain: string, html: string): string {
+  const part = (type: string, text: string) => `--x\r\nContent-Type: text/${type}; charset=utf-8\r\n\r\n${text}\r\n`
+  return `From: a@b.c\r\nSubject: =?utf-8?Q?gr=C3=BCn?=\r\nContent-Type: multipart/alternative; boundary="x"\r\n\r\n${part('plain', plain)}${part('html', html)}--x--\r\n`
+}
+
+function attachment(): string {
+  const lines = Buffer.from(times(8000, paragraph)).toString('base64').replace(/.{76}/g, '$&\r\n')
+  const head = 'Content-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64'
+  return `From: a@b.c\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nhello\r\n--x\r\n${head}\r\n\r\n${lines}\r\n--x--\r\n`
+}

@@ -1,0 +1,170 @@
+import MarkdownIt, { type StateBlock, type StateInline, type Token } from 'markdown-it'
+
+/** What the library knows of a document beside its text: where its links point to. */
+export type Env = object
+
+/** Blocks within blocks, as the library bounds them; what lies deeper is text. */
+const MAX_NESTING = 100
+/** The deepest block, a list, takes two levels for itself and two for what is in it. */
+const DEEPEST = MAX_NESTING - 4
+/** Pictures in the descriptions of pictures, each of which is parsed anew. */
+const MAX_PICTURE_NESTING = 5
+
+/** What has one text of its own: where no end mark follows, it is no markup. */
+const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
+  [/<!--/y, '-->'],
+  [/<script(?=[\s>]|$)/iy, '</script'],
+  [/<style(?=[\s>]|$)/iy, '</style'],
+]
+
+/** Who takes the tokens of a document as they come, so that no large document ever lies there as tokens. */
+const takers = new WeakMap<Env, (tokens: Token[]) => void>()
+
+/** By environment: lines from which on, up to another, no end of something unseen was found. */
+const endless = new WeakMap<Env, Map<string, number>>()
+
+const pictureDepths = new WeakMap<Env, number>()
+
+/** The library's own rule `reference`, of which there is no other way to get hold. */
+const reference = (() => {
+  const { ruler } = new MarkdownIt().block
+  ruler.enableOnly('reference')
+  return ruler.getRules('')[0]
+})()
+
+const picture = (() => {
+  const { ruler } = new MarkdownIt().inline
+  ruler.enableOnly('image')
+  return ruler.getRules('')[0]
+})()
+
+const md = createReader()
+
+function createReader() {
+  const reader = new MarkdownIt({ html: true })
+  // addresses are kept as they are written: nothing is shown to a browser
+  reader.normalizeLink = (url) => url
+  reader.normalizeLinkText = (url) => url
+  reader.validateLink = () => true
+  const { ruler } = reader.block
+  ruler.before('table', 'hand over', handOver, { alt: ['blockquote'] })
+  ruler.before('table', 'too deep', tooDeep)
+  ruler.at('html_block', unseen, { alt: ['paragraph', 'reference', 'blockquote'] })
+  ruler.at('reference', definition)
+  reader.inline.ruler.before('link', 'wiki link', wikiLink)
+  reader.inline.ruler.at('image', boundedPicture)
+  reader.inline.ruler.disable('linkify')
+  return reader
+}
+
+/**
+ * Reads the blocks of a document (CommonMark, GitHub's tables) and hands their tokens over as they come, a few at a
+ * time. The text within them is read later by `readInline`, when all link definitions are known.
+ *
+ * @param text with `\n` for line ends
+ * @returns what `readInline` needs to know of the document
+ */
+export function readBlocks(text: string, take: (tokens: Token[]) => void): Env {
+  const env: Env = {}
+  const tokens: Token[] = []
+  takers.set(env, take)
+  md.block.parse(text, md, env, tokens)
+  take(tokens)
+  takers.delete(env)
+  return env
+}
+
+/** Reads the text of one block: emphasis, links, code, pictures. Linear in its length. */
+export function readInline(text: string, env: Env): Token[] {
+  const tokens: Token[] = []
+  md.inline.parse(text, md, env, tokens)
+  return tokens
+}
+
+/** Never matches; asked before every block and every row of a table, it takes away the tokens before them. */
+function handOver(state: StateBlock): boolean {
+  if (state.tokens.length > 0) takers.get(state.env)?.(state.tokens.splice(0))
+  return false
+}
+
+/** The library drops what is nested beyond its bound; here it is one paragraph. */
+function tooDeep(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  if (state.level < DEEPEST || silent) return false
+  let line = start
+  while (line < end && (state.isEmpty(line) || (state.sCount[line] ?? 0) >= state.blkIndent)) line++
+  state.line = line
+  state.push('paragraph_open', 'p', 1)
+  const text = state.push('inline', '', 0)
+  text.content = state.getLines(start, line, 0, false).replace(/^[\s>]+/gm, '')
+  state.push('paragraph_close', 'p', -1)
+  return true
+}
+
+/**
+ * Comments, scripts and styles over whole lines vanish, with blank lines in them. All other HTML is text with tags, as
+ * its parts may be Markdown.
+ */
+function unseen(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  const from = textStart(state, start)
+  if (state.src.charAt(from) !== '<' || (state.sCount[start] ?? 0) - state.blkIndent >= 4) return false
+  for (const [opening, ending] of UNSEEN) {
+    opening.lastIndex = from
+    if (!opening.test(state.src)) continue
+    const last = lineWith(state, ending, start, end)
+    if (last === undefined) return false
+    if (silent) return true
+    const lastLine = state.src.slice(Math.max(from, state.bMarks[last] ?? 0), state.eMarks[last])
+    const rest = lastLine.slice(lastLine.toLowerCase().indexOf(ending) + ending.length).replace(/^\s*>/, '')
+    if (rest.trim() !== '') {
+      state.push('paragraph_open', 'p', 1)
+      state.push('inline', '', 0).content = rest.trim()
+      state.push('paragraph_close', 'p', -1)
+    }
+    state.line = last + 1
+    return true
+  }
+  return false
+}
+
+/** The first line that holds a mark; lines that were searched in vain are not searched again. */
+function lineWith(state: StateBlock, mark: string, start: number, end: number): number | undefined {
+  const vain = endless.get(state.env) ?? new Map<string, number>()
+  endless.set(state.env, vain)
+  const key = `${mark} ${end}`
+  if (start >= (vain.get(key) ?? Number.POSITIVE_INFINITY)) return undefined
+  for (let line = start; line < end; line++) {
+    if (state.src.slice(state.bMarks[line], state.eMarks[line]).toLowerCase().includes(mark)) return line
+  }
+  vain.set(key, start)
+  return undefined
+}
+
+/** `[label]: address` defines a link, but `[^1]: words` is a footnote, whose words stay. */
+function definition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  return !state.src.startsWith('[^', textStart(state, start)) && (reference?.(state, start, end, silent) ?? false)
+}
+
+/** `[[Page]]` and `[[Page|shown]]`, as notebooks link their pages. */
+function wikiLink(state: StateInline, silent: boolean): boolean {
+  if (!state.src.startsWith('[[', state.pos)) return false
+  const link = /\[\[([^[\]\n]{1,500})\]\]/y
+  link.lastIndex = state.pos
+  const inside = link.exec(state.src)?.[1]
+  if (inside === undefined) return false
+  if (!silent) state.push('text', '', 0).content = inside.slice(inside.lastIndexOf('|') + 1)
+  state.pos += inside.length + 4
+  return true
+}
+
+function boundedPicture(state: StateInline, silent: boolean): boolean {
+  const depth = pictureDepths.get(state.env) ?? 0
+  if (depth >= MAX_PICTURE_NESTING || state.src.charAt(state.pos) !== '!') return false
+  pictureDepths.set(state.env, depth + 1)
+  const found = picture?.(state, silent) ?? false
+  pictureDepths.set(state.env, depth)
+  return found
+}
+
+function textStart(state: StateBlock, line: number): number {
+  return (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0)
+}
