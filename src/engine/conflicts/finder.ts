@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
+import { isPublishing } from '../jobs/store.js'
+import { BEGINNING, liveAfter, type Place } from '../query/live-versions.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import { createTurns } from '../turns.js'
 import { isWriteStopped } from '../write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
-import { BEGINNING, liveAfter, type Place } from './store.js'
+import { IS_COMPARED } from './store.js'
 import { ClaimThread } from './thread.js'
 
 /** A space that publishes is looked at when it has not published for so long: who saves a file saves it again. */
@@ -161,9 +162,10 @@ export class ConflictFinder {
       for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
       return true
     }
-    const versions = liveAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING, LOOKED_UP)
+    const after = this.#places.get(spaceKey) ?? BEGINNING
+    const versions = liveAfter(context.db, spaceKey, after, IS_COMPARED, LOOKED_UP)
     for (const version of versions) {
-      if (version.isCompared === 0) await this.#compare(spaceKey, version.key)
+      if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.#stop.signal.throwIfAborted()
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
@@ -220,9 +222,4 @@ export class ConflictFinder {
       signal.addEventListener('abort', () => resolve(), { once: true })
     })
   }
-}
-
-function isPublishing(db: Database): boolean {
-  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
-  return db.get<{ one: number }>(`${open} LIMIT 1`) !== undefined
 }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../../context.js'
+import { isPublishing } from '../../jobs/store.js'
 import { type SpaceRow, spaceByKey } from '../../spaces/store.js'
 import type { Database } from '../../storage/database.js'
 import { createTurns } from '../../turns.js'
 import { isWriteStopped } from '../../write-stop.js'
-import { IS_INDEXED } from '../live-versions.js'
+import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
 import { PageIndexBuilder } from './build.js'
 import { nodesAfter } from './nodes.js'
 import { packPageIndex, writePageIndex } from './store.js'
@@ -20,20 +21,10 @@ const PATIENCE_MS = 250
 /** … that is for so many nodes: what is more is not made in that time. */
 const NEARLY_THERE_NODES = 250
 
-/** Where the look through a space's versions goes on: they are published in the order of this key. */
-interface Place {
-  revision: number
-  nodes: number
-  key: number
-}
-
-const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
-
-interface LiveVersion extends Place {
+type LiveVersion = ReturnType<typeof liveAfter>[number] & {
   docKey: number
   title: string
   filename: string
-  isIndexed: number
 }
 
 /**
@@ -117,8 +108,8 @@ export class PageIndexer {
   #missingNow(space: SpaceRow): { documents: number; nodes: number } {
     const { db } = this.#started()
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
-    const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING)
-    const missing = next.filter(({ isIndexed }) => isIndexed === 0)
+    const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING, IS_INDEXED, LOOKED_UP)
+    const missing = next.filter(({ meets }) => meets === 0)
     return {
       // behind those that were looked up there may be one without
       documents: next.length < LOOKED_UP ? missing.length : Math.max(1, missing.length),
@@ -172,7 +163,7 @@ export class PageIndexer {
     }
     const versions = versionsAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING)
     for (const version of versions) {
-      if (version.isIndexed === 0 && !(await this.#index(spaceKey, version))) {
+      if (version.meets === 0 && !(await this.#index(spaceKey, version))) {
         const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
         this.#done.set(spaceKey, { revision, unreadable: unreadable + 1 })
       }
@@ -242,21 +233,10 @@ export class PageIndexer {
   }
 }
 
-/** Versions that a space shows, in the order of `Place`, and whether they have their page index. */
-function liveAfter(db: Database, spaceKey: number, { revision, nodes, key }: Place) {
-  return db.all<Place & { isIndexed: number }>(
-    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${IS_INDEXED} isIndexed
-     FROM versions v INDEXED BY versions_live
-     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
-       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
-     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
-    ...[spaceKey, revision, nodes, key, LOOKED_UP],
-  )
-}
-
+/** Versions that a space shows, and whether they have their page index; of those without, their names too. */
 function versionsAfter(db: Database, spaceKey: number, after: Place): LiveVersion[] {
-  const found = liveAfter(db, spaceKey, after)
-  const missing = found.filter(({ isIndexed }) => isIndexed === 0).map((version) => version.key)
+  const found = liveAfter(db, spaceKey, after, IS_INDEXED, LOOKED_UP)
+  const missing = found.filter(({ meets }) => meets === 0).map((version) => version.key)
   const names = new Map(
     db
       .all<{ key: number; docKey: number; title: string; filename: string }>(
@@ -267,9 +247,4 @@ function versionsAfter(db: Database, spaceKey: number, after: Place): LiveVersio
       .map((version) => [version.key, version]),
   )
   return found.map((version) => ({ docKey: 0, title: '', filename: '', ...version, ...names.get(version.key) }))
-}
-
-function isPublishing(db: Database): boolean {
-  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
-  return db.get<{ one: number }>(`${open} LIMIT 1`) !== undefined
 }
