@@ -1,4 +1,5 @@
 import { KsError } from '../../contract/errors.js'
+import { Changes } from '../changes.js'
 import type { EngineContext } from '../context.js'
 import type { DegradedClass } from '../degraded.js'
 import { stillWaits } from '../due.js'
@@ -69,7 +70,7 @@ export class VectorFiller {
   /** spaces for whose provider a publication has waited in vain */
   readonly #silent = new Set<number>()
   readonly #progressAt = new Map<number, number>()
-  readonly #listeners = new Set<() => void>()
+  readonly #changes = new Changes()
   readonly #counted = new Map<number, Counted>()
   #timer: NodeJS.Timeout | undefined
 
@@ -139,7 +140,7 @@ export class VectorFiller {
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
       const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
       if (left <= 0) break
-      await this.#change(left, signal)
+      await this.#changes.next(signal, left)
     }
     this.#silent.add(spaceKey)
   }
@@ -148,32 +149,13 @@ export class VectorFiller {
     this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
     this.#turns.stop()
     clearTimeout(this.#timer)
-    this.#tell()
+    this.#changes.tell()
     await Promise.allSettled(this.#running.values())
   }
 
   #started(): EngineContext {
     if (this.#context === undefined) throw new KsError('internal', 'vectors were asked for before the start')
     return this.#context
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener()
-    this.#listeners.clear()
-  }
-
-  #change(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        this.#listeners.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      signal.addEventListener('abort', done, { once: true })
-      this.#listeners.add(done)
-    })
   }
 
   #turn(): void {
@@ -202,7 +184,7 @@ export class VectorFiller {
       .catch((error: unknown) => log.error({ error: String(error) }, 'vectors could not be put off'))
       .finally(() => {
         this.#running.delete(spaceKey)
-        this.#tell()
+        this.#changes.tell()
         this.wake()
       })
     this.#running.set(spaceKey, run)
@@ -252,7 +234,7 @@ export class VectorFiller {
     this.#progressAt.set(space.key, Date.now())
     this.#silent.delete(space.key)
     this.#counted.delete(space.key)
-    this.#tell()
+    this.#changes.tell()
     // an index that cannot take them now reads them from the rows when it starts again
     if (vectorSpace !== undefined && filled.length > 0)
       await addToIndex(context, space, vectorSpace, filled).catch((error: unknown) =>

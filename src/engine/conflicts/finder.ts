@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Changes } from '../changes.js'
 import type { EngineContext } from '../context.js'
 import { isPublishing } from '../jobs/store.js'
 import { BEGINNING, liveAfter, type Place } from '../query/live-versions.js'
@@ -38,7 +39,7 @@ export class ConflictFinder {
   readonly #done = new Map<number, number>()
   /** versions that could not be read; they are tried again after the next start */
   readonly #unreadable = new Map<number, Set<number>>()
-  #listeners: (() => void)[] = []
+  readonly #changes = new Changes()
   #working: Promise<void> | undefined
   #thread: ClaimThread | undefined
   #open: ComparedSpace | undefined
@@ -77,7 +78,7 @@ export class ConflictFinder {
     this.#due.set(space.key, 0)
     this.wake()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space)) await this.#change(deadline)
+    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space)) await this.#changes.next(deadline)
     return this.#isDone(space)
   }
 
@@ -89,7 +90,7 @@ export class ConflictFinder {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
     this.#turns.stop()
-    this.#tell()
+    this.#changes.tell()
     clearTimeout(this.#closing)
     await this.#thread?.close()
     await this.#working
@@ -117,7 +118,7 @@ export class ConflictFinder {
       .finally(() => {
         this.#working = undefined
         this.#closing = setTimeout(() => void this.#closeIdle(), IDLE_MS).unref()
-        this.#tell()
+        this.#changes.tell()
       })
   }
 
@@ -150,7 +151,7 @@ export class ConflictFinder {
         this.#due.set(spaceKey, at)
         throw error
       }
-      this.#tell()
+      this.#changes.tell()
     }
   }
 
@@ -208,18 +209,5 @@ export class ConflictFinder {
     if (isPublishing(db)) await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
     else await rightOfWay.giveWay()
     this.#stop.signal.throwIfAborted()
-  }
-
-  #tell(): void {
-    const listeners = this.#listeners
-    this.#listeners = []
-    for (const listener of listeners) listener()
-  }
-
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#listeners.push(resolve)
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
   }
 }

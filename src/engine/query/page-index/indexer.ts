@@ -1,4 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { Changes } from '../../changes.js'
 import type { EngineContext } from '../../context.js'
 import { isPublishing } from '../../jobs/store.js'
 import { type SpaceRow, spaceByKey } from '../../spaces/store.js'
@@ -45,7 +46,7 @@ export class PageIndexer {
   readonly #done = new Map<number, { revision: number; unreadable: number }>()
   /** questions that wait, by space */
   readonly #hurried = new Map<number, number>()
-  #listeners: (() => void)[] = []
+  readonly #changes = new Changes()
   #working: Promise<void> | undefined
 
   /** Begins with what earlier processes left, or made in another format. */
@@ -84,7 +85,7 @@ export class PageIndexer {
     this.published(space.key)
     const deadline = AbortSignal.timeout(PATIENCE_MS)
     try {
-      while (!deadline.aborted && !this.#isDone(space)) await this.#change(deadline)
+      while (!deadline.aborted && !this.#isDone(space)) await this.#changes.next(deadline)
     } finally {
       const others = (this.#hurried.get(space.key) ?? 1) - 1
       if (others > 0) this.#hurried.set(space.key, others)
@@ -96,7 +97,7 @@ export class PageIndexer {
   async close(): Promise<void> {
     this.#stop.abort()
     this.#turns.stop()
-    this.#tell()
+    this.#changes.tell()
     await this.#working
   }
 
@@ -144,7 +145,7 @@ export class PageIndexer {
       this.#due.delete(spaceKey)
       if (!(await this.#lookOn(spaceKey).catch((error: unknown) => this.#putBack(spaceKey, error))))
         this.#due.add(spaceKey)
-      this.#tell()
+      this.#changes.tell()
     }
   }
 
@@ -217,19 +218,6 @@ export class PageIndexer {
     const until = performance.now() + milliseconds
     while (performance.now() < until && this.#hurried.size === 0 && !this.#stop.signal.aborted)
       await sleep(Math.min(PATIENCE_MS / 10, until - performance.now()), undefined, { ref: false })
-  }
-
-  #tell(): void {
-    const listeners = this.#listeners
-    this.#listeners = []
-    for (const listener of listeners) listener()
-  }
-
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#listeners.push(resolve)
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
   }
 }
 
