@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isRecord } from '../lib/json/values.js'
 import { readIfExists, writePrivateFile } from '../local/private-file.js'
 import { CliError } from './cli-error.js'
 
@@ -13,7 +14,7 @@ export function readJsonObject(path: string): Record<string, unknown> {
   } catch (cause) {
     throw new CliError(`${path} is not valid JSON`, { code: 'bad-config', exit: 2, cause })
   }
-  if (!isObject(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
+  if (!isRecord(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
   return value
 }
 
@@ -21,12 +22,4 @@ export function readJsonObject(path: string): Record<string, unknown> {
 export function writeJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { dataLayout } from '../local/layout.js'
-import { isObject, textOf } from './json-file.js'
 import { ttyLine } from './terminal.js'
 
 const POLL_MS = 250
@@ -75,7 +75,7 @@ export function prettyLine(line: string): string {
 function parseEntry(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,7 +1,7 @@
 import { dirname, join, parse } from 'node:path'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { readIfExists } from '../local/private-file.js'
 import { CliError } from './cli-error.js'
-import { isObject, textOf } from './json-file.js'
 
 /**
  * `.ks.json` of a project, found upwards from the working directory. A cloned repository is not trusted: it may name
@@ -40,7 +40,7 @@ function parseProjectFile(path: string, text: string): ProjectFile {
   } catch (cause) {
     throw new CliError(`${path} is not valid JSON`, { code: 'bad-config', exit: 2, cause })
   }
-  if (!isObject(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
+  if (!isRecord(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
   const file: ProjectFile = {
     path,
     // A leading `!` would take back what .gitignore leaves out.

@@ -1,4 +1,4 @@
-import { isObject, textOf } from './json-file.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 
 /** What a token says of itself; unverified, for display only. */
 export interface TokenClaims {
@@ -13,7 +13,7 @@ export interface TokenClaims {
 export function tokenClaims(token: string): TokenClaims {
   try {
     const payload: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-    if (!isObject(payload)) return {}
+    if (!isRecord(payload)) return {}
     const claims: TokenClaims = {}
     const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(textOf)
     if (subject !== undefined) claims.subject = subject

@@ -1,7 +1,7 @@
 import { CliError, ExitWith } from '../cli/cli-error.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import type { Output } from '../cli/output.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
@@ -80,7 +80,7 @@ async function sendBlocking(
   { thoughts = false }: SendOptions,
 ): Promise<string | undefined> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
-  if (!isObject(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
+  if (!isRecord(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
   const answer = textOf(done.answer) ?? ''
   if (out.isJson) out.json(done)
   else {

@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync
 import { dirname, join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
-import { isObject, textOf } from '../json-file.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 import { chunks, type Entry, type Ledger } from './ledger.js'
 
 /** Where what is known of one folder and space is kept on this machine, without an ending. */
@@ -61,7 +61,7 @@ function readLines(file: string): Entry[] {
 function parse(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
+    return isRecord(value) ? value : undefined
   } catch {
     return undefined
   }
