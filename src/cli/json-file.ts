@@ -7,7 +7,11 @@ import { CliError } from './cli-error.js'
 /** A JSON object in a small file of ours, by key. An absent file is an empty object. @throws CliError on bad JSON */
 export function readJsonObject(path: string): Record<string, unknown> {
   const text = readIfExists(path)
-  if (text === undefined || text.trim() === '') return {}
+  return text === undefined || text.trim() === '' ? {} : parseJsonObject(path, text)
+}
+
+/** The JSON object that a file holds. @throws CliError where it holds something else */
+export function parseJsonObject(path: string, text: string): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(text)
