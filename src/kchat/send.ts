@@ -6,7 +6,7 @@ import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
 import { foldedThought, Spoken } from './spoken.js'
-import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn } from './turn.js'
+import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn, type TurnListener } from './turn.js'
 
 export interface SendOptions extends Common {
   conversation?: string
@@ -93,6 +93,21 @@ async function sendBlocking(
   return textOf(done.message_id)
 }
 
+/** Shows a turn as it is spoken, or its events where programs read them. */
+export function shownBy(out: Said, spoken: Spoken): TurnListener {
+  return {
+    onText: (text) => {
+      if (!out.isJson) spoken.add(text)
+    },
+    onReplace: (whole) => {
+      if (!out.isJson) spoken.replace(whole)
+    },
+    onEvent: (name, event) => {
+      if (out.format === 'jsonl') out.event(name, event)
+    },
+  }
+}
+
 async function sendStreaming(
   chat: ChatService,
   body: object,
@@ -105,17 +120,7 @@ async function sendStreaming(
   const spoken = new Spoken((text) => out.prose(text), thoughts)
   let message: string | undefined
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, {
-      onText: (text) => {
-        if (!out.isJson) spoken.add(text)
-      },
-      onReplace: (whole) => {
-        if (!out.isJson) spoken.replace(whole)
-      },
-      onEvent: (name, event) => {
-        if (out.format === 'jsonl') out.event(name, event)
-      },
-    })
+    const { answer, sources, end, messageId } = await turn.run(body, shownBy(out, spoken))
     if (out.format === 'json') {
       const { event: _, files: __, ...rest } = end
       out.json({ ...rest, answer })
