@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
-import { isObject, readJsonObject, textOf, writeJson } from './json-file.js'
+import { readJsonObject, writeJson } from './json-file.js'
 
 /** A token and the origin it was given for; it is sent nowhere else. */
 export interface Credential {
@@ -23,7 +24,7 @@ export function readCredentials(configDir: string): Credential[] {
   const raw = readJsonObject(path).credentials
   const found: Credential[] = []
   for (const entry of Array.isArray(raw) ? raw : []) {
-    if (!isObject(entry)) continue
+    if (!isRecord(entry)) continue
     const [origin, token, context] = [textOf(entry.origin), textOf(entry.token), textOf(entry.context)]
     if (origin === undefined || token === undefined) continue
     found.push(context === undefined ? { origin, token } : { origin, token, context })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { isRecord } from '../lib/json/values.js'
 import { CliError, usageError } from './cli-error.js'
-import { isObject } from './json-file.js'
 import { readStdin } from './stdin.js'
 
 /** One golden question of a file of JSON lines. */
@@ -42,7 +42,7 @@ function parseLine(json: string, line: number): GoldenLine {
   if (typeof question !== 'string' || question === '') throw usageError(`line ${line}: question must be a text`)
   if (!isTexts(expectedEvidenceIds)) throw usageError(`line ${line}: expectedEvidenceIds must be an array of ids`)
   if (!isTexts(tags)) throw usageError(`line ${line}: tags must be an array of texts`)
-  if (!isObject(metadata)) throw usageError(`line ${line}: metadata must be an object`)
+  if (!isRecord(metadata)) throw usageError(`line ${line}: metadata must be an object`)
   return { line, question, expectedEvidenceIds, tags, metadata }
 }
 
@@ -53,7 +53,7 @@ function parse(json: string, line: number): Record<string, unknown> {
   } catch {
     throw usageError(`line ${line} is not valid JSON`, 'one golden question a line, as `ks golden export` writes them')
   }
-  if (!isObject(value)) throw usageError(`line ${line} must be a JSON object`)
+  if (!isRecord(value)) throw usageError(`line ${line} must be a JSON object`)
   return value
 }
 

@@ -1,19 +1,24 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isRecord } from '../lib/json/values.js'
 import { readIfExists, writePrivateFile } from '../local/private-file.js'
 import { CliError } from './cli-error.js'
 
 /** A JSON object in a small file of ours, by key. An absent file is an empty object. @throws CliError on bad JSON */
 export function readJsonObject(path: string): Record<string, unknown> {
   const text = readIfExists(path)
-  if (text === undefined || text.trim() === '') return {}
+  return text === undefined || text.trim() === '' ? {} : parseJsonObject(path, text)
+}
+
+/** The JSON object that a file holds. @throws CliError where it holds something else */
+export function parseJsonObject(path: string, text: string): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
     throw new CliError(`${path} is not valid JSON`, { code: 'bad-config', exit: 2, cause })
   }
-  if (!isObject(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
+  if (!isRecord(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
   return value
 }
 
@@ -21,12 +26,4 @@ export function readJsonObject(path: string): Record<string, unknown> {
 export function writeJson(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writePrivateFile(path, `${JSON.stringify(value, null, 2)}\n`)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { recordIn, textOf } from '../lib/json/values.js'
 import { dataLayout } from '../local/layout.js'
-import { isObject, textOf } from './json-file.js'
 import { ttyLine } from './terminal.js'
 
 const POLL_MS = 250
@@ -50,7 +50,7 @@ export async function* followLines(path: string, signal: AbortSignal): AsyncGene
 
 /** Whether a line of the log has at least this level; lines that are no JSON have every level. */
 export function hasLevel(line: string, level: string): boolean {
-  const entry = parseEntry(line)
+  const entry = recordIn(line)
   return entry === undefined || numberOf(entry.level) >= (LEVELS[level] ?? 0)
 }
 
@@ -60,7 +60,7 @@ function numberOf(level: unknown): number {
 
 /** `08:14:02 warn  no unix socket  path=/run/sock` */
 export function prettyLine(line: string): string {
-  const entry = parseEntry(line)
+  const entry = recordIn(line)
   if (entry === undefined) return ttyLine(line)
   const { level, time, msg, pid: _, hostname: __, ...rest } = entry
   const clock = new Date(typeof time === 'string' || typeof time === 'number' ? time : Number.NaN)
@@ -70,15 +70,6 @@ export function prettyLine(line: string): string {
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
   return ttyLine([when, name.padEnd(5), textOf(msg) ?? '', fields.join(' ')].join(' '))
-}
-
-function parseEntry(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export function daemonLogPath(dataDir: string): string {

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { daemonProgram, reducedEnv } from '../client/start-daemon.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { dataLayout } from '../local/layout.js'
 import { CliError } from './cli-error.js'
-import { isObject, textOf } from './json-file.js'
 
 /** A daemon for the time of one command: `ks daemon exec`. */
 export interface PrivateDaemon {
@@ -67,7 +67,7 @@ async function readyUrl(child: ChildProcess): Promise<string> {
     })
   })
   const ready: unknown = JSON.parse(line)
-  const url = isObject(ready) ? textOf(ready.url) : undefined
+  const url = isRecord(ready) ? textOf(ready.url) : undefined
   if (url === undefined) throw failure('its first line was not understood')
   return url
 }

@@ -1,7 +1,7 @@
 import { dirname, join, parse } from 'node:path'
+import { textOf } from '../lib/json/values.js'
 import { readIfExists } from '../local/private-file.js'
-import { CliError } from './cli-error.js'
-import { isObject, textOf } from './json-file.js'
+import { parseJsonObject } from './json-file.js'
 
 /**
  * `.ks.json` of a project, found upwards from the working directory. A cloned repository is not trusted: it may name
@@ -34,13 +34,7 @@ export function findProjectFile(from: string): ProjectFile | undefined {
 }
 
 function parseProjectFile(path: string, text: string): ProjectFile {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new CliError(`${path} is not valid JSON`, { code: 'bad-config', exit: 2, cause })
-  }
-  if (!isObject(value)) throw new CliError(`${path} must hold a JSON object`, { code: 'bad-config', exit: 2 })
+  const value = parseJsonObject(path, text)
   const file: ProjectFile = {
     path,
     // A leading `!` would take back what .gitignore leaves out.

@@ -1,4 +1,4 @@
-import { isObject, textOf } from './json-file.js'
+import { recordIn, textOf } from '../lib/json/values.js'
 
 /** What a token says of itself; unverified, for display only. */
 export interface TokenClaims {
@@ -11,18 +11,13 @@ export interface TokenClaims {
 }
 
 export function tokenClaims(token: string): TokenClaims {
-  try {
-    const payload: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
-    if (!isObject(payload)) return {}
-    const claims: TokenClaims = {}
-    const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(textOf)
-    if (subject !== undefined) claims.subject = subject
-    if (tenant !== undefined) claims.tenant = tenant
-    if (scope !== undefined) claims.scope = scope
-    if (id !== undefined) claims.id = id
-    if (typeof payload.exp === 'number') claims.expiresAt = payload.exp * 1000
-    return claims
-  } catch {
-    return {}
-  }
+  const payload = recordIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) ?? {}
+  const claims: TokenClaims = {}
+  const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(textOf)
+  if (subject !== undefined) claims.subject = subject
+  if (tenant !== undefined) claims.tenant = tenant
+  if (scope !== undefined) claims.scope = scope
+  if (id !== undefined) claims.id = id
+  if (typeof payload.exp === 'number') claims.expiresAt = payload.exp * 1000
+  return claims
 }

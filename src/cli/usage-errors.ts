@@ -1,6 +1,6 @@
+import { isRecord } from '../lib/json/values.js'
 import { type CliError, usageError } from './cli-error.js'
 import { unknownCommand } from './command-not-found.js'
-import { isObject } from './json-file.js'
 import { nearest } from './nearest.js'
 
 /** What oclif's parser knew when it refused the arguments. */
@@ -57,14 +57,14 @@ function readFailure(error: unknown): ParseFailure | undefined {
   // Flags that read their own value fail with a plain error of oclif, which knows nothing of the command line.
   if (!(error instanceof Error) || !('oclif' in error)) return undefined
   const parse = 'parse' in error ? error.parse : undefined
-  const input = isObject(parse) && isObject(parse.input) ? parse.input : {}
-  const id = isObject(input.context) && typeof input.context.id === 'string' ? input.context.id : ''
+  const input = isRecord(parse) && isRecord(parse.input) ? parse.input : {}
+  const id = isRecord(input.context) && typeof input.context.id === 'string' ? input.context.id : ''
   return {
     message: error.message,
     flags: 'flags' in error ? strings(error.flags) : [],
     args: 'args' in error ? strings(error.args) : [],
     id,
-    known: isObject(input.flags) ? Object.keys(input.flags) : [],
+    known: isRecord(input.flags) ? Object.keys(input.flags) : [],
   }
 }
 
@@ -72,7 +72,7 @@ function strings(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((entry) => {
     if (typeof entry === 'string') return entry
-    return isObject(entry) && typeof entry.name === 'string' ? entry.name : []
+    return isRecord(entry) && typeof entry.name === 'string' ? entry.name : []
   })
 }
 

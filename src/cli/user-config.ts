@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { usageError } from './cli-error.js'
-import { isObject, readJsonObject, textOf, writeJson } from './json-file.js'
+import { readJsonObject, writeJson } from './json-file.js'
 
 /** `config.json` of a user: where services are, and defaults. It holds no secrets. */
 export interface UserConfig {
@@ -39,15 +40,15 @@ export function userConfigPath(configDir: string): string {
 export function readUserConfig(configDir: string): UserConfig {
   const raw = readJsonObject(userConfigPath(configDir))
   const config: UserConfig = { contexts: {}, defaults: {} }
-  for (const [name, entry] of Object.entries(isObject(raw.contexts) ? raw.contexts : {})) {
-    const url = isObject(entry) ? textOf(entry.url) : undefined
-    if (!isObject(entry) || url === undefined) continue
+  for (const [name, entry] of Object.entries(isRecord(raw.contexts) ? raw.contexts : {})) {
+    const url = isRecord(entry) ? textOf(entry.url) : undefined
+    if (!isRecord(entry) || url === undefined) continue
     const space = textOf(entry.space)
     config.contexts[name] = space === undefined ? { url } : { url, space }
   }
   const current = textOf(raw.currentContext)
   if (current !== undefined) config.currentContext = current
-  const defaults = isObject(raw.defaults) ? raw.defaults : {}
+  const defaults = isRecord(raw.defaults) ? raw.defaults : {}
   for (const key of defaultKeys()) {
     const value = textOf(defaults[key])
     if (value !== undefined) config.defaults[key] = value

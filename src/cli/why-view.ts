@@ -1,5 +1,5 @@
 import type { ExplainStage, Explanation } from '../contract/gateway/explain.js'
-import { isObject, textOf } from './json-file.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import type { Colour } from './terminal.js'
 import { ttyLine } from './terminal.js'
 
@@ -49,8 +49,8 @@ function details({ figures }: ExplainStage): string[] {
   const { parts, similar, words } = figures
   if (Array.isArray(similar) && similar.length > 0) return [`paths like it: ${similar.join(', ')}`]
   if (Array.isArray(words)) {
-    const left = words.filter((entry) => isObject(entry) && Array.isArray(entry.terms) && entry.terms.length === 0)
-    const names = left.flatMap((entry) => (isObject(entry) ? [textOf(entry.word) ?? ''] : []))
+    const left = words.filter((entry) => isRecord(entry) && Array.isArray(entry.terms) && entry.terms.length === 0)
+    const names = left.flatMap((entry) => (isRecord(entry) ? [textOf(entry.word) ?? ''] : []))
     return names.length === 0 ? [] : [`words that are not searched for: ${names.join(', ')}`]
   }
   if (Array.isArray(parts)) return parts.map(partLine)
@@ -59,7 +59,7 @@ function details({ figures }: ExplainStage): string[] {
 
 /** `pairs             0.2 x 0.5 = 0.1   (last shown 0.2)` */
 function partLine(part: unknown): string {
-  if (!isObject(part)) return ''
+  if (!isRecord(part)) return ''
   const { name, weight, value, adds, lastShownAdds } = part
   const beside = lastShownAdds === undefined ? '' : `   (last shown ${lastShownAdds})`
   return `${String(name).padEnd(16)}  ${weight} x ${value} = ${adds}${beside}`

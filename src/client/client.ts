@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { recordIn } from '../lib/json/values.js'
 import { ApiError, ConnectionError, codeOfStatus } from './errors.js'
 import { type HttpRequest, readText, type Target, Transport } from './http.js'
 import type { UploadPart } from './multipart.js'
@@ -165,13 +166,7 @@ export async function apiError(response: IncomingMessage): Promise<ApiError> {
 }
 
 function sentenceOf(text: string): string | undefined {
-  try {
-    const body: unknown = JSON.parse(text)
-    if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') {
-      return body.error
-    }
-  } catch {
-    // Not ours: a proxy's page, or nothing at all.
-  }
-  return undefined
+  // a proxy's page, or nothing at all, is none of ours
+  const error = recordIn(text)?.error
+  return typeof error === 'string' ? error : undefined
 }

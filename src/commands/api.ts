@@ -3,12 +3,12 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { apiRequest } from '../cli/api-request.js'
 import { BaseCommand } from '../cli/base-command.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { toJson } from '../cli/output.js'
 import { saveBody } from '../cli/save-body.js'
 import { readStdin } from '../cli/stdin.js'
 import { apiError } from '../client/client.js'
 import { readText } from '../client/http.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 
 export default class Api extends BaseCommand {
   static override summary = 'call any operation of the service'
@@ -74,9 +74,9 @@ export default class Api extends BaseCommand {
       const answer = await client.raw({ ...request, path: url.pathname + url.search })
       if (answer.status >= 400) throw await apiError(answer.body)
       const page: unknown = JSON.parse(await readText(answer.body))
-      const items = isObject(page) && Array.isArray(page.items) ? page.items : [page]
+      const items = isRecord(page) && Array.isArray(page.items) ? page.items : [page]
       for (const item of items) this.out.raw(`${toJson(item, false)}\n`)
-      cursor = isObject(page) ? textOf(page.nextCursor) : undefined
+      cursor = isRecord(page) ? textOf(page.nextCursor) : undefined
     } while (cursor !== undefined)
   }
 }

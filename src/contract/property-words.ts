@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/json/values.js'
 import { CHAT_WORDS } from './words/chat.js'
 import { COMMON_WORDS } from './words/common.js'
 import { GATEWAY_WORDS } from './words/gateway.js'
@@ -14,8 +15,8 @@ export function describeProperties(value: unknown): void {
     for (const entry of value) describeProperties(entry)
     return
   }
-  if (!isObject(value)) return
-  if (isObject(value.properties) && (value.type === 'object' || value.type === undefined))
+  if (!isRecord(value)) return
+  if (isRecord(value.properties) && (value.type === 'object' || value.type === undefined))
     for (const [name, property] of Object.entries(value.properties)) describe(name, property)
   if (typeof value.name === 'string' && typeof value.in === 'string') describe(value.name, value)
   for (const part of Object.values(value)) describeProperties(part)
@@ -23,9 +24,5 @@ export function describeProperties(value: unknown): void {
 
 function describe(name: string, target: unknown): void {
   const words = WORDS.get(name)
-  if (words !== undefined && isObject(target) && target.description === undefined) target.description = words
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (words !== undefined && isRecord(target) && target.description === undefined) target.description = words
 }

@@ -58,7 +58,7 @@ import type { IntegrityOperations } from './integrity/integrity.js'
 import type { JobFilter } from './jobs/list.js'
 import type { LocalFileOperations } from './local-files/operations.js'
 import type { ModelOperations } from './models/in-use.js'
-import type { ProviderConfig as ModelProviderConfig } from './models/provider-config.js'
+import type { ProviderConfig } from './models/provider-config.js'
 import type { ModelReference } from './models/types.js'
 import type { QualityOperations } from './quality/operations.js'
 import type { ResearchOperations } from './research/operations.js'
@@ -322,12 +322,6 @@ export interface RetentionSchedule {
   intervalMs: number
   /** most rows that one transaction removes */
   batchRows: number
-}
-
-/** One model provider of the daemon's configuration. */
-export interface ProviderConfig extends ModelProviderConfig {
-  /** US dollars by model; `*` for those without a price of their own. A model without any is taken to be free. */
-  prices?: Record<string, { inputUsdPerMillion: number; outputUsdPerMillion: number }>
 }
 
 export interface EngineLog {

@@ -1,9 +1,12 @@
 import { KsError } from '../contract/errors.js'
 import type { Caller, Engine, StoredResponse } from './api.js'
 import type { EngineContext } from './context.js'
-import { ANSWERS_KEPT_MS } from './retention/answers.js'
+import { inOneWrite, type Slice } from './retention/slice.js'
+import type { Database } from './storage/database.js'
 import { fromCell } from './storage/readable.js'
 
+/** how long the answer to a write is kept under its idempotency key */
+const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000
 /** between the fingerprint of a request and the digest of its upload; in neither of them */
 const JOINT = ' '
 
@@ -92,6 +95,17 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
       end(caller, key, () => remove(caller, key))
     },
   }
+}
+
+/** Removes answers that were kept long enough. They belong to tenants, not to spaces. */
+export async function forgetAnswers(db: Database, now: number, batchRows: number): Promise<Slice> {
+  const rows = db.all<{ tenant: string; subject: string; key: string }>(
+    'SELECT tenant, subject, key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?',
+    ...[now - ANSWERS_KEPT_MS, batchRows],
+  )
+  return inOneWrite(db, rows, batchRows, ({ tenant, subject, key }) =>
+    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', tenant, subject, key),
+  )
 }
 
 function idOf({ tenant, subject }: Caller, key: string): string {

@@ -1,4 +1,5 @@
 import { newId } from '../lib/ids.js'
+import { transitions } from './transitions.js'
 
 export type LeaseType = 'read' | 'publish' | 'delete' | 'reindex'
 export type LeaseStatus = 'active' | 'released' | 'expired' | 'failed'
@@ -36,12 +37,12 @@ const EXPIRES_AFTER_MS = 60_000
 const HEARTBEAT_MS = 15_000
 
 /** active → released | expired | failed (decisions.md section 4) */
-const MOVES: Record<LeaseStatus, readonly LeaseStatus[]> = {
+const { may: mayMove } = transitions<LeaseStatus>('lease', {
   active: ['released', 'expired', 'failed'],
   released: [],
   expired: [],
   failed: [],
-}
+})
 
 /** Work on one target that a newer lease of the named type fences out: its holder's write comes too late. */
 const FENCES_OUT: Record<LeaseType, readonly LeaseType[]> = {
@@ -149,7 +150,7 @@ export class Leases {
   }
 
   #end(lease: Lease, status: LeaseStatus): void {
-    if (!MOVES[lease.status].includes(status)) return
+    if (!mayMove(lease.status, status)) return
     clearInterval(this.#active.get(lease.id)?.timer)
     lease.status = status
     this.#active.delete(lease.id)

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { withChat } from './conversations.js'
 import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
@@ -65,8 +65,8 @@ export async function setReply(
   const body = action === 'enable' ? { score_threshold: options.threshold ?? 0.9 } : {}
   await withChat(options, async (chat) => {
     let job = await chat.call('POST', `/apps/annotation-reply/${action}`, body)
-    const id = isObject(job) ? (textOf(job.job_id) ?? '') : ''
-    while (options.wait === true && isObject(job) && /^(waiting|processing)$/.test(String(job.job_status))) {
+    const id = isRecord(job) ? (textOf(job.job_id) ?? '') : ''
+    while (options.wait === true && isRecord(job) && /^(waiting|processing)$/.test(String(job.job_status))) {
       await sleep(POLL_MS)
       job = await chat.call('GET', `/apps/annotation-reply/${action}/status/${encodeURIComponent(id)}`)
     }
@@ -85,6 +85,6 @@ function report(job: unknown, options: Common): void {
     { field: 'job_id', title: 'JOB' },
     { field: 'job_status', title: 'STATUS', kind: 'state' },
   ])
-  if (isObject(job) && job.job_status === 'error')
+  if (isRecord(job) && job.job_status === 'error')
     throw new CliError(textOf(job.error_msg) ?? 'the switch failed', { code: 'job-failed', exit: EXIT.failed })
 }

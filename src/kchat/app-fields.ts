@@ -1,9 +1,9 @@
 import { usageError } from '../cli/cli-error.js'
-import { isObject } from '../cli/json-file.js'
 import { resolveSpace } from '../cli/resolve.js'
 import { modelReference } from '../cli/resources.js'
 import { readStdin, readTextFile, textOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
+import { isRecord } from '../lib/json/values.js'
 import { readData } from './data-file.js'
 import type { Common } from './options.js'
 
@@ -79,7 +79,7 @@ export async function appFields(
     if (Object.keys(change).length === 0) continue
     if (from[name] === undefined) now ??= await current()
     const base = from[name] ?? now?.[name]
-    merged[name] = mergedPart(isObject(base) ? base : {}, change)
+    merged[name] = mergedPart(isRecord(base) ? base : {}, change)
   }
   return { ...from, ...merged, ...given(await plainFields(client, options)), ...featuresOf(options, from) }
 }
@@ -87,7 +87,7 @@ export async function appFields(
 async function fromFile(path: string | undefined): Promise<Fields> {
   if (path === undefined) return {}
   const read = await readData(path, '--from')
-  if (!isObject(read)) throw usageError('--from must name a file that holds one application, an object')
+  if (!isRecord(read)) throw usageError('--from must name a file that holds one application, an object')
   return Object.fromEntries(Object.entries(read).filter(([name]) => !READ_ONLY.includes(name)))
 }
 
@@ -201,7 +201,7 @@ function featuresOf(options: AppOptions, from: Fields): Fields {
   return Object.fromEntries(
     named.map(([name, change]) => {
       const base = from[name]
-      return [name, { ...(isObject(base) ? base : {}), ...change }]
+      return [name, { ...(isRecord(base) ? base : {}), ...change }]
     }),
   )
 }

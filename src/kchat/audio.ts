@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { usageError } from '../cli/cli-error.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { textOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { withChat } from './conversations.js'
 import { saveBytes, sendFile } from './files.js'
 import { idOf } from './ids.js'
@@ -17,7 +17,7 @@ export async function transcribe(file: string, options: Common & { name?: string
     const heard = await sendFile(chat, '/audio-to-text', file, options.name)
     const out = outputOf(options)
     if (out.isJson) out.json(heard)
-    else out.line(isObject(heard) ? (textOf(heard.text) ?? '') : '')
+    else out.line(isRecord(heard) ? (textOf(heard.text) ?? '') : '')
   })
 }
 
@@ -60,8 +60,8 @@ export async function voiceOf(
 ): Promise<(messageId: string) => Promise<void>> {
   if (options.output === undefined) assertPlayer()
   const parameters = await chat.call('GET', `/parameters?user=${encodeURIComponent(chat.user)}`)
-  const speech = isObject(parameters) ? parameters.text_to_speech : undefined
-  if (!isObject(speech) || speech.enabled !== true)
+  const speech = isRecord(parameters) ? parameters.text_to_speech : undefined
+  if (!isRecord(speech) || speech.enabled !== true)
     throw usageError(
       'the application does not read aloud: it is switched off, or there is no model for it',
       '`kchat apps update APP --text-to-speech` switches it on',

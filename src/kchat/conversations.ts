@@ -1,8 +1,8 @@
 import { CliError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { textOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
@@ -105,7 +105,7 @@ export async function setVariable(id: string, name: string, text: string, option
         hint: `\`kchat conversations vars ${id}\` lists them`,
       })
     const item = await chat.call('PUT', `/conversations/${conversation}/variables/${found}`, { value, user: chat.user })
-    printDone(options, isObject(item) ? item : {}, `Set ${name}.`)
+    printDone(options, isRecord(item) ? item : {}, `Set ${name}.`)
   })
 }
 
@@ -120,7 +120,7 @@ export async function messagesOf(chat: ChatService, conversation: string, limit:
     pages.unshift(data)
     left -= data.length
     first = textOf(data[0]?.id) ?? ''
-    if (first === '' || !isObject(page) || page.has_more !== true) break
+    if (first === '' || !isRecord(page) || page.has_more !== true) break
   }
   return pages.flat()
 }
@@ -153,13 +153,13 @@ export async function history(id: string, options: Common & Range): Promise<void
 export async function stop(task: string, options: Common): Promise<void> {
   const path = `/chat-messages/${encodeURIComponent(task)}/stop`
   const done = await withChat(options, (chat) => chat.call('POST', path, { user: chat.user }))
-  printDone(options, isObject(done) ? done : {}, 'Asked it to stop.')
+  printDone(options, isRecord(done) ? done : {}, 'Asked it to stop.')
 }
 
 export async function suggest(message: string, options: Common): Promise<void> {
   await withChat(options, async (chat, user) => {
     const reply = await chat.call('GET', `/messages/${inPath('message', message)}/suggested?user=${user}`)
-    const data: unknown[] = isObject(reply) && Array.isArray(reply.data) ? reply.data : []
+    const data: unknown[] = isRecord(reply) && Array.isArray(reply.data) ? reply.data : []
     const out = outputOf(options)
     if (out.isJson) out.json(data)
     else for (const question of data) out.line(String(question))
@@ -173,7 +173,7 @@ export async function feedback(message: string, rating: string, options: Common 
   }
   const path = `/messages/${inPath('message', message)}/feedbacks`
   const done = await withChat(options, (chat) => chat.call('POST', path, { ...body, user: chat.user }))
-  printDone(options, isObject(done) ? done : {}, rating === 'none' ? 'Took the rating back.' : `Rated: ${rating}.`)
+  printDone(options, isRecord(done) ? done : {}, rating === 'none' ? 'Took the rating back.' : `Rated: ${rating}.`)
 }
 
 /** `kchat feedbacks`. */

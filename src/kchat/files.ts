@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { basename } from 'node:path'
 import { usageError } from '../cli/cli-error.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { readText } from '../client/http.js'
 import { multipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import type { Common } from './options.js'
 import { outputOf, printOne } from './output.js'
 import { type ChatService, openChat } from './service.js'
@@ -58,7 +58,7 @@ export async function saveBytes(
 export async function imageInput(chat: ChatService, word: string): Promise<object> {
   if (/^https?:\/\//i.test(word)) return { type: 'image', transfer_method: 'remote_url', url: word }
   const uploaded = await sendFile(chat, '/files/upload', word)
-  const id = isObject(uploaded) ? textOf(uploaded.id) : undefined
+  const id = isRecord(uploaded) ? textOf(uploaded.id) : undefined
   return { type: 'image', transfer_method: 'local_file', upload_file_id: id }
 }
 

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError } from '../cli/cli-error.js'
 import { refuseShared } from '../cli/credentials.js'
-import { isObject, readJsonObject, textOf, writeJson } from '../cli/json-file.js'
+import { readJsonObject, writeJson } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 
 /** The key of an application and the service it was given for; it is sent nowhere else. */
 export interface StoredKey {
@@ -26,8 +27,8 @@ export function readKeys(configDir: string): KeyFile {
   if (existsSync(path)) refuseShared(path)
   const raw = readJsonObject(path)
   const apps: KeyFile['apps'] = {}
-  for (const [name, entry] of Object.entries(isObject(raw.apps) ? raw.apps : {})) {
-    if (!isObject(entry)) continue
+  for (const [name, entry] of Object.entries(isRecord(raw.apps) ? raw.apps : {})) {
+    if (!isRecord(entry)) continue
     const [service, key] = [textOf(entry.service), textOf(entry.key)]
     if (service !== undefined && key !== undefined) apps[name] = { service, key }
   }

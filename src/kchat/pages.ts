@@ -1,6 +1,6 @@
 import { usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
-import { isObject } from '../cli/json-file.js'
+import { isRecord } from '../lib/json/values.js'
 import type { Common } from './options.js'
 import { outputOf, printList } from './output.js'
 
@@ -17,7 +17,7 @@ export interface Range {
 
 /** The items of a page as the service gives it. */
 export function dataOf(page: unknown): Item[] {
-  return isObject(page) && Array.isArray(page.data) ? page.data.filter(isObject) : []
+  return isRecord(page) && Array.isArray(page.data) ? page.data.filter(isRecord) : []
 }
 
 /**
@@ -39,7 +39,7 @@ export async function* listed(
     yield* items
     left -= items.length
     last = items.at(-1)
-    const isLast = isObject(found) && typeof found.has_more === 'boolean' ? !found.has_more : items.length < size
+    const isLast = isRecord(found) && typeof found.has_more === 'boolean' ? !found.has_more : items.length < size
     if (isLast || last === undefined) return false
     if (left <= 0) return true
   }

@@ -1,12 +1,12 @@
 import { CliError, ExitWith } from '../cli/cli-error.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import type { Output } from '../cli/output.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
 import { foldedThought, Spoken } from './spoken.js'
-import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn } from './turn.js'
+import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn, type TurnListener } from './turn.js'
 
 export interface SendOptions extends Common {
   conversation?: string
@@ -80,7 +80,7 @@ async function sendBlocking(
   { thoughts = false }: SendOptions,
 ): Promise<string | undefined> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
-  if (!isObject(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
+  if (!isRecord(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
   const answer = textOf(done.answer) ?? ''
   if (out.isJson) out.json(done)
   else {
@@ -91,6 +91,21 @@ async function sendBlocking(
     footer(out, spoken, sourcesOf(done), done)
   }
   return textOf(done.message_id)
+}
+
+/** Shows a turn as it is spoken, or its events where programs read them. */
+export function shownBy(out: Said, spoken: Spoken): TurnListener {
+  return {
+    onText: (text) => {
+      if (!out.isJson) spoken.add(text)
+    },
+    onReplace: (whole) => {
+      if (!out.isJson) spoken.replace(whole)
+    },
+    onEvent: (name, event) => {
+      if (out.format === 'jsonl') out.event(name, event)
+    },
+  }
 }
 
 async function sendStreaming(
@@ -105,17 +120,7 @@ async function sendStreaming(
   const spoken = new Spoken((text) => out.prose(text), thoughts)
   let message: string | undefined
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, {
-      onText: (text) => {
-        if (!out.isJson) spoken.add(text)
-      },
-      onReplace: (whole) => {
-        if (!out.isJson) spoken.replace(whole)
-      },
-      onEvent: (name, event) => {
-        if (out.format === 'jsonl') out.event(name, event)
-      },
-    })
+    const { answer, sources, end, messageId } = await turn.run(body, shownBy(out, spoken))
     if (out.format === 'json') {
       const { event: _, files: __, ...rest } = end
       out.json({ ...rest, answer })

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { CliError } from '../cli/cli-error.js'
 import type { Place } from '../cli/contexts.js'
 import { envValue } from '../cli/environment.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { tty } from '../cli/terminal.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
 import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import { readDaemonFile } from '../local/daemon-file.js'
 import { dataLayout } from '../local/layout.js'
 import { storedKey } from './keys.js'
@@ -186,7 +186,7 @@ async function chatApiError(response: IncomingMessage): Promise<ApiError> {
   } catch {
     body = undefined
   }
-  const fields = isObject(body) ? body : {}
+  const fields = isRecord(body) ? body : {}
   const traceId = textOf(response.headers['x-trace-id'])
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
   const hint = textOf(fields.hint) ?? (status === 401 ? KEY_HINT : undefined)

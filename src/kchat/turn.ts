@@ -1,6 +1,6 @@
 import { CliError } from '../cli/cli-error.js'
-import { isObject, textOf } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord, textOf } from '../lib/json/values.js'
 import type { ChatService } from './service.js'
 
 /** A passage that an answer rests on. */
@@ -68,7 +68,7 @@ export class Turn {
     let last: Record<string, unknown> = {}
     for await (const { data } of serverEvents(response)) {
       const event: unknown = JSON.parse(data)
-      if (!isObject(event)) continue
+      if (!isRecord(event)) continue
       const name = textOf(event.event) ?? ''
       if (this.#taskId === undefined) {
         this.#taskId = textOf(event.task_id)
@@ -112,8 +112,8 @@ function failed(event: Record<string, unknown>): CliError {
 export function sourcesOf(end: Record<string, unknown>): Source[] {
   const { metadata } = end
   const resources: unknown[] =
-    isObject(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
-  return resources.filter(isObject).map((resource, index) => {
+    isRecord(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
+  return resources.filter(isRecord).map((resource, index) => {
     const address = textOf(resource.source_url)
     return {
       position: typeof resource.position === 'number' ? resource.position : index + 1,
@@ -125,7 +125,7 @@ export function sourcesOf(end: Record<string, unknown>): Source[] {
 
 /** What a finished answer had to do without, a sentence each. */
 export function degradedReasons({ metadata }: Record<string, unknown>): string[] {
-  const reasons = isObject(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
+  const reasons = isRecord(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
@@ -140,8 +140,8 @@ export async function conversationNamed(chat: ChatService, word: string | undefi
   if (word === undefined || word === 'new') return undefined
   if (word !== 'last') return (await import('./ids.js')).idOf('conversation', word)
   const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
-  const [first]: unknown[] = isObject(page) && Array.isArray(page.data) ? page.data : []
-  const id = isObject(first) ? textOf(first.id) : undefined
+  const [first]: unknown[] = isRecord(page) && Array.isArray(page.data) ? page.data : []
+  const id = isRecord(first) ? textOf(first.id) : undefined
   if (id === undefined) throw new CliError('there is no conversation yet', { code: 'not-found', exit: EXIT.notFound })
   return id
 }

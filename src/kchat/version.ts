@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { isObject } from '../cli/json-file.js'
 import { tty } from '../cli/terminal.js'
 import { warnOfSkew } from '../cli/version-skew.js'
+import { isRecord } from '../lib/json/values.js'
 import { localDirs } from '../local/dirs.js'
 
 /** The version of this program, from its package.json. */
 export function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return isObject(manifest) ? String(manifest.version) : ''
+  return isRecord(manifest) ? String(manifest.version) : ''
 }
 
 /** Says once a day that the service is of another minor version. @param theirs as the service said, if it did */

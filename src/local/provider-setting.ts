@@ -1,34 +1,45 @@
 import { type ModelPrice, modelPrices } from './model-prices.js'
 import { atLeast, parseJson, record, someText, text, webAddress } from './setting-readers.js'
 
-/** A program that speaks or listens; `argv` is started as it is, without a shell. */
-interface ProgramSetting {
+/** A program that speaks or listens, as the operator wrote it. It is started as it is named: there is no shell. */
+export interface ProgramSetting {
+  /** the program and its arguments; `{input}`, `{output}`, `{voice}`, `{language}` and `{model}` are filled in */
   argv: string[]
+  /** run first, to bring the input into a form that the program reads; needs `{input}` and `{output}` */
   convert?: string[]
+  /** where nobody chose one */
   voice?: string
   language?: string
 }
 
-/** One model provider. Credentials stand in an environment variable that `apiKeyEnv` names, or in `apiKey`. */
+/** One model provider, as the operator wrote it. Where it may be is the operator's choice: loopback is allowed. */
 export interface ProviderSetting {
   pluginId: string
+  /** the name that model references use */
   provider: string
-  /** absent for programs of this machine */
+  /** with or without `/v1` at its end; programs of this machine have none */
   baseUrl?: string
+  /** of a `command` provider: the programs that speak and that listen */
   speech?: ProgramSetting
   transcription?: ProgramSetting
   apiKey?: string
+  /** environment variable that holds the key */
   apiKeyEnv?: string
+  /** for a whole call with its retries, of a streamed answer for each silence; 60 s where absent */
   timeoutMs?: number
-  /** of a streamed answer, until it begins; `timeoutMs` where that alone is given */
+  /** until a streamed answer begins; where absent `timeoutMs`, or 30 s without that */
   firstTokenTimeoutMs?: number
-  /** of calls that nobody waits for, as when documents are read; `timeoutMs` where that alone is given */
+  /** the same of a call that nobody waits for, as when documents are read; where absent `timeoutMs`, or 300 s without that */
   ingestTimeoutMs?: number
-  /** windows of language models in tokens, by name; `*` for the others */
+  /** windows of language models in tokens, by name; `*` for those without one of their own; 8,192 where absent */
   contextTokens?: Record<string, number>
+  /** texts in one embedding request; 64 where absent */
   maxBatch?: number
+  /** calls at once; where absent 4, and 64 answers of its models beside them */
   maxConcurrency?: number
+  /** further request headers; values are kept like the key */
   headers?: Record<string, string>
+  /** by model; `*` for those without a price of their own; a model without any is taken to be free */
   prices?: Record<string, ModelPrice>
 }
 

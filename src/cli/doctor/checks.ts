@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
+import { isRecord } from '../../lib/json/values.js'
 import { allowedPrograms, strangePrograms } from '../../local/allowed-programs.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
@@ -12,7 +13,7 @@ import { byOwnNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { readCredentials } from '../credentials.js'
 import { fullDisk } from '../daemon-status.js'
-import { isObject, readJsonObject } from '../json-file.js'
+import { readJsonObject } from '../json-file.js'
 import { bytes } from '../units.js'
 import { readUserConfig } from '../user-config.js'
 
@@ -83,7 +84,7 @@ function tryModule(name: string, use: string): Promise<string | undefined> {
 async function tantivy(): Promise<Finding> {
   const packages = readFileSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), 'utf8')
   const parsed: unknown = JSON.parse(packages)
-  const optional = isObject(parsed) && isObject(parsed.optionalDependencies) ? parsed.optionalDependencies : {}
+  const optional = isRecord(parsed) && isRecord(parsed.optionalDependencies) ? parsed.optionalDependencies : {}
   const require = createRequire(import.meta.url)
   const name = Object.keys(optional).find((one) => one.includes('tantivy') && canResolve(require, one))
   const check = 'text index'

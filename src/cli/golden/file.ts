@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { parseDocument } from 'yaml'
+import { isRecord } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
-import { isObject } from '../json-file.js'
 import { type GoldenCase, readCase } from './question.js'
 
 /** Aliases may repeat a value this often: more is an attack, not a list of questions. */
@@ -18,7 +18,7 @@ export function readCases(file: string): GoldenCase[] {
   const ending = extname(file).toLowerCase()
   if (ending === '.jsonl' || ending === '.ndjson') return readLines(text, file)
   const value = ending === '.json' ? readJson(text, file) : readYaml(text, file)
-  const list = isObject(value) ? value.questions : value
+  const list = isRecord(value) ? value.questions : value
   if (!Array.isArray(list)) throw usageError(`${file} must hold a list of questions`)
   return list.map((entry: unknown, index) => readCase(entry, `${file}: question ${index + 1}`))
 }

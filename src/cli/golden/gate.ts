@@ -1,5 +1,6 @@
+import { isRecord, textOf } from '../../lib/json/values.js'
 import { CliError, usageError } from '../cli-error.js'
-import { isObject, readJsonObject, textOf } from '../json-file.js'
+import { readJsonObject } from '../json-file.js'
 import { type CaseResult, type Metrics, metricsOf } from './measure.js'
 
 /** One thing that must hold. */
@@ -45,11 +46,11 @@ export function baselineOf(results: readonly CaseResult[], run: { mode: string; 
 export function readBaseline(file: string): Baseline {
   const value = readJsonObject(file)
   const { questions, mode, k, createdAt } = value
-  if (value.version !== 1 || !isObject(questions) || typeof k !== 'number')
+  if (value.version !== 1 || !isRecord(questions) || typeof k !== 'number')
     throw new CliError(`${file} is not a baseline of \`ks golden run --save-baseline\``, { code: 'usage', exit: 2 })
   const kept: Baseline['questions'] = {}
   for (const [id, figures] of Object.entries(questions)) {
-    if (!isObject(figures)) throw usageError(`${file}: the figures of ${JSON.stringify(id)} must be an object`)
+    if (!isRecord(figures)) throw usageError(`${file}: the figures of ${JSON.stringify(id)} must be an object`)
     const { recall, reciprocalRank, answerable } = figures
     kept[id] = {
       ...(typeof recall === 'number' ? { recall } : {}),

@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../json-file.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 import type { Label } from './anchors.js'
 import { overlap } from './place.js'
 
@@ -38,11 +38,11 @@ interface Item {
 
 /** The first `k` items of an evidence bundle, as far as places are concerned. */
 function itemsOf(bundle: unknown, k: number): Item[] {
-  const items = isObject(bundle) && Array.isArray(bundle.items) ? bundle.items : []
+  const items = isRecord(bundle) && Array.isArray(bundle.items) ? bundle.items : []
   return items.slice(0, k).map((item: unknown): Item => {
-    const fields = isObject(item) ? item : {}
+    const fields = isRecord(item) ? item : {}
     const [citation] = Array.isArray(fields.citations) ? fields.citations : []
-    const at = isObject(citation) ? citation : {}
+    const at = isRecord(citation) ? citation : {}
     return {
       nodeId: textOf(fields.nodeId),
       documentId: textOf(at.documentAssetId),

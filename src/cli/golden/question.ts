@@ -1,5 +1,5 @@
+import { isRecord, textOf } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
-import { isObject, textOf } from '../json-file.js'
 
 /** A place in a document, named by its text so that it survives another cut into passages. */
 export interface Anchor {
@@ -35,12 +35,12 @@ const KNOWN = new Set([
  * @throws CliError exit 2 naming the place and the rule
  */
 export function readCase(value: unknown, where: string): GoldenCase {
-  if (!isObject(value)) throw usageError(`${where} must be an object with a question`)
+  if (!isRecord(value)) throw usageError(`${where} must be an object with a question`)
   const stranger = Object.keys(value).find((key) => !KNOWN.has(key))
   if (stranger !== undefined) throw usageError(`${where} has an unknown key ${JSON.stringify(stranger)}`)
   const question = textOf(value.question)
   if (question === undefined) throw usageError(`${where} must have a question`)
-  const metadata = isObject(value.metadata) ? value.metadata : {}
+  const metadata = isRecord(value.metadata) ? value.metadata : {}
   const anchors = readAnchors(value.expect ?? metadata.expect, where)
   const evidenceIds = strings(value.expectedEvidenceIds ?? [], `${where}: expectedEvidenceIds`)
   const answerable = answerableOf(value.answerable ?? metadata.answerable, metadata, where)
@@ -60,7 +60,7 @@ function answerableOf(value: unknown, metadata: Record<string, unknown>, where: 
   if (typeof value === 'boolean') return value
   if (value !== undefined) throw usageError(`${where}: answerable must be true or false`)
   const { annotation } = metadata
-  return isObject(annotation) && annotation.answerCorrectness === 'not-answerable' ? false : undefined
+  return isRecord(annotation) && annotation.answerCorrectness === 'not-answerable' ? false : undefined
 }
 
 function readAnchors(value: unknown, where: string): Anchor[] {
@@ -71,7 +71,7 @@ function readAnchors(value: unknown, where: string): Anchor[] {
 
 function readAnchor(value: unknown, where: string): Anchor {
   if (typeof value === 'string' && value !== '') return { document: value, heading: [], quote: undefined }
-  if (!isObject(value)) throw usageError(`${where} must be a document's path, or an object with document`)
+  if (!isRecord(value)) throw usageError(`${where} must be a document's path, or an object with document`)
   const stranger = Object.keys(value).find((key) => !['document', 'heading', 'quote'].includes(key))
   if (stranger !== undefined) throw usageError(`${where} has an unknown key ${JSON.stringify(stranger)}`)
   const document = textOf(value.document)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type BigIntStats, createReadStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isRecord } from '../../lib/json/values.js'
 import { openInside, readInside } from '../../local/open-inside.js'
-import { isObject } from '../json-file.js'
 
 /** What a file looked like when it was hashed: bytes, times in nanoseconds as text, sha256 in hex. */
 type Entry = [size: number, mtimeNs: string, ctimeNs: string, sha256: string]
@@ -62,7 +62,7 @@ export class HashCache {
 function readEntries(path: string): Map<string, Entry> {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return new Map()
+    if (!isRecord(value) || value.version !== VERSION || !isRecord(value.files)) return new Map()
     return new Map(Object.entries(value.files).flatMap(([name, entry]) => (isEntry(entry) ? [[name, entry]] : [])))
   } catch {
     return new Map()

@@ -2,9 +2,9 @@ import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
 import { EXIT } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 import { CliError } from '../cli-error.js'
 import { shortId } from '../columns.js'
-import { isObject, textOf } from '../json-file.js'
 import { readDegraded } from './degraded.js'
 import { type Evidence, readEvidence } from './evidence.js'
 
@@ -50,7 +50,7 @@ export async function askQuestion(client: Client, question: Question, handlers: 
   try {
     for await (const frame of stream.events) {
       const data: unknown = JSON.parse(frame.data)
-      if (!isObject(data)) continue
+      if (!isRecord(data)) continue
       handlers.onFrame?.(frame.event, data)
       traceId = textOf(data.traceId) ?? traceId
       if (frame.event === 'answer.delta') {
@@ -77,9 +77,9 @@ function stoppedEarly(reason: string, traceId: string): CliError {
 }
 
 function readDone(data: Record<string, unknown>) {
-  const metadata = isObject(data.metadata) ? data.metadata : {}
+  const metadata = isRecord(data.metadata) ? data.metadata : {}
   const { evidenceBundle } = metadata
-  const state = isObject(evidenceBundle) ? textOf(evidenceBundle.state) : undefined
+  const state = isRecord(evidenceBundle) ? textOf(evidenceBundle.state) : undefined
   return {
     finishReason: textOf(data.finishReason) ?? 'unknown',
     requestedMode: textOf(metadata.requestedMode),

@@ -1,9 +1,9 @@
-import { isObject, textOf } from '../json-file.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 
 /** What an answer or a report had to do without. What a service of another version leaves out stays empty. */
 export function readDegraded(metadata: unknown): { class: string; reason: string }[] {
-  const list = isObject(metadata) && Array.isArray(metadata.degradations) ? metadata.degradations : []
-  return list.filter(isObject).map((one) => ({
+  const list = isRecord(metadata) && Array.isArray(metadata.degradations) ? metadata.degradations : []
+  return list.filter(isRecord).map((one) => ({
     class: textOf(one.class) ?? 'unavailable',
     reason: textOf(one.reason) ?? 'no reason given',
   }))

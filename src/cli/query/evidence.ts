@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { isObject, textOf } from '../json-file.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 import { ttyLine } from '../terminal.js'
 
 /** A passage an answer rests on, as people are shown it. */
@@ -22,15 +22,15 @@ export interface Evidence {
 
 /** The items of an evidence bundle. What a service of another version leaves out stays empty. */
 export function readEvidence(bundle: unknown): Evidence[] {
-  const items = isObject(bundle) && Array.isArray(bundle.items) ? bundle.items : []
+  const items = isRecord(bundle) && Array.isArray(bundle.items) ? bundle.items : []
   return items.map((item: unknown, index) => readItem(item, index + 1))
 }
 
 function readItem(value: unknown, number: number): Evidence {
-  const item = isObject(value) ? value : {}
-  const metadata = isObject(item.metadata) ? item.metadata : {}
+  const item = isRecord(value) ? value : {}
+  const metadata = isRecord(item.metadata) ? item.metadata : {}
   const [first] = Array.isArray(item.citations) ? item.citations : []
-  const citation = isObject(first) ? first : {}
+  const citation = isRecord(first) ? first : {}
   const path = Array.isArray(citation.sectionPath) ? citation.sectionPath : []
   return {
     number,
@@ -56,7 +56,7 @@ interface Why {
 }
 
 function readWhy(value: unknown): Why | undefined {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   const { by, words, adds, confidence } = value
   const texts = (list: unknown): string[] => (Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [])
   return {

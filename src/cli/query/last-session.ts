@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { textOf } from '../../lib/json/values.js'
 import { CliError } from '../cli-error.js'
-import { readJsonObject, textOf } from '../json-file.js'
+import { readJsonObject } from '../json-file.js'
 
 /** The session of the last query in a space, for `--session last`. */
 

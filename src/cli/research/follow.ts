@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
-import { isObject, textOf } from '../json-file.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 
 /** One event of a research task, as it came. */
 export interface TaskEvent {
@@ -82,7 +82,7 @@ async function* onePage(
     const next = await Promise.race([events.next(), stopped])
     if (next.done === true) return
     const data: unknown = JSON.parse(next.value.data)
-    if (isObject(data)) yield { event: next.value.event, id: next.value.id, data }
+    if (isRecord(data)) yield { event: next.value.event, id: next.value.id, data }
   }
 }
 

@@ -3,7 +3,7 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync
 import { dirname, join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
-import { isObject, textOf } from '../json-file.js'
+import { recordIn, textOf } from '../../lib/json/values.js'
 import { chunks, type Entry, type Ledger } from './ledger.js'
 
 /** Where what is known of one folder and space is kept on this machine, without an ending. */
@@ -49,22 +49,13 @@ function readLines(file: string): Entry[] {
   }
   const entries = new Map<string, Entry>()
   for (const line of text.split('\n')) {
-    const value = parse(line)
+    const value = recordIn(line)
     const gone = textOf(value?.gone)
     if (gone !== undefined) entries.delete(gone)
     const entry = value === undefined ? undefined : toEntry(value)
     if (entry !== undefined) entries.set(entry.path, entry)
   }
   return [...entries.values()]
-}
-
-function parse(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function toEntry(value: Record<string, unknown>): Entry | undefined {

@@ -129,27 +129,21 @@ export default class GoldenRun extends BaseCommand {
     run: { mode: (typeof QUERY_MODES)[number] | undefined; k: number; concurrency: number },
   ) {
     const { runCases } = await import('../../cli/golden/run.js')
-    const { Progress } = await import('../../cli/progress.js')
+    const { showing } = await import('../../cli/follow-work.js')
     const { id: spaceId } = await this.space()
     const client = await this.client()
     let done = 0
-    const plain = () => `${done} of ${cases.length} questions asked`
-    const view = () => ({ lines: [plain()], plain: plain() })
-    const live = this.out.isErrTerminal && !this.out.isQuiet
-    const progress = new Progress({ stream: process.stderr, live, width: this.out.width, view })
-    if (!this.out.isQuiet) progress.start()
-    try {
-      const { mode, k, concurrency } = run
-      return await runCases(client, cases, {
+    const { mode, k, concurrency } = run
+    const line = () => `${done} of ${cases.length} questions asked`
+    return showing(this.out, line, () =>
+      runCases(client, cases, {
         ...{ spaceId, k, concurrency, ...(mode === undefined ? {} : { mode }) },
         onDone: (result) => {
           done++
           if (this.out.format === 'jsonl') this.out.event('question', result)
         },
-      })
-    } finally {
-      if (!this.out.isQuiet) progress.stop()
-    }
+      }),
+    )
   }
 
   private async print(report: GoldenReport): Promise<void> {

@@ -61,23 +61,10 @@ export default class GraphExtract extends BaseCommand {
   }
 
   private async follow(id: string, begun: GraphReading): Promise<GraphReading> {
-    const { poll } = await import('../../cli/wait.js')
-    const { Progress } = await import('../../cli/progress.js')
+    const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
-    let now = begun
-    const view = () => ({ lines: [readingLine(now)], plain: readingLine(now) })
-    const live = this.out.isErrTerminal && !this.out.isQuiet
-    const progress = new Progress({ stream: process.stderr, live, width: this.out.width, view })
-    if (!this.out.isQuiet) progress.start()
-    try {
-      return await poll(async () => {
-        now = await client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', {
-          path: { id, readingId: begun.id },
-        })
-        return now.completedAt === undefined ? undefined : now
-      }, this.deadline.signal)
-    } finally {
-      if (!this.out.isQuiet) progress.stop()
-    }
+    const path = { id, readingId: begun.id }
+    const ask = () => client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', { path })
+    return followWork(this.out, begun, readingLine, ask, this.deadline.signal)
   }
 }

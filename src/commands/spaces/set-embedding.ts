@@ -46,27 +46,12 @@ export default class SpacesSetEmbedding extends BaseCommand {
   }
 
   private async follow(id: string, begun: EmbeddingMigration): Promise<EmbeddingMigration> {
-    const { poll } = await import('../../cli/wait.js')
-    const { Progress } = await import('../../cli/progress.js')
+    const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
-    let now = begun
-    const plain = () => {
-      const { state, filled, total, error } = now
-      return `${filled} of ${total} passages have a vector of the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
-    }
-    const view = () => ({ lines: [plain()], plain: plain() })
-    const live = this.out.isErrTerminal && !this.out.isQuiet
-    const progress = new Progress({ stream: process.stderr, live, width: this.out.width, view })
-    if (!this.out.isQuiet) progress.start()
-    try {
-      return await poll(async () => {
-        now = await client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', {
-          path: { id, migrationId: begun.id },
-        })
-        return now.completedAt === undefined ? undefined : now
-      }, this.deadline.signal)
-    } finally {
-      if (!this.out.isQuiet) progress.stop()
-    }
+    const lineOf = ({ state, filled, total, error }: EmbeddingMigration) =>
+      `${filled} of ${total} passages have a vector of the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
+    const path = { id, migrationId: begun.id }
+    const ask = () => client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', { path })
+    return followWork(this.out, begun, lineOf, ask, this.deadline.signal)
   }
 }

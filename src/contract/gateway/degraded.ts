@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isoDateTime } from '../primitives.js'
 import { DEGRADED_CLASSES, DEGRADED_PARTS } from '../values.js'
 
 /** Something that an answer had to do without, and why. */
@@ -19,4 +20,15 @@ export const notWhole = {
     .array(z.string())
     .optional()
     .describe('why the answer may lack something; absent when it is whole'),
+}
+
+/** What work on a whole space tells of its provider and its times. */
+export const spaceWork = {
+  /** of the provider's last failure, while it waits and where it failed */
+  error: z.string().optional(),
+  errorClass: z.enum(DEGRADED_CLASSES).optional(),
+  nextAttemptAt: isoDateTime.optional(),
+  createdAt: isoDateTime,
+  updatedAt: isoDateTime,
+  completedAt: isoDateTime.optional(),
 }

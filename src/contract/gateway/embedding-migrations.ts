@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { count, isoDateTime, ModelReference, SpaceParams, uuid } from '../primitives.js'
+import { count, ModelReference, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
-import { DEGRADED_CLASSES, MIGRATION_STATES } from '../values.js'
+import { MIGRATION_STATES } from '../values.js'
+import { spaceWork } from './degraded.js'
 
 /** How a space with documents gets another embedding model: its vectors are made beside the old ones, then one publication switches. */
 
@@ -16,13 +17,7 @@ export const EmbeddingMigration = z
     /** passages that the new model refused */
     refused: count,
     embeddingProfile: ModelReference,
-    /** of the provider's last failure, while it waits and where it failed */
-    error: z.string().optional(),
-    errorClass: z.enum(DEGRADED_CLASSES).optional(),
-    nextAttemptAt: isoDateTime.optional(),
-    createdAt: isoDateTime,
-    updatedAt: isoDateTime,
-    completedAt: isoDateTime.optional(),
+    ...spaceWork,
   })
   .meta({ id: 'EmbeddingMigration' })
 export type EmbeddingMigration = z.output<typeof EmbeddingMigration>

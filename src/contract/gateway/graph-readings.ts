@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.js'
-import { count, isoDateTime, ModelReference, SpaceParams, uuid } from '../primitives.js'
+import { count, ModelReference, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
-import { DEGRADED_CLASSES, GRAPH_READING_STATES } from '../values.js'
+import { GRAPH_READING_STATES } from '../values.js'
+import { spaceWork } from './degraded.js'
 
 /** How a whole space is read for its graph, behind everything else: by rules, and by the reasoning model of its profile. */
 
@@ -19,13 +20,7 @@ export const GraphReading = z
     budgetTokens: count,
     usedTokens: count,
     message: z.string().optional().describe('how to go on, where it has ended early'),
-    /** of the model's last failure, while it waits and where it failed */
-    error: z.string().optional(),
-    errorClass: z.enum(DEGRADED_CLASSES).optional(),
-    nextAttemptAt: isoDateTime.optional(),
-    createdAt: isoDateTime,
-    updatedAt: isoDateTime,
-    completedAt: isoDateTime.optional(),
+    ...spaceWork,
   })
   .meta({ id: 'GraphReading' })
 export type GraphReading = z.output<typeof GraphReading>

@@ -11,6 +11,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../../engine/api.js'
+import { recordIn } from '../../lib/json/values.js'
 import { CLOCK_LEEWAY_SECONDS, LOCAL_TENANT, SCOPES, type Scope, verifyLocalToken } from '../../local/keys.js'
 
 /** Who a verified token speaks for. */
@@ -111,13 +112,9 @@ function bearer(authorization: string | null): string {
 }
 
 function parseHeader(token: string): JwtHeader {
-  try {
-    const header: unknown = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'))
-    if (typeof header === 'object' && header !== null && !Array.isArray(header)) return header
-  } catch {
-    // refused below
-  }
-  throw refused()
+  const header = recordIn(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'))
+  if (header === undefined) throw refused()
+  return header
 }
 
 function outsideVerifier(options: OutsideTokens): (token: string) => Promise<JWTVerifyResult> {

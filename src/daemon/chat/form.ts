@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy, { type Busboy } from 'busboy'
 import { ChatError, invalidParam } from '../../contract/chat/errors.js'
-import { bodyStream, cutOff, refuseEncodedBody } from '../http/body.js'
+import { bodyStream, chunksOf, refuseEncodedBody } from '../http/body.js'
 import { type Pace, watchPace } from '../http/pace.js'
 
 export interface FormFile {
@@ -155,15 +155,6 @@ async function pump(source: Readable, parser: Busboy, rules: FormRules, progress
   }
   parser.end()
   await finished
-}
-
-/** Leaves the source open when the loop ends early: the refusal still has to go out on its socket. */
-async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* source.iterator({ destroyOnReturn: false })
-  } catch {
-    throw cutOff()
-  }
 }
 
 function malformed(cause: unknown): ChatError {

@@ -88,8 +88,17 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
   })
 }
 
+/** Leaves the source open when the loop ends early: the refusal still has to go out on its socket. */
+export async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* source.iterator({ destroyOnReturn: false })
+  } catch {
+    throw cutOff()
+  }
+}
+
 /** The sentence for a body whose connection closed; nobody hears it, but nothing of ours is at fault. */
-export function cutOff(): KsError {
+function cutOff(): KsError {
   return new KsError('invalid-request', 'the connection closed before the body was complete')
 }
 

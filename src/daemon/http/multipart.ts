@@ -11,7 +11,7 @@ import { quote, refusal } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { MultipartDefinition } from '../../contract/route.js'
 import type { UploadFile } from '../../engine/api.js'
-import { bodyStream, cutOff, refuseEncodedBody } from './body.js'
+import { bodyStream, chunksOf, refuseEncodedBody } from './body.js'
 import { FormDigest } from './form-digest.js'
 import { type Pace, watchPace } from './pace.js'
 
@@ -270,15 +270,6 @@ class Reception {
 
   #refuse(sentence: string): void {
     this.#fail(new KsError('invalid-request', sentence))
-  }
-}
-
-/** Leaves the source open when the loop ends early: the refusal still has to go out on its socket. */
-async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* source.iterator({ destroyOnReturn: false })
-  } catch {
-    throw cutOff()
   }
 }
 

@@ -1,8 +1,9 @@
 import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
+import { askForText } from '../models/reply.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage } from '../models/types.js'
-import { beginningOf, fitTexts, shareWindow, withinWindow } from '../models/window.js'
+import { beginningOf, fitTexts } from '../models/window.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
 import { payerOf } from './payer.js'
@@ -105,18 +106,11 @@ async function complete(
   const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   try {
     const generator = context.models.generator(model, payerOf(context, tenant, app))
-    const text = await withinWindow(generator.contextTokens, async (window) => {
-      const { answer, asked } = shareWindow(window, MAX_TOKENS)
-      const messages: ChatMessage[] = [
-        { role: 'system', content: system },
-        { role: 'user', content: contentFor(asked - tokensAtMost(system)) },
-      ]
-      let said = ''
-      for await (const event of generator.generate(messages, { maxTokens: answer, signal: limited }))
-        if (event.type === 'delta') said += event.text
-      return said
-    })
-    return withoutThoughts(text)
+    const messagesFor = (tokens: number): ChatMessage[] => [
+      { role: 'system', content: system },
+      { role: 'user', content: contentFor(tokens - tokensAtMost(system)) },
+    ]
+    return await askForText(generator, messagesFor, { maxTokens: MAX_TOKENS, signal: limited })
   } catch (error) {
     context.log.debug({ error: String(error) }, 'a chat model did not write a title or suggestions')
     return undefined

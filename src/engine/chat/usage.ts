@@ -1,6 +1,6 @@
 import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import type { ChatUsage } from '../../contract/chat/messages.js'
-import type { Price } from '../models/prices.js'
+import type { ModelPrice } from '../../local/model-prices.js'
 import type { GenerationUsage } from '../models/types.js'
 
 /** places behind the point that a price is rounded to */
@@ -35,7 +35,7 @@ export function usageOf(counted: GenerationUsage, seconds: number, prices: ChatP
 }
 
 /** Dollars for a million tokens in the words of the service. */
-export function chatPricesOf({ inputUsdPerMillion, outputUsdPerMillion }: Price): ChatPrices {
+export function chatPricesOf({ inputUsdPerMillion, outputUsdPerMillion }: ModelPrice): ChatPrices {
   return {
     promptUnitPrice: plainDecimal(inputUsdPerMillion),
     completionUnitPrice: plainDecimal(outputUsdPerMillion),

@@ -1,21 +1,17 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { stillWaits } from '../due.js'
 import { troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
+import { Runs } from '../runs.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
-import { isWriteStopped } from '../write-stop.js'
 import { account } from './embeddings.js'
 import {
   abandon,
-  delayMigration,
   goOn,
   type MigrationRow,
+  migrationRows,
   noteRefusal,
-  openMigrations,
-  stillOpen,
   switchTo,
   targetOf,
   type UnfilledNode,
@@ -23,17 +19,12 @@ import {
 } from './migration-rows.js'
 import { embedPassages } from './passage-vectors.js'
 import { fillVectors, forgetSuperseded, trainVectorSpace } from './training.js'
-import { LONGEST_WAIT_MS, pauseAfter } from './vector-filler.js'
+import { pauseAfter } from './vector-filler.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
 import { activeVectorSpace, embeddingReference, insertVectors, isTrained, type VectorSpace } from './vector-spaces.js'
 
 /** requests of one migration at once; how many a provider gets from all is limited by its `maxConcurrency` */
 const REQUESTS_AT_ONCE = 4
-
-interface Run {
-  stop: AbortController
-  done: Promise<void>
-}
 
 /** What one migration works with. `space` has the new model in place of its own. */
 interface Move {
@@ -48,22 +39,21 @@ interface Move {
  */
 export class EmbeddingMigrations {
   #context: EngineContext | undefined
-  readonly #turns = createTurns(
-    () => this.#turn(),
-    (error) => this.#context?.log.warn({ error: String(error) }, 'the migrations could not be read'),
-  )
-  readonly #running = new Map<number, Run>()
+  #runs: Runs<MigrationRow> | undefined
   readonly #cleaning = new Set<Promise<void>>()
   readonly #stopped = new AbortController()
-  #timer: NodeJS.Timeout | undefined
 
   /** Goes on with what a stop interrupted; whatever kept a provider from answering may have been changed since. */
   start(context: EngineContext): void {
     this.#context = context
     const { db } = context
-    db.recover(() => {
-      db.run('UPDATE embedding_migrations SET next_at = 0 WHERE completed_at IS NULL')
+    this.#runs = new Runs(context, {
+      name: 'migration',
+      open: () => migrationRows.open(db),
+      work: (row, signal) => this.#move(row, signal),
+      failed: (row, error, signal) => this.#failed(row, error, signal),
     })
+    migrationRows.hurry(db)
     for (const { space_key } of db.all<{ space_key: number }>(
       "SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'",
     ))
@@ -73,62 +63,29 @@ export class EmbeddingMigrations {
 
   /** Looks soon whether a migration has to be worked at. */
   wake(): void {
-    this.#turns.wake()
+    this.#runs?.wake()
   }
 
   /** migrations that are under way, or will be without anybody's help */
   get active(): number {
-    return (this.#context === undefined ? 0 : openMigrations(this.#context.db).length) + this.#cleaning.size
+    return (this.#context === undefined ? 0 : migrationRows.open(this.#context.db).length) + this.#cleaning.size
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
   async ended(row: MigrationRow): Promise<void> {
-    const run = this.#running.get(row.key)
-    run?.stop.abort(new KsError('already-terminal', 'the migration was canceled'))
-    await run?.done
+    await this.#runs?.ended(row.key)
     this.#clean(row.space_key)
   }
 
   async close(): Promise<void> {
     this.#stopped.abort()
-    this.#turns.stop()
-    clearTimeout(this.#timer)
-    for (const { stop } of this.#running.values()) stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    await Promise.allSettled([...[...this.#running.values()].map(({ done }) => done), ...this.#cleaning])
+    await this.#runs?.close()
+    await Promise.allSettled(this.#cleaning)
   }
 
   #started(): EngineContext {
     if (this.#context === undefined) throw new KsError('internal', 'a migration was asked for before the start')
     return this.#context
-  }
-
-  #turn(): void {
-    const context = this.#started()
-    const { db } = context
-    clearTimeout(this.#timer)
-    // it is woken when there is room
-    if (isWriteStopped(context)) return
-    const now = Date.now()
-    let next = Number.POSITIVE_INFINITY
-    for (const row of openMigrations(db)) {
-      if (this.#running.has(row.key)) continue
-      if (stillWaits(row.next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, row.next_at)
-      else this.#begin(row)
-    }
-    if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref()
-  }
-
-  #begin(row: MigrationRow): void {
-    const { log } = this.#started()
-    const stop = new AbortController()
-    const done = this.#move(row, stop.signal)
-      .catch((error: unknown) => (stop.signal.aborted ? undefined : this.#failed(row, error, stop.signal)))
-      .catch((error: unknown) => log.error({ error: String(error) }, 'a migration could not be put off'))
-      .finally(() => {
-        this.#running.delete(row.key)
-        if (!this.#stopped.signal.aborted) this.wake()
-      })
-    this.#running.set(row.key, { stop, done })
   }
 
   async #move(row: MigrationRow, signal: AbortSignal): Promise<void> {
@@ -160,7 +117,7 @@ export class EmbeddingMigrations {
   /** @returns false while passages behind `after` came meanwhile, which have no vector yet */
   #switch({ row, space }: Move, after: number): boolean {
     const { db } = this.#started()
-    const open = stillOpen(db, row.key)
+    const open = migrationRows.stillOpen(db, row.key)
     if (open === undefined) return true
     const target = targetOf(db, open)
     if (unfilled(db, open, target, after, 1).length > 0) return false
@@ -212,7 +169,7 @@ export class EmbeddingMigrations {
     const made = await embedPassages(embedder, texts, signal)
     const stored = await db.write(() => {
       // canceled, or its space deleted, while the provider was asked
-      if (stillOpen(db, row.key) === undefined) return undefined
+      if (migrationRows.stillOpen(db, row.key) === undefined) return undefined
       const filled: FilledVector[] = []
       for (const [place, node] of nodes.entries()) {
         const result = made[place]
@@ -242,11 +199,11 @@ export class EmbeddingMigrations {
     const { db, log } = this.#started()
     const trouble = troubleOf(error, row.model)
     const write = () => {
-      const open = stillOpen(db, row.key)
+      const open = migrationRows.stillOpen(db, row.key)
       if (open === undefined) return false
       const isPermanent = trouble.isPermanent || error instanceof DimensionChanged
       if (isPermanent) abandon(db, open, 'failed', trouble)
-      else delayMigration(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+      else migrationRows.delay(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
       return isPermanent
     }
     const failed = await untilWritten(this.#started(), 'when a migration goes on', signal, () => db.write(write))

@@ -1,32 +1,20 @@
-import { notFound } from '../../contract/errors.js'
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
-import type { DegradedClass } from '../degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
+import { isWaiting, type SpaceWork, toldOf, workTable } from '../space-work.js'
 import { publishNext } from '../spaces/publication.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { VectorSpace } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
 
 /** A move of a space to another embedding model. */
-export interface MigrationRow {
-  key: number
-  id: string
-  space_key: number
+export interface MigrationRow extends SpaceWork {
   plugin: string
   provider: string
   model: string
   vector_space: string
   state: 'filling' | 'published' | 'failed' | 'canceled'
-  attempts: number
-  next_at: number
-  error_class: DegradedClass | null
-  error: string | null
   filled: number
   total: number
-  created_at: number
-  updated_at: number
-  completed_at: number | null
 }
 
 /** A passage that has no vector in the vector space being filled. */
@@ -37,43 +25,18 @@ export interface UnfilledNode {
   text: string
 }
 
-/** Migrations that have not ended, of spaces that are not being deleted. */
-export function openMigrations(db: Database): MigrationRow[] {
-  return db.all<MigrationRow>(
-    `SELECT embedding_migrations.* FROM embedding_migrations JOIN spaces ON spaces.key = embedding_migrations.space_key
-     WHERE completed_at IS NULL AND spaces.deleted_at IS NULL ORDER BY embedding_migrations.key`,
-  )
-}
-
-/** @throws KsError `not-found`, also for a migration of another space */
-export function migrationOf(db: Database, space: SpaceRow, id: string): MigrationRow {
-  const row = db.get<MigrationRow>('SELECT * FROM embedding_migrations WHERE id = ? AND space_key = ?', id, space.key)
-  if (row === undefined) throw notFound('embedding migration', id)
-  return row
-}
-
-/** The migration, as long as it has not ended and its space is there. */
-export function stillOpen(db: Database, key: number): MigrationRow | undefined {
-  const row = db.get<MigrationRow>('SELECT * FROM embedding_migrations WHERE key = ? AND completed_at IS NULL', key)
-  return row === undefined || spaceByKey(db, row.space_key) === undefined ? undefined : row
-}
+export const migrationRows = workTable<MigrationRow>('embedding_migrations', 'embedding migration')
 
 export function toMigration(db: Database, row: MigrationRow): EmbeddingMigration {
   const { filled, total } = row.completed_at === null ? progressOf(db, row) : row
-  const waits = row.state === 'filling' && row.error !== null
   return {
     id: row.id,
-    state: waits ? 'waiting' : row.state,
+    state: isWaiting(row) ? 'waiting' : row.state,
     filled,
     total,
     refused: row.state === 'published' ? refusedOf(db, 'vector_refusals', row) : refusedOf(db, REFUSALS, row),
     embeddingProfile: { pluginId: row.plugin, provider: row.provider, model: row.model },
-    ...(row.error === null ? {} : { error: row.error }),
-    ...(row.error_class === null ? {} : { errorClass: row.error_class }),
-    ...(waits ? { nextAttemptAt: new Date(row.next_at).toISOString() } : {}),
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
-    ...(row.completed_at === null ? {} : { completedAt: new Date(row.completed_at).toISOString() }),
+    ...toldOf(row),
   }
 }
 
@@ -137,14 +100,6 @@ export function goOn(db: Database, key: number): void {
   db.run(
     'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
     ...[Date.now(), key],
-  )
-}
-
-export function delayMigration(db: Database, key: number, trouble: ProviderTrouble, nextAt: number): void {
-  db.run(
-    `UPDATE embedding_migrations SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
-     WHERE key = ? AND completed_at IS NULL`,
-    ...[nextAt, trouble.message, trouble.class, Date.now(), key],
   )
 }
 

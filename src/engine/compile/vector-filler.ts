@@ -1,13 +1,12 @@
 import { KsError } from '../../contract/errors.js'
+import { Changes } from '../changes.js'
 import type { EngineContext } from '../context.js'
 import type { DegradedClass } from '../degraded.js'
-import { stillWaits } from '../due.js'
 import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
+import { LONGEST_WAIT_MS, Runs } from '../runs.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
-import { isWriteStopped } from '../write-stop.js'
 import { account } from './embeddings.js'
 import { embedPassages, type Refusal } from './passage-vectors.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
@@ -40,8 +39,6 @@ const REQUESTS_AT_ONCE = 4
 const WAIT = { firstMs: 1000, longestMs: 5 * 60_000 }
 /** what somebody has to change may be changed at the provider, which nobody tells us */
 const PERMANENT_WAIT_MS = 15 * 60_000
-/** no provider is waited for longer without asking, whatever it says; timers take no more than 24 days either */
-export const LONGEST_WAIT_MS = 7 * 24 * 60 * 60_000
 /** a publication waits so long for a provider that is at work, and so long for one that says nothing */
 const PATIENCE_MS = 5000
 const SILENCE_MS = 2000
@@ -60,22 +57,22 @@ interface Counted {
  */
 export class VectorFiller {
   #context: EngineContext | undefined
-  readonly #stop = new AbortController()
-  readonly #turns = createTurns(
-    () => this.#turn(),
-    (error) => this.#context?.log.warn({ error: String(error) }, 'what vectors are owed could not be read'),
-  )
-  readonly #running = new Map<number, Promise<void>>()
+  #runs: Runs<{ key: number; next_at: number }> | undefined
   /** spaces for whose provider a publication has waited in vain */
   readonly #silent = new Set<number>()
   readonly #progressAt = new Map<number, number>()
-  readonly #listeners = new Set<() => void>()
+  readonly #changes = new Changes()
   readonly #counted = new Map<number, Counted>()
-  #timer: NodeJS.Timeout | undefined
 
   /** Begins; whatever kept a provider from answering may have been changed since the last start. */
   start(context: EngineContext): void {
     this.#context = context
+    this.#runs = new Runs(context, {
+      name: 'filling with vectors',
+      open: () => spacesDue(context.db),
+      work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
+      failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),
+    })
     context.db.recover(() => {
       context.db.run('UPDATE vector_waits SET next_at = 0')
       forgetRefusals(context.db)
@@ -85,7 +82,7 @@ export class VectorFiller {
 
   /** Looks soon whether a provider owes vectors. */
   wake(): void {
-    this.#turns.wake()
+    this.#runs?.wake()
   }
 
   /** Asks the provider of a space at once, also for what it refused. */
@@ -102,9 +99,9 @@ export class VectorFiller {
   get active(): number {
     if (this.#context === undefined) return 0
     const waiting = spacesDue(this.#context.db).filter(
-      ({ space_key, permanent }) => permanent === 0 && !this.#running.has(space_key),
+      ({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true,
     )
-    return this.#running.size + waiting.length
+    return (this.#runs?.size ?? 0) + waiting.length
   }
 
   /** Published passages of a space without their vectors, and why. @returns nothing when none is missing */
@@ -139,17 +136,15 @@ export class VectorFiller {
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
       const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
       if (left <= 0) break
-      await this.#change(left, signal)
+      await this.#changes.next(signal, left)
     }
     this.#silent.add(spaceKey)
   }
 
   async close(): Promise<void> {
-    this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    this.#turns.stop()
-    clearTimeout(this.#timer)
-    this.#tell()
-    await Promise.allSettled(this.#running.values())
+    const closed = this.#runs?.close()
+    this.#changes.tell()
+    await closed
   }
 
   #started(): EngineContext {
@@ -157,63 +152,12 @@ export class VectorFiller {
     return this.#context
   }
 
-  #tell(): void {
-    for (const listener of this.#listeners) listener()
-    this.#listeners.clear()
-  }
-
-  #change(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        this.#listeners.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      signal.addEventListener('abort', done, { once: true })
-      this.#listeners.add(done)
-    })
-  }
-
-  #turn(): void {
-    const context = this.#started()
-    const { db } = context
-    clearTimeout(this.#timer)
-    // it is woken when there is room
-    if (isWriteStopped(context)) return
-    const now = Date.now()
-    let next = Number.POSITIVE_INFINITY
-    for (const { space_key, next_at } of spacesDue(db)) {
-      if (this.#running.has(space_key)) continue
-      if (stillWaits(next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, next_at)
-      else this.#begin(space_key)
-    }
-    if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref()
-  }
-
-  #begin(spaceKey: number): void {
-    const { log } = this.#started()
-    const run = this.#fill(spaceKey)
-      .catch((error: unknown) => {
-        if (this.#stop.signal.aborted) return undefined
-        return this.#putOff(spaceKey, error)
-      })
-      .catch((error: unknown) => log.error({ error: String(error) }, 'vectors could not be put off'))
-      .finally(() => {
-        this.#running.delete(spaceKey)
-        this.#tell()
-        this.wake()
-      })
-    this.#running.set(spaceKey, run)
-  }
-
   /** Makes vectors until none is owed. */
-  async #fill(spaceKey: number): Promise<void> {
+  async #fill(spaceKey: number, signal: AbortSignal): Promise<void> {
     const context = this.#started()
     const { db } = context
     for (;;) {
-      this.#stop.signal.throwIfAborted()
+      signal.throwIfAborted()
       const space = spaceByKey(db, spaceKey)
       if (space === undefined || isTrained(space)) {
         await db.write(() => db.run('DELETE FROM vectors_due WHERE space_key = ?', spaceKey))
@@ -229,7 +173,7 @@ export class VectorFiller {
       }
       const slices: DueNode[][] = []
       for (let from = 0; from < nodes.length; from += size) slices.push(nodes.slice(from, from + size))
-      const ended = await Promise.allSettled(slices.map((slice) => this.#fillSlice(space, embedder, slice)))
+      const ended = await Promise.allSettled(slices.map((slice) => this.#fillSlice(space, embedder, slice, signal)))
       const failed = ended.find((one) => one.status === 'rejected')
       if (failed !== undefined) throw failed.reason
     }
@@ -241,10 +185,10 @@ export class VectorFiller {
     return wait?.error_class === 'timeout' ? Math.max(1, maxBatch >> wait.attempts) : maxBatch
   }
 
-  async #fillSlice(space: SpaceRow, embedder: Embedder, nodes: DueNode[]): Promise<void> {
+  async #fillSlice(space: SpaceRow, embedder: Embedder, nodes: DueNode[], signal: AbortSignal): Promise<void> {
     const context = this.#started()
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
-    const made = await embedPassages(embedder, texts, this.#stop.signal)
+    const made = await embedPassages(embedder, texts, signal)
     const first = made.find((one) => one instanceof Float32Array)
     const vectorSpace =
       first === undefined ? undefined : await observeDimension(context.db, space.key, first.length, space.vector_space)
@@ -252,7 +196,7 @@ export class VectorFiller {
     this.#progressAt.set(space.key, Date.now())
     this.#silent.delete(space.key)
     this.#counted.delete(space.key)
-    this.#tell()
+    this.#changes.tell()
     // an index that cannot take them now reads them from the rows when it starts again
     if (vectorSpace !== undefined && filled.length > 0)
       await addToIndex(context, space, vectorSpace, filled).catch((error: unknown) =>
@@ -301,7 +245,7 @@ export class VectorFiller {
     })
   }
 
-  async #putOff(spaceKey: number, error: unknown): Promise<void> {
+  async #putOff(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log, now } = this.#started()
     const space = spaceByKey(db, spaceKey)
     const trouble = troubleOf(error, space?.embedding_model ?? '')
@@ -310,7 +254,7 @@ export class VectorFiller {
     const row = { space: space?.id, class: trouble.class, error: trouble.message, retryInMs: waitMs }
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
     // asked again at once, the provider would be asked in a loop
-    await untilWritten(this.#started(), 'when a provider is asked again', this.#stop.signal, () =>
+    await untilWritten(this.#started(), 'when a provider is asked again', signal, () =>
       db.write(() => putOff(db, spaceKey, trouble, now(), Date.now() + waitMs)),
     )
     this.#counted.delete(spaceKey)

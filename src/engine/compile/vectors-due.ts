@@ -99,9 +99,9 @@ export function forgetRefusals(db: Database, spaceKey?: number): void {
 }
 
 /** Spaces with passages that have no vector yet, each with the time it is asked for next. */
-export function spacesDue(db: Database): { space_key: number; next_at: number; permanent: number }[] {
+export function spacesDue(db: Database): { key: number; next_at: number; permanent: number }[] {
   return db.all(
-    `SELECT due.space_key, coalesce(next_at, 0) next_at, coalesce(permanent, 0) permanent
+    `SELECT due.space_key key, coalesce(next_at, 0) next_at, coalesce(permanent, 0) permanent
      FROM (SELECT DISTINCT space_key FROM vectors_due WHERE due > 0) due
      LEFT JOIN vector_waits ON vector_waits.space_key = due.space_key`,
   )

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Changes } from '../changes.js'
 import type { EngineContext } from '../context.js'
+import { isPublishing } from '../jobs/store.js'
+import { BEGINNING, liveAfter, type Place } from '../query/live-versions.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import { createTurns } from '../turns.js'
 import { isWriteStopped } from '../write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
-import { BEGINNING, liveAfter, type Place } from './store.js'
+import { IS_COMPARED } from './store.js'
 import { ClaimThread } from './thread.js'
 
 /** A space that publishes is looked at when it has not published for so long: who saves a file saves it again. */
@@ -37,7 +39,7 @@ export class ConflictFinder {
   readonly #done = new Map<number, number>()
   /** versions that could not be read; they are tried again after the next start */
   readonly #unreadable = new Map<number, Set<number>>()
-  #listeners: (() => void)[] = []
+  readonly #changes = new Changes()
   #working: Promise<void> | undefined
   #thread: ClaimThread | undefined
   #open: ComparedSpace | undefined
@@ -76,7 +78,7 @@ export class ConflictFinder {
     this.#due.set(space.key, 0)
     this.wake()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space)) await this.#change(deadline)
+    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space)) await this.#changes.next(deadline)
     return this.#isDone(space)
   }
 
@@ -88,7 +90,7 @@ export class ConflictFinder {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
     this.#turns.stop()
-    this.#tell()
+    this.#changes.tell()
     clearTimeout(this.#closing)
     await this.#thread?.close()
     await this.#working
@@ -116,7 +118,7 @@ export class ConflictFinder {
       .finally(() => {
         this.#working = undefined
         this.#closing = setTimeout(() => void this.#closeIdle(), IDLE_MS).unref()
-        this.#tell()
+        this.#changes.tell()
       })
   }
 
@@ -149,7 +151,7 @@ export class ConflictFinder {
         this.#due.set(spaceKey, at)
         throw error
       }
-      this.#tell()
+      this.#changes.tell()
     }
   }
 
@@ -161,9 +163,10 @@ export class ConflictFinder {
       for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
       return true
     }
-    const versions = liveAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING, LOOKED_UP)
+    const after = this.#places.get(spaceKey) ?? BEGINNING
+    const versions = liveAfter(context.db, spaceKey, after, IS_COMPARED, LOOKED_UP)
     for (const version of versions) {
-      if (version.isCompared === 0) await this.#compare(spaceKey, version.key)
+      if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.#stop.signal.throwIfAborted()
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
@@ -207,22 +210,4 @@ export class ConflictFinder {
     else await rightOfWay.giveWay()
     this.#stop.signal.throwIfAborted()
   }
-
-  #tell(): void {
-    const listeners = this.#listeners
-    this.#listeners = []
-    for (const listener of listeners) listener()
-  }
-
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#listeners.push(resolve)
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-  }
-}
-
-function isPublishing(db: Database): boolean {
-  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
-  return db.get<{ one: number }>(`${open} LIMIT 1`) !== undefined
 }

@@ -4,30 +4,9 @@ import type { Database } from '../storage/database.js'
 import { CLAIMS_FORMAT } from './claims.js'
 import type { FoundDisagreement, NamedPassage } from './messages.js'
 
-/** Where the look through a space's versions goes on: they are published in the order of this key. */
-export interface Place {
-  revision: number
-  nodes: number
-  key: number
-}
-
-export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
-
 /** SQL: whether version `v` was compared with the others. */
 export const IS_COMPARED = `EXISTS (SELECT 1 FROM conflict_claims c
   WHERE c.version_key = v.key AND c.compared = 1 AND c.format = ${CLAIMS_FORMAT})`
-
-/** Versions that a space shows, in the order of `Place`, and whether they were compared with the others. */
-export function liveAfter(db: Database, spaceKey: number, { revision, nodes, key }: Place, limit: number) {
-  return db.all<Place & { isCompared: number }>(
-    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${IS_COMPARED} isCompared
-     FROM versions v INDEXED BY versions_live
-     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
-       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
-     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
-    ...[spaceKey, revision, nodes, key, limit],
-  )
-}
 
 export interface ClaimsRow {
   version_key: number

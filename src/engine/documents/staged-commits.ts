@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { STAGED_COMMIT_STEPS } from '../../contract/values.js'
 import type { Bindable, Database } from '../storage/database.js'
+import { transitions } from '../transitions.js'
 
 export type CommitStatus = StagedCommitStatus
 
@@ -11,7 +12,7 @@ const FAILURES = ['failed-retryable', 'failed-terminal', 'canceled'] as const
  * Every status of a staged commit with the moves that are allowed (decisions.md section 4). A commit that failed for now
  * goes back to the step that failed, which stands in its row as `resume_status`.
  */
-const MOVES: Record<CommitStatus, readonly CommitStatus[]> = {
+const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
   received: ['object-staged', ...FAILURES],
   'object-staged': ['object-verified', ...FAILURES],
   'object-verified': ['metadata-prepared', ...FAILURES],
@@ -25,7 +26,7 @@ const MOVES: Record<CommitStatus, readonly CommitStatus[]> = {
   canceled: ['gc-pending'],
   'gc-pending': ['gc-complete'],
   'gc-complete': [],
-}
+})
 
 /** Statuses of a commit that may still be published. */
 export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
@@ -33,11 +34,6 @@ export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join
 const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
 
 const DAY = 24 * 60 * 60 * 1000
-
-/** @throws KsError `internal` for a move that is not in the table */
-function assertMove(from: CommitStatus, to: CommitStatus): void {
-  if (!MOVES[from].includes(to)) throw new KsError('internal', `a staged commit does not move from ${from} to ${to}`)
-}
 
 /** Moves one commit, or not at all. @returns whether it stood at `from` */
 export function moveCommit(db: Database, id: string, from: CommitStatus, to: CommitStatus): boolean {

@@ -3,8 +3,8 @@ import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
+import { askForText } from '../models/reply.js'
 import type { Generator, ModelReference } from '../models/types.js'
-import { shareWindow, withinWindow } from '../models/window.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Extraction } from './extraction.js'
@@ -80,14 +80,7 @@ export async function askPassage(
   passage: string,
   options: { signal: AbortSignal; meter?: TokenMeter; urgent?: boolean },
 ): Promise<PassageSaid | undefined> {
-  return withinWindow(generator.contextTokens, async (window) => {
-    const { answer, asked } = shareWindow(window, REPLY_TOKENS)
-    let text = ''
-    for await (const event of generator.generate(askedOf(passage, asked), { maxTokens: answer, ...options })) {
-      if (event.type === 'end') break
-      text += event.text
-      if (text.length > REPLY_CHARACTERS) return undefined
-    }
-    return readReply(text, passage)
-  })
+  const limits = { maxTokens: REPLY_TOKENS, mostCharacters: REPLY_CHARACTERS }
+  const messagesFor = (tokens: number) => askedOf(passage, tokens)
+  return readReply(await askForText(generator, messagesFor, { ...limits, ...options }), passage)
 }

@@ -1,11 +1,10 @@
-import { KsError } from '../../contract/errors.js'
 import type { GraphReading, StartGraphReadingBody } from '../../contract/gateway/graph-readings.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
 import { writeAnswer } from '../write-answer.js'
 import { readingModel } from './model-reader.js'
-import { beginReading, endReading, lastReadings, readingOf, toReading } from './reading-rows.js'
+import { beginReading, endReading, lastReadings, readingRows, toReading } from './reading-rows.js'
 import type { GraphReadings } from './readings.js'
 
 /** Readings of whole spaces for their graphs. */
@@ -37,7 +36,7 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
     },
     async get(caller, spaceId, id) {
       const space = findSpace(db, caller.tenant, spaceId)
-      return toReading(space, readingOf(db, space, id))
+      return toReading(space, readingRows.find(db, space, id))
     },
     async cancel(caller, spaceId, id) {
       const { key, answer } = await writeAnswer(
@@ -45,11 +44,9 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
         caller,
         () => {
           const space = findSpace(db, caller.tenant, spaceId)
-          const open = readingOf(db, space, id)
-          if (open.completed_at !== null)
-            throw new KsError('already-terminal', `graph reading ${id} has ended as ${open.state}`)
-          endReading(db, open.key, 'canceled')
-          return { key: open.key, answer: toReading(space, readingOf(db, space, id)) }
+          const { key } = readingRows.findOpen(db, space, id)
+          endReading(db, key, 'canceled')
+          return { key, answer: toReading(space, readingRows.find(db, space, id)) }
         },
         (made) => made.answer,
       )

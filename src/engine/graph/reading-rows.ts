@@ -1,19 +1,15 @@
-import { notFound } from '../../contract/errors.js'
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
-import type { DegradedClass } from '../degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import type { ModelReference } from '../models/types.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { isWaiting, type SpaceWork, toldOf, workTable } from '../space-work.js'
+import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
 
 /** A reading of a whole space for its graph. */
-export interface ReadingRow {
-  key: number
-  id: string
-  space_key: number
+export interface ReadingRow extends SpaceWork {
   /** JSON: a model's reference; null: the rules alone */
   model: string | null
   state: 'reading' | 'completed' | 'budget-spent' | 'failed' | 'canceled'
@@ -25,32 +21,12 @@ export interface ReadingRow {
   done: number
   asked: number
   unusable: number
-  attempts: number
-  next_at: number
-  error_class: DegradedClass | null
-  error: string | null
-  created_at: number
-  updated_at: number
-  completed_at: number | null
 }
 
 /** Readings of a space that are kept. */
 const KEPT = 20
 
-/** Readings that have not ended, of spaces that are not being deleted. */
-export function openReadings(db: Database): ReadingRow[] {
-  return db.all<ReadingRow>(
-    `SELECT graph_readings.* FROM graph_readings JOIN spaces ON spaces.key = graph_readings.space_key
-     WHERE completed_at IS NULL AND spaces.deleted_at IS NULL ORDER BY graph_readings.key`,
-  )
-}
-
-/** @throws KsError `not-found`, also for a reading of another space */
-export function readingOf(db: Database, space: SpaceRow, id: string): ReadingRow {
-  const row = db.get<ReadingRow>('SELECT * FROM graph_readings WHERE id = ? AND space_key = ?', id, space.key)
-  if (row === undefined) throw notFound('graph reading', id)
-  return row
-}
+export const readingRows = workTable<ReadingRow>('graph_readings', 'graph reading')
 
 /** The last readings of a space, newest first. */
 export function lastReadings(db: Database, space: SpaceRow): ReadingRow[] {
@@ -58,12 +34,6 @@ export function lastReadings(db: Database, space: SpaceRow): ReadingRow[] {
     'SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?',
     ...[space.key, KEPT],
   )
-}
-
-/** The reading, as long as it has not ended and its space is there. */
-export function stillReading(db: Database, key: number): ReadingRow | undefined {
-  const row = db.get<ReadingRow>('SELECT * FROM graph_readings WHERE key = ? AND completed_at IS NULL', key)
-  return row === undefined || spaceByKey(db, row.space_key) === undefined ? undefined : row
 }
 
 /** Begins a reading, or gives the one that is under way another budget, inside the caller's transaction. */
@@ -80,7 +50,7 @@ export function beginReading(
   )
   if (open !== undefined) {
     db.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', budget, now, open.key)
-    return readingOf(db, space, open.id)
+    return readingRows.find(db, space, open.id)
   }
   db.run(
     `DELETE FROM graph_readings WHERE space_key = ? AND key NOT IN
@@ -93,7 +63,7 @@ export function beginReading(
      VALUES (?, ?, ?, 'reading', ?, coalesce((SELECT node_count FROM space_usage WHERE space_key = ?), 0), ?, ?)`,
     ...[id, space.key, model === undefined ? null : JSON.stringify(model), budget, space.key, now, now],
   )
-  return readingOf(db, space, id)
+  return readingRows.find(db, space, id)
 }
 
 /** What a reading has come to, added to what it had. */
@@ -130,14 +100,6 @@ export function noteCounts(db: Database, key: number, { total, done }: { total: 
   )
 }
 
-export function delayReading(db: Database, key: number, trouble: ProviderTrouble, nextAt: number): void {
-  db.run(
-    `UPDATE graph_readings SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
-     WHERE key = ? AND completed_at IS NULL`,
-    ...[nextAt, trouble.message, trouble.class, Date.now(), key],
-  )
-}
-
 /** Ends a reading, inside the caller's transaction; what was read stays. */
 export function endReading(
   db: Database,
@@ -158,13 +120,12 @@ export function modelOf({ model }: Pick<ReadingRow, 'model'>): ModelReference | 
 }
 
 export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
-  const waits = row.state === 'reading' && row.error !== null
   const model = modelOf(row)
   const message = messageOf(row)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,
-    state: waits ? 'waiting' : row.state,
+    state: isWaiting(row) ? 'waiting' : row.state,
     ...(model === undefined ? {} : { model }),
     passages: Math.max(row.total, row.done),
     passagesRead: row.done,
@@ -173,12 +134,7 @@ export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
     budgetTokens: row.budget,
     usedTokens: row.tokens,
     ...(message === undefined ? {} : { message }),
-    ...(row.error === null ? {} : { error: row.error }),
-    ...(row.error_class === null ? {} : { errorClass: row.error_class }),
-    ...(waits ? { nextAttemptAt: new Date(row.next_at).toISOString() } : {}),
-    createdAt: new Date(row.created_at).toISOString(),
-    updatedAt: new Date(row.updated_at).toISOString(),
-    ...(row.completed_at === null ? {} : { completedAt: new Date(row.completed_at).toISOString() }),
+    ...toldOf(row),
   }
 }
 

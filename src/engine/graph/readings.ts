@@ -1,33 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KsError } from '../../contract/errors.js'
 import { account } from '../compile/embeddings.js'
-import { LONGEST_WAIT_MS, pauseAfter } from '../compile/vector-filler.js'
+import { pauseAfter } from '../compile/vector-filler.js'
 import type { EngineContext } from '../context.js'
-import { stillWaits } from '../due.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
 import { isAboutTexts, troubleOf } from '../models/trouble.js'
 import type { Generator, ModelReference } from '../models/types.js'
 import type { Derivations } from '../query/derivation.js'
 import { countLive, IS_READ } from '../query/live-versions.js'
+import { Runs } from '../runs.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { createTurns } from '../turns.js'
 import { untilWritten } from '../until-written.js'
-import { isWriteStopped } from '../write-stop.js'
 import type { Extraction } from './extraction.js'
 import { askPassage } from './model-reader.js'
 import { keepSaid, knownSaid, type LivePassage, type PassageNode, passagesAfter, textOf } from './model-reads.js'
 import {
-  delayReading,
   endReading,
   modelOf,
   noteAnswer,
   noteCounts,
   noteProgress,
-  openReadings,
   type ReadingRow,
-  stillReading,
+  readingRows,
 } from './reading-rows.js'
 import { addSaid, askedOf, type PassageSaid, REPLY_TOKENS } from './said.js'
 import { type GraphRoom, graphRoom, storeExtraction } from './store.js'
@@ -42,11 +37,6 @@ const STUCK_MS = 60_000
 const MOST_REFUSED = 8
 /** A passage that the model does not answer for in so many tries is left out. */
 const MOST_TRIES = 4
-
-interface Run {
-  stop: AbortController
-  done: Promise<void>
-}
 
 /** One reading at work. */
 interface Work {
@@ -69,78 +59,42 @@ type Read = { passage: LivePassage; node: PassageNode; said?: PassageSaid; failu
 export class GraphReadings {
   readonly #context: EngineContext
   readonly #derivations: Derivations
-  readonly #turns = createTurns(
-    () => this.#turn(),
-    (error) => this.#context.log.warn({ error: String(error) }, 'the readings of graphs could not be looked up'),
-  )
-  readonly #running = new Map<number, Run>()
-  readonly #stopped = new AbortController()
-  #timer: NodeJS.Timeout | undefined
+  readonly #runs: Runs<ReadingRow>
 
   constructor(context: EngineContext, derivations: Derivations) {
     this.#context = context
     this.#derivations = derivations
+    this.#runs = new Runs(context, {
+      name: 'reading',
+      open: () => readingRows.open(context.db),
+      work: (row, signal) => this.#read(row, signal),
+      failed: (row, error, signal) => this.#failed(row, error, signal),
+    })
   }
 
   /** Goes on with what a stop interrupted; whatever kept a model from answering may have been changed since. */
   start(): void {
-    const { db } = this.#context
-    db.recover(() => {
-      db.run('UPDATE graph_readings SET next_at = 0 WHERE completed_at IS NULL')
-    })
+    readingRows.hurry(this.#context.db)
     this.wake()
   }
 
   /** Looks soon whether a reading has to be worked at. */
   wake(): void {
-    this.#turns.wake()
+    this.#runs.wake()
   }
 
   /** readings that are under way, or will be without anybody's help */
   get active(): number {
-    return openReadings(this.#context.db).length
+    return readingRows.open(this.#context.db).length
   }
 
   /** A reading has ended by the caller's transaction: nothing more is done for it. */
-  async ended(key: number): Promise<void> {
-    const run = this.#running.get(key)
-    run?.stop.abort(new KsError('already-terminal', 'the reading was canceled'))
-    await run?.done
+  ended(key: number): Promise<void> {
+    return this.#runs.ended(key)
   }
 
-  async close(): Promise<void> {
-    this.#stopped.abort()
-    this.#turns.stop()
-    clearTimeout(this.#timer)
-    for (const { stop } of this.#running.values()) stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
-  }
-
-  #turn(): void {
-    clearTimeout(this.#timer)
-    // it is woken when there is room
-    if (isWriteStopped(this.#context)) return
-    const now = Date.now()
-    let next = Number.POSITIVE_INFINITY
-    for (const row of openReadings(this.#context.db)) {
-      if (this.#running.has(row.key)) continue
-      if (stillWaits(row.next_at, now, LONGEST_WAIT_MS)) next = Math.min(next, row.next_at)
-      else this.#begin(row)
-    }
-    if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref()
-  }
-
-  #begin(row: ReadingRow): void {
-    const { log } = this.#context
-    const stop = new AbortController()
-    const done = this.#read(row, stop.signal)
-      .catch((error: unknown) => (stop.signal.aborted ? undefined : this.#failed(row, error, stop.signal)))
-      .catch((error: unknown) => log.error({ error: String(error) }, 'a reading could not be put off'))
-      .finally(() => {
-        this.#running.delete(row.key)
-        if (!this.#stopped.signal.aborted) this.wake()
-      })
-    this.#running.set(row.key, { stop, done })
+  close(): Promise<void> {
+    return this.#runs.close()
   }
 
   async #read(row: ReadingRow, signal: AbortSignal): Promise<void> {
@@ -192,7 +146,7 @@ export class GraphReadings {
     const { db, rightOfWay } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
-      const open = stillReading(db, row.key)
+      const open = readingRows.stillOpen(db, row.key)
       signal.throwIfAborted()
       if (open === undefined) throw new ReadingOver()
       const slice = passagesAfter(db, space.key, model, open.node_key, SLICE)
@@ -293,13 +247,13 @@ export class GraphReadings {
     const cause = error instanceof PassageFailed ? error.cause : error
     const trouble = troubleOf(cause, modelOf(row)?.model ?? '')
     const write = () => {
-      const open = stillReading(db, row.key)
+      const open = readingRows.stillOpen(db, row.key)
       if (open === undefined) return
       if (trouble.isPermanent) endReading(db, row.key, 'failed', trouble)
       else if (error instanceof PassageFailed && trouble.class === 'timeout' && open.attempts >= MOST_TRIES) {
         noteProgress(db, row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
         noteAnswer(db, row.key)
-      } else delayReading(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+      } else readingRows.delay(db, row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
     }
     await untilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
     log.warn({ reading: row.id, class: trouble.class, error: trouble.message }, 'a reading met a failure')

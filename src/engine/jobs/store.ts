@@ -35,6 +35,12 @@ export function latestJob(db: Database, docKey: number): JobRow | undefined {
   return db.get<JobRow>('SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1', docKey)
 }
 
+/** Whether documents are on their way to publication. */
+export function isPublishing(db: Database): boolean {
+  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
+  return db.get<{ one: number }>(`${open} LIMIT 1`) !== undefined
+}
+
 /** Whether a job ended without a publication: the same bytes are compiled again when somebody sends them or asks. */
 export function endedInVain(job: JobRow | undefined): boolean {
   return job?.stage === 'failed' || job?.stage === 'canceled'

@@ -1,27 +1,17 @@
 import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
 import { Secret } from '../../lib/secret.js'
+import type { ProgramSetting, ProviderSetting } from '../../local/provider-setting.js'
 import { operatorMayDial } from '../egress/addresses.js'
-import { checkProgram, type ProgramConfig } from './command/program.js'
+import { checkProgram } from './command/program.js'
 import type { EmbeddingModel, GenerationModel, RerankingModel } from './provider.js'
 
 export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'transcription'] as const
 
 export type ModelKind = (typeof MODEL_KINDS)[number]
 
-/** One provider, as the operator wrote it. Where it may be is the operator's choice: loopback is allowed. */
-export interface ProviderConfig {
-  pluginId: string
-  /** the name that model references use */
-  provider: string
-  /** with or without `/v1` at its end; programs of this machine have none */
-  baseUrl?: string
-  /** of a `command` provider: the programs that speak and that listen */
-  speech?: ProgramConfig
-  transcription?: ProgramConfig
-  apiKey?: string
-  /** environment variable that holds the key */
-  apiKeyEnv?: string
+/** One provider, as the operator wrote it. */
+export interface ProviderConfig extends ProviderSetting {
   /** what it offers, by kind; absent = any model of any kind */
   models?: {
     embedding?: (string | EmbeddingModel)[]
@@ -30,20 +20,6 @@ export interface ProviderConfig {
     speech?: string[]
     transcription?: string[]
   }
-  /** for a whole call with its retries, of a streamed answer for each silence; 60 s where absent */
-  timeoutMs?: number
-  /** until a streamed answer begins; where absent `timeoutMs`, or 30 s without that */
-  firstTokenTimeoutMs?: number
-  /** the same of a call that nobody waits for, as when documents are read; where absent `timeoutMs`, or 300 s without that */
-  ingestTimeoutMs?: number
-  /** windows of language models in tokens, by name; `*` for those without one of their own; 8,192 where absent */
-  contextTokens?: Record<string, number>
-  /** texts in one embedding request; 64 where absent */
-  maxBatch?: number
-  /** calls at once; where absent 4, and 64 answers of its models beside them */
-  maxConcurrency?: number
-  /** further request headers; values are kept like the key */
-  headers?: Record<string, string>
 }
 
 /** The same with defaults, credentials wrapped, and nothing left to check. */
@@ -51,8 +27,8 @@ export interface ProviderSettings {
   pluginId: string
   provider: string
   baseUrl?: URL
-  speech?: ProgramConfig
-  transcription?: ProgramConfig
+  speech?: ProgramSetting
+  transcription?: ProgramSetting
   apiKey?: Secret
   /** environment variable that should hold the key and does not */
   missingKeyEnv?: string

@@ -1,4 +1,5 @@
 import { withoutThoughts } from '../../lib/text/said.js'
+import { replyTo } from './reply.js'
 import type { ChatMessage, GenerationUsage, Generator } from './types.js'
 import { shareWindow, withinWindow } from './window.js'
 
@@ -73,32 +74,20 @@ export async function askForJson<T>(generator: Generator, question: JsonQuestion
   return withinWindow(generator.contextTokens, async (window) => {
     const { answer, asked } = shareWindow(window, question.maxTokens)
     const messages = messagesFor(asked)
-    const first = await replyTo(generator, messages, answer, question)
+    const options = { maxTokens: answer, mostCharacters: question.mostCharacters, signal: question.signal }
+    const first = await replyTo(generator, messages, options)
     const reading = readJsonReply(first.text, read, shape)
-    if ('value' in reading) return { ...first.told, value: reading.value }
-    const second = await replyTo(generator, repairMessages(messages, first.text, reading.problem), answer, question)
+    if ('value' in reading) return { ...toldBy(first), value: reading.value }
+    const second = await replyTo(generator, repairMessages(messages, first.text, reading.problem), options)
     const again = readJsonReply(second.text, read, shape)
-    const told = { ...second.told, ...usageOfBoth(first.told.usage, second.told.usage) }
+    const told = { ...toldBy(second), ...usageOfBoth(first.end?.usage, second.end?.usage) }
     return 'value' in again ? { ...told, value: again.value } : told
   })
 }
 
-async function replyTo<T>(
-  generator: Generator,
-  messages: ChatMessage[],
-  maxTokens: number,
-  { mostCharacters, signal }: JsonQuestion<T>,
-): Promise<{ text: string; told: JsonReply<never> }> {
-  let text = ''
-  for await (const event of generator.generate(messages, { maxTokens, signal })) {
-    if (event.type === 'end') {
-      const served = event.metadata?.model
-      return { text, told: { served, ...(event.usage === undefined ? {} : { usage: event.usage }) } }
-    }
-    text += event.text
-    if (text.length > mostCharacters) break
-  }
-  return { text, told: {} }
+function toldBy({ end }: Awaited<ReturnType<typeof replyTo>>): JsonReply<never> {
+  if (end === undefined) return {}
+  return { served: end.metadata?.model, ...(end.usage === undefined ? {} : { usage: end.usage }) }
 }
 
 function usageOfBoth(

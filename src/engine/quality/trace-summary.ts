@@ -1,5 +1,6 @@
 import type { QualityTraceSummary } from '../../contract/gateway/quality.js'
 import type { EvidenceBundle, EvidenceState, TraceStep } from '../../contract/gateway/queries.js'
+import { isRecord } from '../../lib/json/values.js'
 
 type Profile = QualityTraceSummary['profile']
 type Scores = QualityTraceSummary['scores']
@@ -77,11 +78,7 @@ function candidatesOf({ metadata }: TraceStep): number | undefined {
 
 function at(value: Record<string, unknown>, key: string): Record<string, unknown> {
   const found = value[key]
-  return isObject(found) ? found : {}
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord(found) ? found : {}
 }
 
 function textOf(value: unknown): string | undefined {
@@ -93,7 +90,7 @@ function countOf(value: unknown): number | undefined {
 }
 
 function modelOf(value: unknown): Model | undefined {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   const { pluginId, provider, model } = value
   return typeof pluginId === 'string' && typeof provider === 'string' && typeof model === 'string'
     ? { pluginId, provider, model }

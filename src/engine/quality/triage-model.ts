@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
-import { withoutThoughts } from '../../lib/text/said.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
+import { askForText } from '../models/reply.js'
 import { tokensAtMost } from '../models/tokens.js'
-import type { Generator } from '../models/types.js'
-import { beginningOf, fitTexts, shareWindow, withinWindow } from '../models/window.js'
+import type { ChatMessage, Generator } from '../models/types.js'
+import { beginningOf, fitTexts } from '../models/window.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { queryKey } from './capture.js'
@@ -102,22 +102,17 @@ function boundedAsking(context: EngineContext, generator: Generator) {
     calls++
     try {
       const signal = AbortSignal.timeout(CALL_MS)
-      const text = await withinWindow(generator.contextTokens, async (window) => {
-        const share = shareWindow(window, MAX_TOKENS)
-        const room = share.asked - tokensAtMost(instructions)
+      const messagesFor = (tokens: number): ChatMessage[] => {
+        const room = tokens - tokensAtMost(instructions)
         const question = beginningOf(query.slice(0, QUESTION_CHARACTERS), Math.floor(room * QUESTION_SHARE), true)
         const frame = tokensAtMost(JSON.stringify({ question, ...dataOf(texts.map(() => '')) }))
         const data = { question, ...dataOf(fitTexts(texts, room - frame)) }
-        const messages = [
-          { role: 'system' as const, content: instructions },
-          { role: 'user' as const, content: JSON.stringify(data) },
+        return [
+          { role: 'system', content: instructions },
+          { role: 'user', content: JSON.stringify(data) },
         ]
-        let said = ''
-        for await (const event of generator.generate(messages, { maxTokens: share.answer, temperature: 0, signal }))
-          if (event.type === 'delta') said += event.text
-        return said
-      })
-      return withoutThoughts(text)
+      }
+      return await askForText(generator, messagesFor, { maxTokens: MAX_TOKENS, temperature: 0, signal })
     } catch (error) {
       if (!(error instanceof KsError) && !(error instanceof Error && error.name === 'TimeoutError')) throw error
       isOver = true

@@ -23,10 +23,29 @@ interface Counted {
   withDocuments?: boolean
 }
 
-interface Place {
+/** Where a look through a space's versions goes on: they are published in the order of this key. */
+export interface Place {
   revision: number
   nodes: number
   key: number
+}
+
+export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
+
+/**
+ * Versions that a space shows, in the order of `Place`, and whether they meet a condition.
+ *
+ * @param condition SQL over version `v`
+ */
+export function liveAfter(db: Database, spaceKey: number, after: Place, condition: string, limit: number) {
+  return db.all<Place & { meets: number }>(
+    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${condition} meets
+     FROM versions v INDEXED BY versions_live
+     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
+       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
+     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
+    ...[spaceKey, after.revision, after.nodes, after.key, limit],
+  )
 }
 
 /**
@@ -41,7 +60,7 @@ export async function countLive(
   ...parameters: number[]
 ): Promise<number> {
   let n = 0
-  let after: Place = { revision: 0, nodes: -1, key: 0 }
+  let after = BEGINNING
   for (;;) {
     const slice = db.all<Place & { counts: number }>(
       `SELECT v.revision, v.nodes, v.key, (${condition}) counts

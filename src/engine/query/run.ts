@@ -141,14 +141,13 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     bundle.state === 'not-enough-evidence' || bundle.items.length === 0
       ? ('no-retrieval-evidence' as const)
       : ('retrieval-evidence' as const)
-  const metadata = {
+  const said = {
     ...answerMetadata,
     ...degradedFields(degraded),
     mode: route.resolvedMode,
     requestedMode: route.requestedMode,
     topScore: bundle.items[0]?.score ?? 0,
     citations: bundle.items.flatMap((item) => item.citations),
-    evidenceBundle: bundle,
     projectionSnapshot: admitted.snapshot,
     retrievalProfile: admitted.profile,
     plan,
@@ -159,8 +158,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
       ...degradedFields(degraded),
     },
   }
-  const { evidenceBundle: _, ...withoutBundle } = metadata
-  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...withoutBundle })
+  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...said })
   const committed = commit(run, route, bundle, answer)
   // before it is awaited, so that both are one transaction
   captureFailedQuery(context, {
@@ -168,7 +166,7 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     ...{ evidence: bundle.items.map(({ nodeId }) => nodeId), state: bundle.state, cited: answerMetadata.cited },
   })
   await committed
-  yield { event: 'answer.done', data: { finishReason, metadata, traceId } }
+  yield { event: 'answer.done', data: { finishReason, metadata: { ...said, evidenceBundle: bundle }, traceId } }
 }
 
 /** One transaction: trace, steps, bundle, session turn. `answer.done` follows it and never goes before. */

@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { withoutThoughts } from '../../lib/text/said.js'
 import { type Degradation, degradation, degradationBy } from '../degraded.js'
 import { estimateTokens } from '../models/budget.js'
+import { replyTo } from '../models/reply.js'
 import type { ChatMessage } from '../models/types.js'
 import { withinWindow } from '../models/window.js'
 import { costUsd } from './prices.js'
@@ -59,19 +60,13 @@ async function replyOf(
   asked: number,
   signal: AbortSignal,
 ): Promise<{ text: string; spent: Spent } | undefined> {
-  let text = ''
-  for await (const event of model.generator.generate(messages, { maxTokens, signal })) {
-    if (event.type === 'delta') {
-      text += event.text
-      continue
-    }
-    const inputTokens = event.usage?.inputTokens ?? asked
-    const outputTokens = event.usage?.outputTokens ?? estimateTokens(text)
-    const cost = costUsd(model.price, { inputTokens, outputTokens })
-    return {
-      text: withoutThoughts(text),
-      spent: { provider: model.provider, model: model.name, inputTokens, outputTokens, costUsd: cost },
-    }
+  const { text, end } = await replyTo(model.generator, messages, { maxTokens, signal })
+  if (end === undefined) return undefined
+  const inputTokens = end.usage?.inputTokens ?? asked
+  const outputTokens = end.usage?.outputTokens ?? estimateTokens(text)
+  const cost = costUsd(model.price, { inputTokens, outputTokens })
+  return {
+    text: withoutThoughts(text),
+    spent: { provider: model.provider, model: model.name, inputTokens, outputTokens, costUsd: cost },
   }
-  return undefined
 }

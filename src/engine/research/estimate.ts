@@ -4,8 +4,8 @@ import type {
   ResearchTaskDryRunPlan,
   ResearchViolation,
 } from '../../contract/gateway/research.js'
+import type { ModelPrice } from '../../local/model-prices.js'
 import type { EngineContext } from '../context.js'
-import type { Price } from '../models/prices.js'
 import { isBuiltin } from '../models/registry.js'
 import type { Admitted } from '../query/admission.js'
 import type { Route } from '../query/mode.js'
@@ -102,13 +102,13 @@ export function violationsOf(
 function modelOf(
   { options, models }: EngineContext,
   { profile }: Admitted,
-): { price: Price; contextTokens: number } | undefined {
+): { price: ModelPrice; contextTokens: number } | undefined {
   const reference = profile.reasoningModel ?? options.defaultGenerator
   if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined
   return { price: priceOf(options.providers, reference), contextTokens: models.generator(reference).contextTokens }
 }
 
-function costOf(price: Price | undefined, tokens: Tokens): number {
+function costOf(price: ModelPrice | undefined, tokens: Tokens): number {
   return price === undefined ? 0 : costUsd(price, { inputTokens: tokens.input, outputTokens: tokens.output })
 }
 
@@ -134,7 +134,7 @@ function stepsOf(of: {
   parts: number
   retrievals: number
   history: History
-  price: Price | undefined
+  price: ModelPrice | undefined
   tokens: Tokens
 }): ResearchTaskDryRunPlan['steps'] {
   const { query, parts, retrievals, history, price, tokens } = of

@@ -1,4 +1,4 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { notFound } from '../../contract/errors.js'
 import type {
   ResearchEventData,
   ResearchEventName,
@@ -13,7 +13,7 @@ import type { Snapshot } from '../query/admission.js'
 import type { ConcreteMode, Route } from '../query/mode.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
-import { isTerminal, mayMove } from './stages.js'
+import { assertMove, isTerminal } from './stages.js'
 
 /** A row of `research_tasks`, with the id of its space. */
 export interface TaskRow {
@@ -172,7 +172,7 @@ export function moveTask(
   move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: string },
 ): boolean {
   const { from, to, now, error, claim } = move
-  if (!mayMove(from, to)) throw new KsError('internal', `a research task does not move from ${from} to ${to}`)
+  assertMove(from, to)
   const ended = isTerminal(to)
   const { changes } = db.run(
     `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,

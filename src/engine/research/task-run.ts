@@ -1,8 +1,8 @@
 import type { ResearchStop } from '../../contract/gateway/research.js'
 import { linkAbort } from '../../lib/abort.js'
+import type { ModelPrice } from '../../local/model-prices.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import type { Price } from '../models/prices.js'
 import { isBuiltin } from '../models/registry.js'
 import type { Generator } from '../models/types.js'
 import type { Admitted } from '../query/admission.js'
@@ -97,7 +97,7 @@ export class TaskRun {
   }
 
   /** The language model of the task, or undefined where it works with rules. */
-  get model(): { generator: Generator; price: Price; provider: string; name: string } | undefined {
+  get model(): { generator: Generator; price: ModelPrice; provider: string; name: string } | undefined {
     const { models, options } = this.context
     const reference = this.frozen.profile.reasoningModel ?? options.defaultGenerator
     if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
+import { forgetAnswers } from '../idempotency.js'
 import { spaceByKey } from '../spaces/store.js'
-import { forgetAnswers } from './answers.js'
 import { retentionOf } from './policy.js'
 import type { Slice } from './slice.js'
 import { SteadyClock } from './steady-clock.js'

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { isRecord } from '../../lib/json/values.js'
 import { DamagedIndexError } from './text-index.js'
 
 /**
@@ -146,10 +147,6 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<B
   const buffer = Buffer.alloc(length)
   const { bytesRead } = await handle.read(buffer, 0, length, at)
   return buffer.subarray(0, bytesRead)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isCount(value: unknown): value is number {

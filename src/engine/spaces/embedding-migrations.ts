@@ -2,7 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
-import { abandon, migrationOf, toMigration } from '../compile/migration-rows.js'
+import { abandon, migrationRows, toMigration } from '../compile/migration-rows.js'
 import type { EngineContext } from '../context.js'
 import type { ModelReference } from '../models/types.js'
 import { writeAnswer } from '../write-answer.js'
@@ -39,7 +39,7 @@ export async function startMigration(
        VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
         ...[id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
       )
-      return migrationOf(db, space, id)
+      return migrationRows.find(db, space, id)
     },
     (made) => toMigration(db, made),
   )
@@ -49,7 +49,7 @@ export async function startMigration(
 
 export function getMigration(context: EngineContext, caller: Caller, spaceId: string, id: string): EmbeddingMigration {
   const { db } = context
-  return toMigration(db, migrationOf(db, findSpace(db, caller.tenant, spaceId), id))
+  return toMigration(db, migrationRows.find(db, findSpace(db, caller.tenant, spaceId), id))
 }
 
 /** @throws KsError `already-terminal` when the migration has ended */
@@ -65,11 +65,8 @@ export async function cancelMigration(
     caller,
     () => {
       const space = findSpace(db, caller.tenant, spaceId)
-      const open = migrationOf(db, space, id)
-      if (open.completed_at !== null)
-        throw new KsError('already-terminal', `embedding migration ${id} has ended as ${open.state}`)
-      abandon(db, open, 'canceled')
-      return migrationOf(db, space, id)
+      abandon(db, migrationRows.findOpen(db, space, id), 'canceled')
+      return migrationRows.find(db, space, id)
     },
     (ended) => toMigration(db, ended),
   )

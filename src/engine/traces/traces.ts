@@ -1,4 +1,4 @@
-import type { AnswerTrace, TraceListing, TraceStep } from '../../contract/gateway/queries.js'
+import type { AnswerTrace, EvidenceItem, TraceListing, TraceStep } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
@@ -30,25 +30,28 @@ export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace 
   }
 }
 
+/** An item of evidence as it stands in a folder. */
+export function evidenceEntry(folder: string, item: EvidenceItem) {
+  return {
+    kind: 'resource' as const,
+    name: item.nodeId,
+    path: `${folder}/${item.nodeId}`,
+    metadata: {
+      citationCount: item.citations.length,
+      conflictCount: item.conflicts.length,
+      freshness: item.freshness,
+      score: item.score,
+      scores: item.scores,
+    },
+    resourceType: 'node' as const,
+    targetId: item.nodeId,
+  }
+}
+
 export function listEvidence(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
   const { bundle } = findTrace(db, caller, id)
   const path = `/evidence/${id}`
-  const items = (bundle?.items ?? []).map(
-    (item): Entry => ({
-      kind: 'resource',
-      name: item.nodeId,
-      path: `${path}/${item.nodeId}`,
-      resourceType: 'node',
-      targetId: item.nodeId,
-      metadata: {
-        citationCount: item.citations.length,
-        conflictCount: item.conflicts.length,
-        freshness: item.freshness,
-        score: item.score,
-        scores: item.scores,
-      },
-    }),
-  )
+  const items = (bundle?.items ?? []).map((item) => evidenceEntry(path, item))
   return paged(items, path, page)
 }
 

@@ -4,6 +4,7 @@ import { isUuid } from '../../lib/ids.js'
 import { knownDocuments } from '../documents/store.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { fromCell, readable } from '../storage/readable.js'
+import { evidenceEntry } from '../traces/traces.js'
 import {
   type After,
   type Entry,
@@ -20,24 +21,6 @@ import type { View } from './view.js'
 
 /** traces of one slice; a bundle is some ten kilobytes of JSON */
 const TRACES_PER_SLICE = 20
-
-/** Entry of one item of evidence, as it stands in `/evidence/<traceId>`. */
-function evidenceItem(traceId: string, item: EvidenceItem): VirtualItem {
-  return {
-    kind: 'resource',
-    name: item.nodeId,
-    path: joinPath('evidence', [traceId, item.nodeId]),
-    metadata: {
-      citationCount: item.citations.length,
-      conflictCount: item.conflicts.length,
-      freshness: item.freshness,
-      score: item.score,
-      scores: item.scores,
-    },
-    resourceType: 'node',
-    targetId: item.nodeId,
-  }
-}
 
 /** A trace with its evidence, by node id. */
 interface Opened {
@@ -64,7 +47,7 @@ export class Evidence {
     const item = opened.items.find((candidate) => candidate.nodeId === nodeId)
     if (item === undefined) return Promise.resolve(undefined)
     return Promise.resolve(
-      placeOf(evidenceItem(traceId, item), {
+      placeOf(evidenceEntry(`/evidence/${traceId}`, item), {
         texts: (after) => units(after === undefined ? [unit(traceId, item)] : []),
         read: () => Promise.resolve({ text: item.text, contentType: PLAIN_TEXT }),
       }),
@@ -162,7 +145,9 @@ function pageOfItems(
 ): EntryPage {
   const rest = itemsAfter(items, after)
   return {
-    entries: rest.slice(0, limit).map((item) => ({ item: evidenceItem(traceId, item), after: [traceId, item.nodeId] })),
+    entries: rest
+      .slice(0, limit)
+      .map((item) => ({ item: evidenceEntry(`/evidence/${traceId}`, item), after: [traceId, item.nodeId] })),
     more: rest.length > limit,
   }
 }
@@ -184,7 +169,7 @@ function traceItem(trace: TraceEntry): VirtualItem {
 }
 
 function unit(traceId: string, item: EvidenceItem): TextUnit {
-  const { path } = evidenceItem(traceId, item)
+  const { path } = evidenceEntry(`/evidence/${traceId}`, item)
   const [citation] = item.citations
   const base = citation?.startOffset ?? 0
   return {

@@ -3,6 +3,7 @@ import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
+import { LAST } from './folders.js'
 import { DOCUMENTS, documentFolder, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
 import { cursorName, documentNamed, mayBeNamed } from './names.js'
 import {
@@ -26,7 +27,6 @@ import {
   boundsOf,
   type DocumentEntry,
   documentsByName,
-  LAST,
   type NameKey,
   type NodeText,
   nodeTextsAfter,

@@ -1,11 +1,11 @@
 import { isUuid } from '../../lib/ids.js'
+import { LAST } from './folders.js'
 import {
   boundsOf,
   type DocumentEntry,
   documentsByName,
   documentsInSource,
   type FileEntry,
-  LAST,
   type NameKey,
   type SourceKey,
 } from './store.js'

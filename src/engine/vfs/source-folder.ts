@@ -1,15 +1,8 @@
+import { childFolder, FOLDER_END, LAST } from './folders.js'
 import { cursorName } from './names.js'
-import { type After, brokenCursor, type Entry, type EntryPage, integerAt, textAt } from './namespace.js'
+import { type After, type Entry, type EntryPage, integerAt, textAt } from './namespace.js'
 import { fileItem, folderItem } from './source-items.js'
-import {
-  documentsInSource,
-  type FileEntry,
-  FOLDER_END,
-  LAST,
-  placeOfDocument,
-  type SourceKey,
-  subtreeOf,
-} from './store.js'
+import { documentsInSource, type FileEntry, placeOfDocument, type SourceKey, subtreeOf } from './store.js'
 import type { View } from './view.js'
 
 /** First part of a place in a folder: folders come before files. */
@@ -73,13 +66,6 @@ async function* foldersIn(
     place = subtreeOf(folder).before
     if (view.clock.due) await view.clock.turn()
   }
-}
-
-/** The folder directly below `parent` that holds `folder`. */
-function childFolder(parent: string, folder: string): string {
-  const end = folder.indexOf(FOLDER_END, parent.length)
-  if (!folder.startsWith(parent) || end === -1) throw brokenCursor()
-  return folder.slice(0, end + 1)
 }
 
 function placeOfFolder(parent: string, { folder, document }: FoundFolder): After {

@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { isUuid } from '../../lib/ids.js'
 import { isKept } from '../sources/permissions.js'
+import { FOLDER_END, foldersOpened } from './folders.js'
 import { cursorName, documentInFolder, mayBeNamed } from './names.js'
 import {
   type After,
@@ -21,7 +22,6 @@ import { fileItem, folderItem, nameOf, sourceItem, UPLOADS } from './source-item
 import {
   documentsInSource,
   type FileEntry,
-  FOLDER_END,
   placeOfDocument,
   type SourceKey,
   sourceAfter,
@@ -217,14 +217,4 @@ export class Sources {
     const base = parts.pop() ?? ''
     return [parts.map((part) => part + FOLDER_END).join(''), base, id]
   }
-}
-
-/** Folders that begin between two places of a walk, outermost first: those around `to` that are not around `from`. */
-function foldersOpened(from: string, to: string): string[] {
-  const opened: string[] = []
-  for (let end = to.indexOf(FOLDER_END); end !== -1; end = to.indexOf(FOLDER_END, end + 1)) {
-    const folder = to.slice(0, end + 1)
-    if (!from.startsWith(folder)) opened.push(folder)
-  }
-  return opened
 }

@@ -2,6 +2,7 @@ import { packedOf } from '../compile/version-parts.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unlessDamaged } from '../storage/readable.js'
+import { LAST, pastOf } from './folders.js'
 import { brokenCursor } from './namespace.js'
 import type { View } from './view.js'
 
@@ -36,13 +37,6 @@ export interface FileEntry extends DocumentEntry {
   /** 1 when a folder beside the document has its name */
   name_taken: number
 }
-
-/** What ends each folder in the column `folder`; see the migration. */
-export const FOLDER_END = '\u0001'
-/** the bound after everything that starts with a folder, in place of its last `FOLDER_END` */
-const PAST_FOLDER = '\u0002'
-/** sorts after every text */
-export const LAST = '\u{10ffff}'
 
 /** Place of a document within a source. */
 export type SourceKey = readonly [folder: string, base: string, id: string]
@@ -184,7 +178,7 @@ export function nameKey(row: DocumentEntry, instead: string): NameKey {
 
 /** The place just before everything in a folder and below it, and the one just after. */
 export function subtreeOf(folder: string): { after: SourceKey; before: SourceKey } {
-  return { after: [folder, '', ''], before: [folder === '' ? LAST : folder.slice(0, -1) + PAST_FOLDER, '', ''] }
+  return { after: [folder, '', ''], before: [pastOf(folder), '', ''] }
 }
 
 /** Bounds, both left out, between which one id stands alone. */

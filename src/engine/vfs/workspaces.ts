@@ -4,18 +4,17 @@ import { isDamaged } from '../storage/guarded-rows.js'
 import { unlessDamagedError } from '../storage/readable.js'
 import {
   type FileKey,
-  FOLDER_END,
   fileAt,
   fileItem,
   filesBetween,
   folderItem,
   folderOf,
-  LAST,
   placeOfKey,
   segmentsOf,
   subtreeOf,
   type WorkspaceFile,
 } from '../workspaces/store.js'
+import { childFolder, FOLDER_END, foldersOpened, LAST } from './folders.js'
 import { cursorName } from './names.js'
 import {
   type After,
@@ -220,21 +219,4 @@ function cursorOf(path: string, row: WorkspaceFile): [name: string, key: number]
 /** Whether a walk's cursor stands before the first file, among the folders that lead to it. */
 function isStart(after: After): boolean {
   return textAt(after, 0) === '' && integerAt(after, 1) === 0
-}
-
-/** The folder directly below `parent` that holds `folder`. */
-function childFolder(parent: string, folder: string): string {
-  const end = folder.indexOf(FOLDER_END, parent.length)
-  if (!folder.startsWith(parent) || end === -1) throw brokenCursor()
-  return folder.slice(0, end + 1)
-}
-
-/** Folders that begin between two places of a walk, outermost first: those around `to` that are not around `from`. */
-function foldersOpened(from: string, to: string): string[] {
-  const opened: string[] = []
-  for (let end = to.indexOf(FOLDER_END); end !== -1; end = to.indexOf(FOLDER_END, end + 1)) {
-    const folder = to.slice(0, end + 1)
-    if (!from.startsWith(folder)) opened.push(folder)
-  }
-  return opened
 }

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit'
-import { withoutThoughts } from '../../lib/text/said.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { readingModel } from '../graph/model-reader.js'
+import { askForText } from '../models/reply.js'
 import { tokensAtMost } from '../models/tokens.js'
 import type { ChatMessage, Generator, ModelReference } from '../models/types.js'
-import { fitTexts, shareWindow, withinWindow } from '../models/window.js'
+import { fitTexts } from '../models/window.js'
 import { checked, isSupported, type Source } from '../research/support.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { evidenceOf, type ReportRow, unwritten, type Written, writeWritten } from './report-store.js'
@@ -95,17 +95,8 @@ export class ReportWriter {
 
   async #ask(generator: Generator, evidence: readonly Evidence[]): Promise<Written | undefined> {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REPLY_MILLISECONDS)])
-    return withinWindow(generator.contextTokens, async (window) => {
-      const { answer, asked } = shareWindow(window, REPLY_TOKENS)
-      const options = { maxTokens: answer, signal, urgent: false }
-      let text = ''
-      for await (const event of generator.generate(askedOf(evidence, asked), options)) {
-        if (event.type === 'end') break
-        text += event.text
-        if (text.length > REPLY_CHARACTERS) return undefined
-      }
-      return writtenIn(withoutThoughts(text), evidence)
-    })
+    const options = { maxTokens: REPLY_TOKENS, mostCharacters: REPLY_CHARACTERS, signal, urgent: false }
+    return writtenIn(await askForText(generator, (tokens) => askedOf(evidence, tokens), options), evidence)
   }
 }
 

@@ -17,12 +17,13 @@ import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { cat } from '../vfs/cat.js'
+import { FOLDER_END } from '../vfs/folders.js'
 import { placeOf } from '../vfs/namespace.js'
 import { readObject } from '../vfs/workspaces.js'
 import { writeAnswer } from '../write-answer.js'
 import { workspaceName } from './paths.js'
 import { type KeptQuery, queriesOf, referenceOf, sessionOf } from './recorded.js'
-import { FOLDER_END, subtreeOf } from './store.js'
+import { subtreeOf } from './store.js'
 
 /** A row of `workspace_snapshots` with its space. */
 export interface SnapshotRow {

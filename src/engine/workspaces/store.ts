@@ -1,5 +1,6 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import type { Database } from '../storage/database.js'
+import { FOLDER_END, pastOf } from '../vfs/folders.js'
 import { joinPath } from '../vfs/paths.js'
 
 /** A version of a file, as listings need it. */
@@ -21,12 +22,6 @@ export interface WorkspaceFile {
 const COLUMNS = `key, id, folder, base, object_key, sha256, size_bytes, content_type, version, subject, created_at,
   updated_at`
 
-/** What ends each part of `folder`; see the migration. */
-export const FOLDER_END = '\u0001'
-const PAST_FOLDER = '\u0002'
-/** sorts after every text */
-export const LAST = '\u{10ffff}'
-
 /** Place of a file within the workspaces of a space. */
 export type FileKey = readonly [folder: string, base: string]
 
@@ -36,7 +31,7 @@ export function folderOf(segments: readonly string[]): string {
 
 /** Bounds of what stands in a folder or below, the upper one left out. */
 export function subtreeOf(folder: string): { first: string; past: string } {
-  return { first: folder, past: folder === '' ? LAST : folder.slice(0, -1) + PAST_FOLDER }
+  return { first: folder, past: pastOf(folder) }
 }
 
 export function segmentsOf({ folder, base }: Pick<WorkspaceFile, 'folder' | 'base'>): string[] {

@@ -1,6 +1,6 @@
-import { isObject, textOf } from '../../cli/json-file.js'
 import { errorReport } from '../../cli/report-error.js'
 import { saveBody } from '../../cli/save-body.js'
+import { isRecord, textOf } from '../../lib/json/values.js'
 import { Thinking } from '../../lib/text/thinking.js'
 import { messagesOf } from '../conversations.js'
 import { idOf } from '../ids.js'
@@ -84,10 +84,10 @@ export class Conversation {
       this.#chat.call('GET', '/info'),
       this.#chat.call('GET', `/parameters?user=${user}`),
     ])
-    const opening = isObject(parameters) ? (textOf(parameters.opening_statement) ?? '') : ''
+    const opening = isRecord(parameters) ? (textOf(parameters.opening_statement) ?? '') : ''
     const suggested: unknown[] =
-      isObject(parameters) && Array.isArray(parameters.suggested_questions) ? parameters.suggested_questions : []
-    this.#set({ name: isObject(info) ? (textOf(info.name) ?? '') : '' })
+      isRecord(parameters) && Array.isArray(parameters.suggested_questions) ? parameters.suggested_questions : []
+    this.#set({ name: isRecord(info) ? (textOf(info.name) ?? '') : '' })
     if (opening !== '') this.#add({ kind: 'answer', text: opening })
     if (suggested.length > 0) this.note(suggested.map((question) => `· ${String(question)}`).join('\n'))
     if (conversationId !== undefined) await this.#load(conversationId)

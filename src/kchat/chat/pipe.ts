@@ -4,7 +4,7 @@ import { toJson } from '../../cli/output.js'
 import { EXIT } from '../../contract/errors.js'
 import type { Common } from '../options.js'
 import { outputOf } from '../output.js'
-import { interrupt } from '../send.js'
+import { interrupt, shownBy } from '../send.js'
 import type { ChatService } from '../service.js'
 import { Spoken } from '../spoken.js'
 import { Turn } from '../turn.js'
@@ -31,17 +31,7 @@ export async function pipeChat(
       const spoken = new Spoken((text) => out.prose(text), options.thoughts === true)
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
-      const { answer, end, ...ids } = await turn.run(request, {
-        onText: (text) => {
-          if (!out.isJson) spoken.add(text)
-        },
-        onReplace: (whole) => {
-          if (!out.isJson) spoken.replace(whole)
-        },
-        onEvent: (name, event) => {
-          if (out.format === 'jsonl') out.event(name, event)
-        },
-      })
+      const { answer, end, ...ids } = await turn.run(request, shownBy(out, spoken))
       current = undefined
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {

@@ -60,3 +60,33 @@ export function scriptOf(word: string): Script | undefined {
   if (ASCII_WORD.test(word)) return 'latin'
   return PATTERNS.find(([, pattern]) => pattern.test(word))?.[0]
 }
+
+/** Names of the modules of `@orama/stemmers`, and of `@orama/stopwords` with them. Polish and Czech have no stemmer. */
+export const MODULE_NAMES: Readonly<Partial<Record<Language, string>>> = {
+  de: 'german',
+  fr: 'french',
+  es: 'spanish',
+  it: 'italian',
+  pt: 'portuguese',
+  nl: 'dutch',
+  sv: 'swedish',
+  da: 'danish',
+  no: 'norwegian',
+  fi: 'finnish',
+  hu: 'hungarian',
+  ro: 'romanian',
+  tr: 'turkish',
+  id: 'indonesian',
+  lt: 'lithuanian',
+  ga: 'irish',
+  sr: 'serbian',
+  ru: 'russian',
+  uk: 'ukrainian',
+  bg: 'bulgarian',
+  el: 'greek',
+  ar: 'arabic',
+  hi: 'indian',
+  ne: 'nepali',
+  hy: 'armenian',
+  ta: 'tamil',
+}

@@ -1,39 +1,9 @@
 import { createRequire } from 'node:module'
 import { stemmer as porter } from 'stemmer'
 import { foldAccents } from './fold.js'
-import type { Language } from './languages.js'
+import { type Language, MODULE_NAMES } from './languages.js'
 
 type Stemmer = (word: string) => string
-
-/** Names of the modules of `@orama/stemmers`. Polish and Czech have none, see `SLAVIC_ENDING`. */
-const MODULES: Readonly<Partial<Record<Language, string>>> = {
-  de: 'german',
-  fr: 'french',
-  es: 'spanish',
-  it: 'italian',
-  pt: 'portuguese',
-  nl: 'dutch',
-  sv: 'swedish',
-  da: 'danish',
-  no: 'norwegian',
-  fi: 'finnish',
-  hu: 'hungarian',
-  ro: 'romanian',
-  tr: 'turkish',
-  id: 'indonesian',
-  lt: 'lithuanian',
-  ga: 'irish',
-  sr: 'serbian',
-  ru: 'russian',
-  uk: 'ukrainian',
-  bg: 'bulgarian',
-  el: 'greek',
-  ar: 'arabic',
-  hi: 'indian',
-  ne: 'nepali',
-  hy: 'armenian',
-  ta: 'tamil',
-}
 
 const require = createRequire(import.meta.url)
 const loaded = new Map<Language, Stemmer>()
@@ -47,7 +17,7 @@ function isStemmerModule(value: unknown): value is { stemmer: Stemmer } {
 function stemmerOf(language: Language): Stemmer {
   const known = loaded.get(language)
   if (known !== undefined) return known
-  const name = MODULES[language]
+  const name = MODULE_NAMES[language]
   const found: unknown = name === undefined ? undefined : require(`@orama/stemmers/${name}`)
   const stemmer = isStemmerModule(found) ? found.stemmer : same
   loaded.set(language, stemmer)

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { foldAccents } from './fold.js'
 import { MARKS } from './function-words.js'
-import type { Language } from './languages.js'
+import { type Language, MODULE_NAMES } from './languages.js'
 
 /** Words too common to index: the 33 of Lucene's English default list. */
 export const DOCUMENT_STOP_WORDS: ReadonlySet<string> = new Set(
@@ -26,26 +26,7 @@ export const QUERY_STOP_WORDS: ReadonlySet<string> = new Set([
  * Bulgarian, Arabic and Indonesian hold words that questions are about (hours, visit, work), those of Lithuanian and
  * Serbian are broken; there our own list is all.
  */
-const MODULES: Readonly<Partial<Record<Language, string>>> = {
-  de: 'german',
-  fr: 'french',
-  it: 'italian',
-  pt: 'portuguese',
-  nl: 'dutch',
-  sv: 'swedish',
-  da: 'danish',
-  no: 'norwegian',
-  fi: 'finnish',
-  ro: 'romanian',
-  ga: 'irish',
-  ru: 'russian',
-  uk: 'ukrainian',
-  el: 'greek',
-  hi: 'indian',
-  ne: 'nepali',
-  hy: 'armenian',
-  ta: 'tamil',
-}
+const LISTED: ReadonlySet<string> = new Set('de fr it pt nl sv da no fi ro ga ru uk el hi ne hy ta'.split(' '))
 
 const require = createRequire(import.meta.url)
 const loaded = new Map<Language, ReadonlySet<string>>()
@@ -64,7 +45,7 @@ export function questionStopWords(language: Language): ReadonlySet<string> {
   if (language === 'en') return QUERY_STOP_WORDS
   const known = loaded.get(language)
   if (known !== undefined) return known
-  const name = MODULES[language]
+  const name = LISTED.has(language) ? MODULE_NAMES[language] : undefined
   const words = new Set([...MARKS[language].said.split(' '), ...(name === undefined ? [] : listOf(name))])
   // as they are typed without accents
   for (const word of [...words]) words.add(foldAccents(word))

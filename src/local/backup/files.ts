@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { isRecord } from '../../lib/json/values.js'
 import { ignoreMissing, isObjectKey, syncPath } from '../file-system.js'
 
 const READ_BYTES = 256 * 1024
@@ -39,10 +40,6 @@ export function isManifest(value: unknown): value is Manifest {
 function isListOf(value: unknown, field: string, hasForm: (text: string) => boolean): boolean {
   if (!Array.isArray(value)) return false
   return value.every((one) => isRecord(one) && hasForm(String(one[field])) && typeof one.size === 'number')
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The hash that an object's key ends with. */

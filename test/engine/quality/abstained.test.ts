@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { ADA, ask, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
+import { startWithModel } from './with-model.js'
 
-const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
-let fake: FakeOpenAi
-let test_: TestEngine
+let test_: Awaited<ReturnType<typeof startWithModel>>
 let reply = ''
 
 beforeAll(async () => {
-  fake = await startFakeOpenAi({ apiKey: 'k', dimension: 32, answer: () => reply })
-  const { pluginId, provider } = MODEL
-  test_ = await startEngine({
-    providers: [{ pluginId, provider, baseUrl: fake.url, apiKey: 'k', timeoutMs: 3000 }],
-    defaultGenerator: MODEL,
-  })
+  test_ = await startWithModel(() => reply)
 })
-afterAll(async () => {
-  await test_.end()
-  await fake.close()
-})
+afterAll(() => test_.end())
 
 test('an answer of a model that cites no passage is an abstention, and triage knows that the passage is there', async () => {
   const { engine } = test_

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FailedQuery } from '../../../src/contract/gateway/failed-queries.js'
-import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { ADA, ask, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
+import { startWithModel } from './with-model.js'
 
-const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const PAGES = {
   'parking.md':
     '# Visitor parking\n\nParking in the yard costs two euros an hour. Tickets come from the machine at the gate.\n',
@@ -15,29 +14,17 @@ const PAGES = {
 }
 /** What the stand-in says when it is shown passages of a failed query; it answers every question with a refusal. */
 let judges = ''
-let fake: FakeOpenAi
-let test_: TestEngine
+let test_: Awaited<ReturnType<typeof startWithModel>>
 let spaces = 0
 
 beforeAll(async () => {
-  fake = await startFakeOpenAi({
-    ...{ apiKey: 'k', dimension: 32 },
-    answer: (messages) => {
-      const system = messages[0]?.content ?? ''
-      if (!system.includes('A search did not answer')) return system.includes('search words') ? '' : '[none] Not said.'
-      return judges
-    },
-  })
-  const { pluginId, provider } = MODEL
-  test_ = await startEngine({
-    providers: [{ pluginId, provider, baseUrl: fake.url, apiKey: 'k', timeoutMs: 3000 }],
-    defaultGenerator: MODEL,
+  test_ = await startWithModel((messages) => {
+    const system = messages[0]?.content ?? ''
+    if (!system.includes('A search did not answer')) return system.includes('search words') ? '' : '[none] Not said.'
+    return judges
   })
 })
-afterAll(async () => {
-  await test_.end()
-  await fake.close()
-})
+afterAll(() => test_.end())
 
 async function newSpace(): Promise<string> {
   const slug = `causes-${++spaces}`
@@ -161,17 +148,17 @@ describe('what a model says of a failed query', () => {
     judges = '{"verdict": "related", "passages": []}'
     for (const query of ['What does parking in the yard cost?', 'How thick can the laser cutter cut steel?'])
       await fail(space, query)
-    const before = fake.requests.length
-    fake.always({ kind: 'status', status: 400 })
+    const before = test_.fake.requests.length
+    test_.fake.always({ kind: 'status', status: 400 })
     try {
       expect(await triaged(space)).toMatchObject([
         { verdict: 'retrieval-miss', triager: 'builtin-evidence' },
         { verdict: 'retrieval-miss', triager: 'builtin-evidence' },
       ])
     } finally {
-      fake.always()
+      test_.fake.always()
     }
-    expect(fake.requests.length - before).toBe(1)
+    expect(test_.fake.requests.length - before).toBe(1)
   })
 })
 

@@ -2,6 +2,7 @@ import { ChatError } from '../../../contract/chat/errors.js'
 import type { RetrieverResource } from '../../../contract/chat/messages.js'
 import { KsError } from '../../../contract/errors.js'
 import type { VirtualTree } from '../../../contract/gateway/fs.js'
+import { recordIn } from '../../../lib/json/values.js'
 import type { Engine } from '../../api.js'
 import type { EngineContext } from '../../context.js'
 import type { Degradation } from '../../degraded.js'
@@ -245,12 +246,8 @@ function flat(entries: VirtualTree[] = []): { kind: string; path: string }[] {
 
 /** The arguments of a call. @throws KsError `invalid-request` when the model wrote something else than an object */
 export function argumentsOf({ name, arguments: text }: ToolCall): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  } catch {
-    // said below
-  }
+  const value = recordIn(text.trim() === '' ? '{}' : text)
+  if (value !== undefined) return value
   throw new KsError('invalid-request', `the arguments of ${JSON.stringify(name)} must be a JSON object`)
 }
 

@@ -47,25 +47,42 @@ export interface Child {
 }
 
 /**
- * Starts a reading process: no write access, no processes, threads or add-ons (Node's permission model), no
- * environment, bounded heap. Resolves when it is ready for its first batch.
+ * Forks a process that reads what may be hostile: no write access, no processes, threads or add-ons (Node's permission
+ * model), no environment, bounded heap.
  *
- * @throws Error when it does not start
+ * @param flags further ones of Node
  */
-export async function startChild(limits: ReadLimits): Promise<Child> {
-  const child = fork(fileURLToPath(entryUrl(import.meta.url, './child.js')), [], {
+export function forkReader(
+  entry: URL,
+  { heapMib, stderr, flags, env }: { heapMib: number; stderr: 'pipe' | 'ignore'; flags: string[]; env?: object },
+): ChildProcess {
+  return fork(fileURLToPath(entry), [], {
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['ignore', 'ignore', stderr, 'ipc'],
     execArgv: [
       '--no-warnings',
       ...NO_DEBUGGER_FLAGS,
       process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
       '--allow-fs-read=*',
-      `--max-old-space-size=${Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB)}`,
-      '--max-semi-space-size=8',
+      `--max-old-space-size=${heapMib}`,
+      ...flags,
     ],
-    env: { TZ: 'UTC', ...(process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT }) },
+    env: { TZ: 'UTC', ...env },
     cwd: parsePath(process.cwd()).root,
+  })
+}
+
+/**
+ * Starts a reading process. Resolves when it is ready for its first batch.
+ *
+ * @throws Error when it does not start
+ */
+export async function startChild(limits: ReadLimits): Promise<Child> {
+  const child = forkReader(entryUrl(import.meta.url, './child.js'), {
+    heapMib: Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB),
+    stderr: 'pipe',
+    flags: ['--max-semi-space-size=8'],
+    env: process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT },
   })
   const errors = collect(child)
   await new Promise<void>((resolve, reject) => {

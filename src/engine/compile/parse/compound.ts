@@ -1,7 +1,7 @@
 import { CFB } from '@e965/xlsx'
+import { isRecord } from '../../../lib/json/values.js'
 import { chainsEnd } from './compound-chains.js'
 import { ReadError } from './limits.js'
-import { isRecord } from './records.js'
 
 /** Streams of one file that are looked at; a mail has some tens for each attachment. */
 const MAX_STREAMS = 100_000

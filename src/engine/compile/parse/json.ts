@@ -1,5 +1,5 @@
+import { isRecord } from '../../../lib/json/values.js'
 import type { Block, Parsed, Parser, ParserInput } from './parsed.js'
-import { isRecord } from './records.js'
 
 /** A container of more lines than this is a section of its own; the outermost keys always are. */
 const SECTION_LINES = 12

@@ -1,10 +1,10 @@
 import { getDocumentProxy } from 'unpdf'
+import { isRecord } from '../../../lib/json/values.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import type { Block, Parsed, Parser } from './parsed.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'
 import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
 import { readLines, type TextRun } from './pdf-lines.js'
-import { isRecord } from './records.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 

@@ -1,22 +1,12 @@
 import type { KsError } from '../../../contract/errors.js'
-
-/** A program of this machine, as the operator wrote it. It is started as it is named: there is no shell. */
-export interface ProgramConfig {
-  /** the program and its arguments; `{input}`, `{output}`, `{voice}`, `{language}` and `{model}` are filled in */
-  argv: string[]
-  /** run first, to bring the input into a form that the program reads; needs `{input}` and `{output}` */
-  convert?: string[]
-  /** where nobody chose one */
-  voice?: string
-  language?: string
-}
+import type { ProgramSetting } from '../../../local/provider-setting.js'
 
 export type Placeholders = Partial<Record<'input' | 'output' | 'voice' | 'language' | 'model', string>>
 
 const KNOWN = ['input', 'output', 'voice', 'language', 'model']
 
 /** @throws KsError `invalid-request` */
-export function checkProgram({ argv, convert }: ProgramConfig, refuse: (rule: string) => KsError): void {
+export function checkProgram({ argv, convert }: ProgramSetting, refuse: (rule: string) => KsError): void {
   for (const [name, words] of [['argv', argv] as const, ['convert', convert] as const]) {
     if (words === undefined) continue
     if (words[0] === undefined || words[0] === '') throw refuse(`${name} must begin with a program`)

@@ -1,17 +1,18 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ProgramSetting } from '../../../local/provider-setting.js'
 import { audioTypeOf } from '../audio-type.js'
 import { ProviderFailure } from '../failure.js'
 import type { Provider } from '../provider.js'
-import { filled, type Placeholders, type ProgramConfig, uses } from './program.js'
+import { filled, type Placeholders, uses } from './program.js'
 import { runProgram } from './run.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024
 
 /** Programs of this machine that speak and listen: espeak-ng, piper, whisper.cpp, pocketsphinx and the like. */
-export function commandProvider(programs: { speech?: ProgramConfig; transcription?: ProgramConfig }): Provider {
+export function commandProvider(programs: { speech?: ProgramSetting; transcription?: ProgramSetting }): Provider {
   const { speech, transcription } = programs
   return {
     ...(speech === undefined
@@ -51,14 +52,14 @@ interface Chosen {
   language?: string | undefined
 }
 
-function chosen(program: ProgramConfig, { model, voice, language }: Chosen): Placeholders {
+function chosen(program: ProgramSetting, { model, voice, language }: Chosen): Placeholders {
   return { model, voice: voice || (program.voice ?? ''), language: language || (program.language ?? '') }
 }
 
 /** One call: its input by stdin or in a file, its output from stdout or from a file. */
 async function run(
   folder: string,
-  { argv, convert }: ProgramConfig,
+  { argv, convert }: ProgramSetting,
   given: { bytes: Uint8Array; extension: string },
   values: Placeholders,
   maxBytes: number,

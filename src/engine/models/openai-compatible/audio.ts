@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { isRecord } from '../../../lib/json/values.js'
 import { audioTypeOf } from '../audio-type.js'
 import { readChunks } from '../egress-fetch.js'
 import { ProviderFailure } from '../failure.js'
 import type { ProviderSpeaker, ProviderTranscriber } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
-import { isRecord, readJson } from './json.js'
+import { readJson } from './json.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024

@@ -1,10 +1,11 @@
 import { createParser } from 'eventsource-parser'
+import { isRecord } from '../../../lib/json/values.js'
 import { type EgressAnswer, readChunks } from '../egress-fetch.js'
 import { ProviderFailure, toFailure } from '../failure.js'
 import type { ProviderEvent } from '../provider.js'
 import type { GenerationUsage, ToolCall } from '../types.js'
 import { refusalOf } from './endpoint.js'
-import { countAt, isRecord, listAt, parseJson, recordAt } from './json.js'
+import { countAt, listAt, parseJson, recordAt } from './json.js'
 import { ToolCalls } from './tool-calls.js'
 
 /** One event holds one token, as a rule. */

@@ -1,10 +1,11 @@
+import { isRecord } from '../../../lib/json/values.js'
 import type { EgressAnswer } from '../egress-fetch.js'
 import { ProviderFailure } from '../failure.js'
 import type { GenerationModel, ProviderEvent, ProviderGenerator } from '../provider.js'
 import type { ChatMessage, GenerationOptions } from '../types.js'
 import { endEvent, readCompletionStream } from './chat-stream.js'
 import type { Endpoint } from './endpoint.js'
-import { isRecord, listAt, readJson, recordAt } from './json.js'
+import { listAt, readJson, recordAt } from './json.js'
 import { ToolCalls } from './tool-calls.js'
 
 /** An answer that was not streamed: far more than any model writes. */

@@ -1,7 +1,8 @@
+import { isRecord } from '../../../lib/json/values.js'
 import { ProviderFailure } from '../failure.js'
 import type { EmbeddingModel, ProviderEmbedder } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
-import { countAt, isRecord, listAt, readJson, recordAt } from './json.js'
+import { countAt, listAt, readJson, recordAt } from './json.js'
 
 /** 1,000 vectors of 3,072 numbers written with 17 digits. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024

@@ -1,7 +1,8 @@
+import { isRecord, recordIn } from '../../../lib/json/values.js'
 import type { Secret } from '../../../lib/secret.js'
 import { type Egress, type EgressAnswer, type EgressBody, readText } from '../egress-fetch.js'
 import { ProviderFailure, type Refusal } from '../failure.js'
-import { isRecord, recordAt } from './json.js'
+import { recordAt } from './json.js'
 
 /** An error body is read to recognise a refused field, never shown; more than this no server says about it. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -96,13 +97,9 @@ export function refusalOf(status: number, text: string, model: string): Refusal 
 }
 
 function codesOf(text: string): unknown[] {
-  try {
-    const json: unknown = JSON.parse(text)
-    const error = recordAt(json, 'error')
-    return [error.code, error.type, ...(isRecord(json) ? [json.code, json.type] : [])]
-  } catch {
-    return []
-  }
+  const json = recordIn(text)
+  const error = recordAt(json, 'error')
+  return [error.code, error.type, json?.code, json?.type]
 }
 
 function modelOf(body: unknown): string {

@@ -1,9 +1,6 @@
+import { isRecord } from '../../../lib/json/values.js'
 import { type EgressAnswer, readText } from '../egress-fetch.js'
 import { ProviderFailure } from '../failure.js'
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** An object field, an empty object where it is absent or something else. */
 export function recordAt(value: unknown, key: string): Record<string, unknown> {

@@ -1,7 +1,8 @@
+import { isRecord } from '../../../lib/json/values.js'
 import { ProviderFailure } from '../failure.js'
 import type { ProviderReranker, RerankingModel } from '../provider.js'
 import type { Endpoint } from './endpoint.js'
-import { isRecord, listAt, readJson } from './json.js'
+import { listAt, readJson } from './json.js'
 
 /** Scores are short; room for servers that send the documents back although asked not to. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024

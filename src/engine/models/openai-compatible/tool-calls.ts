@@ -1,6 +1,7 @@
+import { isRecord } from '../../../lib/json/values.js'
 import { ProviderFailure } from '../failure.js'
 import type { ToolCall } from '../types.js'
-import { isRecord, listAt, recordAt } from './json.js'
+import { listAt, recordAt } from './json.js'
 
 /** More than this no answer asks for; servers that repeat themselves are cut here. */
 const MAX_CALLS = 32

@@ -1,10 +1,12 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { Changes } from '../../changes.js'
 import type { EngineContext } from '../../context.js'
+import { isPublishing } from '../../jobs/store.js'
 import { type SpaceRow, spaceByKey } from '../../spaces/store.js'
 import type { Database } from '../../storage/database.js'
 import { createTurns } from '../../turns.js'
 import { isWriteStopped } from '../../write-stop.js'
-import { IS_INDEXED } from '../live-versions.js'
+import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
 import { PageIndexBuilder } from './build.js'
 import { nodesAfter } from './nodes.js'
 import { packPageIndex, writePageIndex } from './store.js'
@@ -20,20 +22,10 @@ const PATIENCE_MS = 250
 /** … that is for so many nodes: what is more is not made in that time. */
 const NEARLY_THERE_NODES = 250
 
-/** Where the look through a space's versions goes on: they are published in the order of this key. */
-interface Place {
-  revision: number
-  nodes: number
-  key: number
-}
-
-const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
-
-interface LiveVersion extends Place {
+type LiveVersion = ReturnType<typeof liveAfter>[number] & {
   docKey: number
   title: string
   filename: string
-  isIndexed: number
 }
 
 /**
@@ -54,7 +46,7 @@ export class PageIndexer {
   readonly #done = new Map<number, { revision: number; unreadable: number }>()
   /** questions that wait, by space */
   readonly #hurried = new Map<number, number>()
-  #listeners: (() => void)[] = []
+  readonly #changes = new Changes()
   #working: Promise<void> | undefined
 
   /** Begins with what earlier processes left, or made in another format. */
@@ -93,7 +85,7 @@ export class PageIndexer {
     this.published(space.key)
     const deadline = AbortSignal.timeout(PATIENCE_MS)
     try {
-      while (!deadline.aborted && !this.#isDone(space)) await this.#change(deadline)
+      while (!deadline.aborted && !this.#isDone(space)) await this.#changes.next(deadline)
     } finally {
       const others = (this.#hurried.get(space.key) ?? 1) - 1
       if (others > 0) this.#hurried.set(space.key, others)
@@ -105,7 +97,7 @@ export class PageIndexer {
   async close(): Promise<void> {
     this.#stop.abort()
     this.#turns.stop()
-    this.#tell()
+    this.#changes.tell()
     await this.#working
   }
 
@@ -117,8 +109,8 @@ export class PageIndexer {
   #missingNow(space: SpaceRow): { documents: number; nodes: number } {
     const { db } = this.#started()
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
-    const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING)
-    const missing = next.filter(({ isIndexed }) => isIndexed === 0)
+    const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING, IS_INDEXED, LOOKED_UP)
+    const missing = next.filter(({ meets }) => meets === 0)
     return {
       // behind those that were looked up there may be one without
       documents: next.length < LOOKED_UP ? missing.length : Math.max(1, missing.length),
@@ -153,7 +145,7 @@ export class PageIndexer {
       this.#due.delete(spaceKey)
       if (!(await this.#lookOn(spaceKey).catch((error: unknown) => this.#putBack(spaceKey, error))))
         this.#due.add(spaceKey)
-      this.#tell()
+      this.#changes.tell()
     }
   }
 
@@ -172,7 +164,7 @@ export class PageIndexer {
     }
     const versions = versionsAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING)
     for (const version of versions) {
-      if (version.isIndexed === 0 && !(await this.#index(spaceKey, version))) {
+      if (version.meets === 0 && !(await this.#index(spaceKey, version))) {
         const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
         this.#done.set(spaceKey, { revision, unreadable: unreadable + 1 })
       }
@@ -227,36 +219,12 @@ export class PageIndexer {
     while (performance.now() < until && this.#hurried.size === 0 && !this.#stop.signal.aborted)
       await sleep(Math.min(PATIENCE_MS / 10, until - performance.now()), undefined, { ref: false })
   }
-
-  #tell(): void {
-    const listeners = this.#listeners
-    this.#listeners = []
-    for (const listener of listeners) listener()
-  }
-
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#listeners.push(resolve)
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-  }
 }
 
-/** Versions that a space shows, in the order of `Place`, and whether they have their page index. */
-function liveAfter(db: Database, spaceKey: number, { revision, nodes, key }: Place) {
-  return db.all<Place & { isIndexed: number }>(
-    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${IS_INDEXED} isIndexed
-     FROM versions v INDEXED BY versions_live
-     WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
-       AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
-     ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
-    ...[spaceKey, revision, nodes, key, LOOKED_UP],
-  )
-}
-
+/** Versions that a space shows, and whether they have their page index; of those without, their names too. */
 function versionsAfter(db: Database, spaceKey: number, after: Place): LiveVersion[] {
-  const found = liveAfter(db, spaceKey, after)
-  const missing = found.filter(({ isIndexed }) => isIndexed === 0).map((version) => version.key)
+  const found = liveAfter(db, spaceKey, after, IS_INDEXED, LOOKED_UP)
+  const missing = found.filter(({ meets }) => meets === 0).map((version) => version.key)
   const names = new Map(
     db
       .all<{ key: number; docKey: number; title: string; filename: string }>(
@@ -267,9 +235,4 @@ function versionsAfter(db: Database, spaceKey: number, after: Place): LiveVersio
       .map((version) => [version.key, version]),
   )
   return found.map((version) => ({ docKey: 0, title: '', filename: '', ...version, ...names.get(version.key) }))
-}
-
-function isPublishing(db: Database): boolean {
-  const open = 'SELECT 1 one FROM jobs INDEXED BY jobs_open WHERE completed_at IS NULL AND claimed_by IS NOT NULL'
-  return db.get<{ one: number }>(`${open} LIMIT 1`) !== undefined
 }

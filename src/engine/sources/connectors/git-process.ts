@@ -1,14 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join, parse as parsePath } from 'node:path'
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { fileURLToPath } from 'node:url'
 import { linkAbort } from '../../../lib/abort.js'
-import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
-import { residentBytes } from '../../compile/parse/child-handle.js'
+import { forkReader, residentBytes } from '../../compile/parse/child-handle.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
 import {
@@ -63,7 +61,11 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
   let child: ChildProcess | undefined
   try {
     const repository = await openRepository(plan, { ...way, signal: deadline.signal })
-    child = start(plan.workDir)
+    child = forkReader(entryUrl(import.meta.url, './git-child.js'), {
+      heapMib: HEAP_MIB,
+      stderr: 'ignore',
+      flags: [`--allow-fs-write=${join(plan.workDir, '*')}`],
+    })
     killAtExit(child)
     return await converse(child, plan, repository, deadline.signal)
   } finally {
@@ -71,24 +73,6 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
     deadline.dispose()
     child?.kill('SIGKILL')
   }
-}
-
-/** @see child-handle.ts, which starts the reading processes of documents in the same way */
-function start(workDir: string): ChildProcess {
-  return fork(fileURLToPath(entryUrl(import.meta.url, './git-child.js')), [], {
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    execArgv: [
-      '--no-warnings',
-      ...NO_DEBUGGER_FLAGS,
-      process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
-      '--allow-fs-read=*',
-      `--allow-fs-write=${join(workDir, '*')}`,
-      `--max-old-space-size=${HEAP_MIB}`,
-    ],
-    env: { TZ: 'UTC' },
-    cwd: parsePath(process.cwd()).root,
-  })
 }
 
 function converse(child: ChildProcess, plan: GitPlan, answer: Repository, signal: AbortSignal): Promise<GitReading> {

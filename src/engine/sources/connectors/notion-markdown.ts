@@ -1,4 +1,4 @@
-import { isRecord } from '../../compile/parse/records.js'
+import { isRecord } from '../../../lib/json/values.js'
 
 /** A block with what is below it; `value` is what the block says of itself. */
 export interface NotionBlock {

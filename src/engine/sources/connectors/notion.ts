@@ -1,7 +1,7 @@
 import type { Client } from '@notionhq/client'
 import { KsError } from '../../../contract/errors.js'
 import { sleep } from '../../../lib/abort.js'
-import { isRecord } from '../../compile/parse/records.js'
+import { isRecord } from '../../../lib/json/values.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
 import { openReading } from '../reading.js'

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { KsError } from '../../../contract/errors.js'
 import type { OnlineDriveFiles } from '../../../contract/gateway/sources.js'
-import { isRecord } from '../../compile/parse/records.js'
+import { isRecord } from '../../../lib/json/values.js'
 import { EgressFailure } from '../../egress/failure.js'
 import { validatorsOf } from '../../egress/validators.js'
 import {
