@@ -2,10 +2,10 @@
  * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file and the daemon into
  * another, and runs it: a daemon is started often, and starts in a third of the time from one file.
  */
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { execa } from 'execa'
 import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
@@ -54,12 +54,10 @@ try {
     },
     folder,
   )
-  const env = { ...process.env, KS_SIMULATED_DAEMON: join(folder, 'ksd.js') }
-  const { status } = spawnSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env,
+  const { exitCode } = await execa(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
+    ...{ stdio: 'inherit', env: { KS_SIMULATED_DAEMON: join(folder, 'ksd.js') }, reject: false },
   })
-  process.exitCode = status ?? 1
+  process.exitCode = exitCode ?? 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1
