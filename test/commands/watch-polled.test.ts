@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CliHome, cliHome, KS, plainEnv } from '../helpers/cli.js'
+import { mountSilentDisk } from '../helpers/silent-disk.js'
 import { until } from '../helpers/until.js'
 
 const WITHIN_MS = 30_000
@@ -51,19 +52,36 @@ function inotifyWatches(pid: number): number {
   return text.join('\n').split('\ninotify wd').length - 1
 }
 
-test('`ks watch --poll` follows a folder without an event of the system, and says how often', async () => {
-  const folder = newFolder('here', { 'a.md': '# Alpha\n\nalpaca', 'sub/b.md': '# B\n\nbadger', 'noise.log': 'x' })
-  const args = ['watch', folder, '--space', 'notes', '--poll', '1s', '--ignore', '*.log', '--format', 'jsonl']
+interface Watching {
+  child: { pid?: number; kill(signal: NodeJS.Signals): boolean }
+  /** what it said when its first look was over */
+  state: Record<string, unknown>
+  exit: () => Promise<number | undefined>
+}
+
+/** `ks watch` in the foreground, once its first look is over. */
+async function watchHere(folder: string, options: string[], during: (watching: Watching) => Promise<void>) {
+  const args = ['watch', folder, '--space', 'notes', '--format', 'jsonl', ...options]
   const child = execa(process.execPath, [KS, ...args], {
     ...{ cwd: home.dir, env: { ...plainEnv(), ...home.env }, extendEnv: false },
     ...{ stdin: 'ignore', buffer: false, reject: false },
   })
   try {
-    const events: { event: string; data: Record<string, unknown> }[] = []
+    const events: { data: Record<string, unknown> }[] = []
     createInterface({ input: child.stdout }).on('line', (line) => events.push(JSON.parse(line)))
     const watching = () => events.find(({ data }) => data.state === 'watching')?.data
     await until(() => watching() !== undefined, WITHIN_MS)
-    expect(watching()).toMatchObject({ polledEveryMs: 1000, detail: 'polled every 1 s' })
+    await during({ child, state: watching() ?? {}, exit: async () => (await child).exitCode })
+  } finally {
+    child.kill('SIGKILL')
+    await child
+  }
+}
+
+test('`ks watch --poll` follows a folder without an event of the system, and says how often', async () => {
+  const folder = newFolder('here', { 'a.md': '# Alpha\n\nalpaca', 'sub/b.md': '# B\n\nbadger', 'noise.log': 'x' })
+  await watchHere(folder, ['--poll', '1s', '--ignore', '*.log'], async ({ child, state, exit }) => {
+    expect(state).toMatchObject({ polledEveryMs: 1000, detail: 'polled every 1 s' })
     await untilNames(folder, ['a.md', 'sub/b.md'])
     if (process.platform === 'linux') expect(inotifyWatches(child.pid ?? 0)).toBe(0)
     write(join(folder, 'deep/er/c.md'), '# C\n\ncaribou')
@@ -75,9 +93,35 @@ test('`ks watch --poll` follows a folder without an event of the system, and say
     rmSync(join(folder, 'deep'), { recursive: true })
     await untilNames(folder, ['a.md', 'moved/b.md'])
     child.kill('SIGINT')
-    expect((await child).exitCode).toBe(130)
+    expect(await exit()).toBe(130)
+  })
+})
+
+test('a disk that tells of no changes is found below a folder and polled, the rest has its events', async (context) => {
+  const folder = newFolder('mixed', { 'local.md': '# Local' })
+  const disk = mountSilentDisk(join(folder, 'share'))
+  if (typeof disk === 'string') {
+    process.stdout.write(`SKIPPED: no silent disk can be mounted here: ${disk}\n`)
+    return context.skip()
+  }
+  try {
+    disk.set('a.md', '# Alpha')
+    disk.set('sub/b.md', '# Beta')
+    await watchHere(folder, [], async ({ child, state }) => {
+      const detail = 'polled every 2 s in share, since FUSE (elsewhere) tells of no changes'
+      expect(state).toMatchObject({ polledEveryMs: 2000, detail })
+      await untilNames(folder, ['local.md', 'share/a.md', 'share/sub/b.md'])
+      expect(inotifyWatches(child.pid ?? 0)).toBeGreaterThan(0)
+      disk.set('c.md', '# Gamma')
+      disk.set('a.md', '# Alpha\n\nalbatross')
+      await untilNames(folder, ['local.md', 'share/a.md', 'share/c.md', 'share/sub/b.md'])
+      await untilHeld('albatross')
+      disk.set('sub/b.md', undefined)
+      write(join(folder, 'more.md'), '# More')
+      await untilNames(folder, ['local.md', 'more.md', 'share/a.md', 'share/c.md'])
+    })
   } finally {
-    child.kill('SIGKILL')
+    disk.unmount()
   }
 })
 
