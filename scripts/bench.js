@@ -12,8 +12,8 @@ const [name = '', ...args] = process.argv.slice(2)
 try {
   ensure()
   // not before: it may have been installed just now
-  const { execa } = await import('execa')
-  const compiled = await execa(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
+  const { execaSync } = await import('execa')
+  const compiled = execaSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
     ...{ cwd: ROOT, stdio: ['ignore', 2, 2], reject: false },
   })
   if (compiled.failed) throw new Error('the benches do not compile')
@@ -24,7 +24,7 @@ try {
     .filter((path) => existsSync(path))
   if (programs.length === 0) throw new Error(`there is no bench ${JSON.stringify(name)}`)
   for (const program of programs) {
-    const { failed, exitCode } = await execa(process.execPath, [program, ...args], {
+    const { failed, exitCode } = execaSync(process.execPath, [program, ...args], {
       ...{ env, stdio: 'inherit', reject: false },
     })
     if (failed) process.exitCode = exitCode ?? 1

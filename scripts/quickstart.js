@@ -6,8 +6,8 @@ import { ensure } from './ensure.js'
 try {
   ensure()
   // not before: it may have been installed just now
-  const { execa } = await import('execa')
-  const { exitCode } = await execa(
+  const { execaSync } = await import('execa')
+  const { exitCode } = execaSync(
     process.execPath,
     [join(ROOT, 'bin', 'ks.js'), 'quickstart', ...process.argv.slice(2)],
     {

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { execa } from 'execa'
+import { execaSync } from 'execa'
 import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
@@ -54,7 +54,7 @@ try {
     },
     folder,
   )
-  const { exitCode } = await execa(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
+  const { exitCode } = execaSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
     ...{ stdio: 'inherit', env: { KS_SIMULATED_DAEMON: join(folder, 'ksd.js') }, reject: false },
   })
   process.exitCode = exitCode ?? 1

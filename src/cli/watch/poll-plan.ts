@@ -43,7 +43,7 @@ export function pollPlan({ askedMs, disks, paths, lookMs }: PollFacts): PollPlan
   const everyMs = Math.max(wantedMs, roundedUp(neededMs))
   const lookEveryMs = isSingle ? Math.max(LOOK_EVERY_MS, everyMs, roundedUp(lookMs * LOOK_SHARE)) : everyMs
   const roots = askedMs === undefined ? disks.map(({ path }) => path) : ['']
-  return { roots, everyMs, isSingle, lookEveryMs, says: sentence({ disks, paths, isSingle, everyMs, wantedMs }) }
+  return { roots, everyMs, isSingle, lookEveryMs, says: sentence({ roots, disks, paths, isSingle, everyMs, wantedMs }) }
 }
 
 /** In steps that double, so that some files more or less change nothing. */
@@ -52,17 +52,17 @@ function roundedUp(ms: number): number {
 }
 
 function sentence(facts: {
+  roots: readonly string[]
   disks: readonly SilentDisk[]
   paths: number
   isSingle: boolean
   everyMs: number
   wantedMs: number
 }): string {
-  const { disks, paths, isSingle, everyMs, wantedMs } = facts
-  const [first] = disks
+  const { roots, disks, paths, isSingle, everyMs, wantedMs } = facts
   const kinds = [...new Set(disks.map(({ kind }) => kind))].join(', ')
-  const why = first === undefined ? '' : `, since ${kinds} tells of no changes`
-  const what = first === undefined || first.path === '' ? '' : ` in ${disks.map(({ path }) => path).join(', ')}`
+  const why = kinds === '' ? '' : `, since ${kinds} tells of no changes`
+  const what = roots.includes('') ? '' : ` in ${roots.join(', ')}`
   const slower = everyMs > wantedMs ? ` (not every ${seconds(wantedMs)}: ${plural(paths, 'file')})` : ''
   return `${isSingle ? 'polled' : 'looked at'} every ${seconds(everyMs)}${what}${slower}${why}`
 }
