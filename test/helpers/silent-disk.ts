@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, read, writeSync } from 'node:fs'
 import { execaSync } from 'execa'
 
@@ -37,12 +38,13 @@ export function mountSilentDisk(path: string): SilentDisk | string {
   mkdirSync(path, { recursive: true })
   const device = openSync('/dev/fuse', 'r+')
   const options = `fd=3,rootmode=40000,user_id=${process.getuid?.()},group_id=${process.getgid?.()},subtype=elsewhere`
-  const mount = execaSync('mount', ['-i', '-t', 'fuse', '-o', options, 'none', path], {
-    ...{ stdio: ['ignore', 'pipe', 'pipe', device], reject: false },
+  // execa hands no file descriptor over without waiting
+  const mount = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'none', path], {
+    ...{ stdio: ['ignore', 'pipe', 'pipe', device], encoding: 'utf8' },
   })
-  if (mount.failed) {
+  if (mount.status !== 0) {
     closeSync(device)
-    return String(mount.stderr || mount.shortMessage)
+    return mount.error?.message ?? mount.stderr
   }
   const tree = newTree()
   serve(device, tree)
