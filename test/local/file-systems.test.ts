@@ -23,7 +23,7 @@ describe('disks that tell nobody of changes made elsewhere', () => {
         { path: 'cloud/bucket', kind: 'FUSE (rclone)' },
       ],
     ],
-    ['wsl', '/mnt/c/Users/Ada/Documents', [{ path: '', kind: 'WSL drive' }]],
+    ['wsl', '/mnt/c/Papers/2026', [{ path: '', kind: 'WSL drive' }]],
     ['wsl', '/home/ada', []],
     ['wsl', '/usr/lib/wsl/drivers', [{ path: '', kind: '9p' }]],
     ['container', '/app', [{ path: '', kind: 'container mount' }]],
