@@ -155,6 +155,12 @@ module.exports = {
       ['zod'],
       ['^src/(contract|daemon)/'],
     ),
+    never(
+      'loaded-when-needed',
+      'Few commands run programs or poll disks, and every command would load these: `await import(…)` where it is done.',
+      { path: '^(src|bin)/' },
+      { path: 'node_modules/(execa|chokidar)(/|$)', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    ),
     only('commander-in-programs', 'ksd and kchat are the commander programs.', ['commander'], ['^src/(daemon|kchat)/', '^bin/']),
   ],
   options: {

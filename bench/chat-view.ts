@@ -2,10 +2,12 @@
  * `kchat chat` in a real terminal while a model speaks fast: the processor time that a long answer costs, of the view and,
  * beside it, of `kchat send`; and how soon Ctrl-C in that burst reaches the model.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { execa } from 'execa'
 import { KCHAT, privateEnv, startDaemon, temporaryFolder } from './lib/daemon.js'
 import { percentile, report } from './lib/report.js'
 import { startSlowModel } from './lib/slow-model.js'
@@ -71,7 +73,7 @@ try {
 
 interface Terminal {
   pid: number
-  child: ChildProcessWithoutNullStreams
+  child: Pick<ChildProcess, 'exitCode' | 'signalCode'> & { stdin: Writable }
   /** how often the view was drawn */
   frames: () => number
   shows: (text: string | RegExp) => Promise<void>
@@ -82,7 +84,9 @@ async function terminal(env: NodeJS.ProcessEnv, args: string[], name: string): P
   const pidFile = join(home.path, `${name}.pid`)
   const words = [process.execPath, KCHAT, ...args].map((word) => `'${word}'`).join(' ')
   const command = `stty rows 30 cols 100; echo $$ > '${pidFile}'; exec ${words}`
-  const child = spawn('script', ['-qfec', command, '/dev/null'], { env: { ...env, SHELL: '/bin/sh' } })
+  const child = execa('script', ['-qfec', command, '/dev/null'], {
+    ...{ env: { ...env, SHELL: '/bin/sh' }, extendEnv: false, buffer: false, reject: false },
+  })
   // the screen as far as it is looked at, and how often it was drawn; all of it would be a hundred screens a second
   let text = ''
   let frames = 0

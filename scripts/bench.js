@@ -2,7 +2,6 @@
  * `node scripts/bench.js NAME [ARGUMENTS]`: builds what is missing, compiles the benches and runs one of them; without
  * arguments also `NAME-engine`, where there is one: the same below HTTP, beside other engines.
  */
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
@@ -12,11 +11,12 @@ const [name = '', ...args] = process.argv.slice(2)
 
 try {
   ensure()
-  const compiled = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
-    cwd: ROOT,
-    stdio: ['ignore', 2, 2],
+  // not before: it may have been installed just now
+  const { execaSync } = await import('execa')
+  const compiled = execaSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
+    ...{ cwd: ROOT, stdio: ['ignore', 2, 2], reject: false },
   })
-  if (compiled.status !== 0) throw new Error('the benches do not compile')
+  if (compiled.failed) throw new Error('the benches do not compile')
   const shared = process.env.KS_SHARED_DATA ?? join(ROOT, '..', 'shared', 'data')
   const env = existsSync(shared) ? { ...process.env, KS_SHARED_DATA: shared } : process.env
   const programs = (args.length > 0 ? [name] : [name, `${name}-engine`])
@@ -24,8 +24,10 @@ try {
     .filter((path) => existsSync(path))
   if (programs.length === 0) throw new Error(`there is no bench ${JSON.stringify(name)}`)
   for (const program of programs) {
-    const { status } = spawnSync(process.execPath, [program, ...args], { env, stdio: 'inherit' })
-    if (status !== 0) process.exitCode = status ?? 1
+    const { failed, exitCode } = execaSync(process.execPath, [program, ...args], {
+      ...{ env, stdio: 'inherit', reject: false },
+    })
+    if (failed) process.exitCode = exitCode ?? 1
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)

@@ -1,17 +1,22 @@
 /** `npm run quickstart [-- PATH]`: makes the checkout runnable, then runs `ks quickstart [PATH]`. */
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
 
 try {
   ensure()
-  const run = spawnSync(process.execPath, [join(ROOT, 'bin', 'ks.js'), 'quickstart', ...process.argv.slice(2)], {
-    // npm changes to the package folder; a PATH on the command line is meant from where the person stands
-    cwd: process.env.INIT_CWD ?? process.cwd(),
-    stdio: 'inherit',
-  })
-  process.exitCode = run.status ?? 1
+  // not before: it may have been installed just now
+  const { execaSync } = await import('execa')
+  const { exitCode } = execaSync(
+    process.execPath,
+    [join(ROOT, 'bin', 'ks.js'), 'quickstart', ...process.argv.slice(2)],
+    {
+      // npm changes to the package folder; a PATH on the command line is meant from where the person stands
+      cwd: process.env.INIT_CWD ?? process.cwd(),
+      ...{ stdio: 'inherit', reject: false },
+    },
+  )
+  process.exitCode = exitCode ?? 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1

@@ -1,10 +1,10 @@
 /**
  * `node scripts/simulate.js [ARGUMENTS]`: builds what is missing, joins the simulation into one file, and runs it.
  */
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { execaSync } from 'execa'
 import { rolldown } from 'rolldown'
 import { ROOT } from './build.js'
 import { ensure } from './ensure.js'
@@ -42,10 +42,11 @@ try {
     },
     folder,
   )
-  const { status } = spawnSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
+  const { exitCode } = execaSync(process.execPath, [join(folder, 'simulate.js'), ...process.argv.slice(2)], {
     stdio: 'inherit',
+    reject: false,
   })
-  process.exitCode = status ?? 1
+  process.exitCode = exitCode ?? 1
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1

@@ -86,12 +86,9 @@ async function stopUnanswering(options: StopOptions, locked: () => boolean): Pro
 
 /** Whether the command line of a process is that of our daemon. */
 async function isOurs(pid: number): Promise<boolean> {
-  const { execFile } = await import('node:child_process')
-  return await new Promise((resolve) => {
-    execFile('ps', ['-o', 'args=', '-p', String(pid)], (error, stdout) =>
-      resolve(error === null && /ksd(\.js)?\b/.test(stdout)),
-    )
-  })
+  const { execa } = await import('execa')
+  const { failed, stdout } = await execa('ps', ['-o', 'args=', '-p', String(pid)], { reject: false })
+  return !failed && /ksd(\.js)?\b/.test(stdout)
 }
 
 /** @returns whether it was there to be killed */

@@ -87,23 +87,23 @@ export async function runWith(command: string[], env: Record<string, string>): P
   // These would send the command's requests elsewhere.
   delete inherited.KS_CONTEXT
   delete inherited.KS_TOKEN
-  const child = spawn(program, args, { env: inherited, stdio: 'inherit' })
+  const { execa } = await import('execa')
+  // signals are passed on as they come, and nothing else is sent: when the command ends is its own affair
+  const child = execa(program, args, {
+    ...{ env: inherited, extendEnv: false, stdio: 'inherit', reject: false },
+    ...{ cleanup: false, forceKillAfterDelay: false },
+  })
   const pass = (signal: NodeJS.Signals) => child.kill(signal)
   // The terminal sends Ctrl-C to the command itself; we only must not leave before it.
   const stay = () => undefined
   process.on('SIGTERM', pass)
   process.on('SIGINT', stay)
   try {
-    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('exit', (exitCode, exitSignal) => resolve([exitCode, exitSignal]))
-    })
-    return signal === null ? (code ?? EXIT.failed) : 128 + constants.signals[signal]
-  } catch (error) {
-    throw new CliError(`${program} cannot be run: ${error instanceof Error ? error.message : String(error)}`, {
-      code: 'usage',
-      exit: EXIT.usage,
-      cause: error,
+    const run = await child
+    if (run.signal !== undefined) return 128 + constants.signals[run.signal]
+    if (run.exitCode !== undefined) return run.exitCode
+    throw new CliError(`${program} cannot be run: ${run.originalMessage ?? run.shortMessage}`, {
+      ...{ code: 'usage', exit: EXIT.usage, cause: run.cause },
     })
   } finally {
     process.off('SIGTERM', pass)

@@ -114,4 +114,6 @@ export const LIMITS = {
   watches: 100,
   watchPattern: 1024,
   watchPatterns: 200,
+  /** milliseconds between two polls of a watched folder */
+  pollMs: { min: 1000, max: 3_600_000 },
 } as const

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { accessSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -78,22 +76,15 @@ function endingOf(contentType: string): Ending {
 }
 
 async function run({ program, args }: Player, file: string, signal: AbortSignal | undefined): Promise<void> {
-  const child = spawn(program, [...args, file], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(-COMPLAINT_CHARACTERS)
+  const { execa } = await import('execa')
+  // it ends with this process, whatever ends this one
+  const { failed, stderr, shortMessage } = await execa(program, [...args, file], {
+    ...{ stdin: 'ignore', stdout: 'ignore', reject: false },
+    ...(signal === undefined ? {} : { cancelSignal: signal }),
   })
-  const end = () => void child.kill()
-  signal?.addEventListener('abort', end)
-  process.once('exit', end)
-  try {
-    const [code] = await once(child, 'close')
-    if (code !== 0 && signal?.aborted !== true)
-      throw new CliError(`${program} could not play the audio`, { details: complaint.split('\n').filter(Boolean) })
-  } finally {
-    signal?.removeEventListener('abort', end)
-    process.off('exit', end)
-  }
+  if (!failed || signal?.aborted === true) return
+  const complaint = (stderr || shortMessage || '').slice(-COMPLAINT_CHARACTERS)
+  throw new CliError(`${program} could not play the audio`, { details: complaint.split('\n').filter(Boolean) })
 }
 
 function pathOf(program: string): string | undefined {

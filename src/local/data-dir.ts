@@ -40,7 +40,7 @@ export function prepareDataDir(root: string, options: { allowNetworkDisk: boolea
 }
 
 /** The kind of network file system that a path lies on; nothing for a local disk. */
-export function networkFileSystem(path: string): string | undefined {
+function networkFileSystem(path: string): string | undefined {
   return NETWORK_FILE_SYSTEMS[statfsSync(path).type >>> 0]
 }
 

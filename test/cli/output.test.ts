@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execaSync } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { cell } from '../../src/cli/columns.js'
 import { Output, type OutputOptions } from '../../src/cli/output.js'
@@ -157,8 +157,10 @@ describe('a cell of tsv', () => {
     for (const text of ['-5', '+3,5', '1.2e-3', 'a=b', '2026-01-01', '']) expect(cell(text)).toBe(text)
     expect(cell(-5)).toBe('-5')
     for (const text of [...formulas, 'C:\\x', '@scope/a.md']) {
-      const read = spawnSync('sh', ['-c', 'IFS= read line; printf %s "$line"'], { input: `${cell(text)}\n` })
-      expect(read.stdout.toString()).toBe(text.replaceAll('\t', 't'))
+      const read = execaSync('sh', ['-c', 'IFS= read line; printf %s "$line"'], {
+        ...{ input: `${cell(text)}\n`, stripFinalNewline: false, reject: false },
+      })
+      expect(read.stdout).toBe(text.replaceAll('\t', 't'))
     }
   })
 })

@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { execa, execaSync } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { saveBody, saveText } from '../../src/cli/save-body.js'
 
@@ -30,8 +30,8 @@ describe('what `-o` writes', () => {
   })
 
   it.skipIf(process.platform === 'win32')('flows into a pipe, which stays one', async () => {
-    spawnSync('mkfifo', [at('pipe')])
-    const reader = spawn('cat', [at('pipe')], { stdio: ['ignore', 'pipe', 'inherit'] })
+    execaSync('mkfifo', [at('pipe')], { reject: false })
+    const reader = execa('cat', [at('pipe')], { stdio: ['ignore', 'pipe', 'inherit'], buffer: false, reject: false })
     const pieces: Buffer[] = []
     reader.stdout.on('data', (piece: Buffer) => pieces.push(piece))
     const ended = once(reader, 'close')

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { execa } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashFile } from '../../src/cli/ingest/hash-cache.js'
 import { type FoundFile, lookAt, type WalkOptions, walk } from '../../src/cli/ingest/walk.js'
@@ -56,7 +57,11 @@ afterEach(async () => {
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 async function race(path: string, target: string): Promise<void> {
-  racer = spawn(process.execPath, ['-e', RACER, path, target], { stdio: ['ignore', 'pipe', 'inherit'] })
+  racer = execa(process.execPath, ['-e', RACER, path, target], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    buffer: false,
+    reject: false,
+  })
   if (racer.stdout !== null) await once(racer.stdout, 'data')
 }
 

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { execaSync } from 'execa'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { gatherFiles } from '../../src/cli/ingest/gather.js'
@@ -162,10 +162,10 @@ describe('a walk over a folder', () => {
           } catch {
             // `a` is a file.
           }
-          spawnSync('git', ['init', '-q'], { cwd: root })
-          const git = spawnSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], {
+          execaSync('git', ['init', '-q'], { cwd: root, reject: false })
+          const git = execaSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], {
             cwd: root,
-            encoding: 'utf8',
+            reject: false,
           })
           const theirs = git.stdout.split('\0').filter((name) => name !== '' && !name.endsWith('.gitignore'))
           expect(names().sort()).toEqual(theirs.sort())

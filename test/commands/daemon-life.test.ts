@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type CliHome, cliHome, lives } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
@@ -81,7 +81,11 @@ describe('a daemon that cannot start', () => {
       'holder.mjs',
       "import { createServer } from 'node:http'\nconst server = createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))\n",
     )
-    const holder = spawn(process.execPath, [script, '--password=secret'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const holder = execa(process.execPath, [script, '--password=secret'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      buffer: false,
+      reject: false,
+    })
     const [chunk] = await once(holder.stdout, 'data')
     const port = Number(String(chunk))
     const { code, stderr } = await home.ks(['daemon', 'start', '--listen', `127.0.0.1:${port}`])

@@ -19,6 +19,8 @@ const ENDLESS: Readonly<Record<string, { shows?: RegExp; code: number }>> = {
   'ks watch ~/notes --space example-space': { shows: /watching/, code: 130 },
   'ks watch ./docs ./specs --space example-space --format jsonl': { shows: /watching.*watching/s, code: 130 },
   'ks watch ~/notes --space notes': { shows: /watching/, code: 130 },
+  'ks watch ~/notes --space notes --poll 5s': { shows: /polled every 5 s/, code: 130 },
+  'ks watch ./docs --space example-space --poll 2s': { shows: /polled every 2 s/, code: 130 },
 }
 
 /** Lines that ask something at a terminal, and what is typed there. */

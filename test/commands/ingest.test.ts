@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -13,6 +12,7 @@ import {
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CliHome, cliHome, KS, plainEnv, requestBody, testServer } from '../helpers/cli.js'
 
@@ -325,10 +325,13 @@ describe('a service that has trouble', () => {
       if (request.url?.endsWith('/check') === true) response.end('{"items":[{"filename":"busy/x.md","status":"new"}]}')
       // The upload is never answered.
     })
-    const child = spawn(process.execPath, [KS, 'ingest', 'busy', '-s', spaceId, '--url', server.url], {
+    const child = execa(process.execPath, [KS, 'ingest', 'busy', '-s', spaceId, '--url', server.url], {
       cwd: home.dir,
       env: { ...plainEnv(), ...home.env, KS_TOKEN: 't' },
       stdio: ['ignore', 'ignore', 'pipe'],
+      buffer: false,
+      reject: false,
+      extendEnv: false,
     })
     let stderr = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

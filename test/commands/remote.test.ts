@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome, KS, plainEnv, type TestServer, testServer } from '../helpers/cli.js'
 
@@ -76,9 +76,12 @@ describe('a service somewhere else', () => {
 
 describe('a reader that leaves early', () => {
   it('ends the command silently, with success', async () => {
-    const child = spawn(process.execPath, [KS, 'completion', 'fish'], {
+    const child = execa(process.execPath, [KS, 'completion', 'fish'], {
       env: { ...plainEnv(), ...home.env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      buffer: false,
+      reject: false,
+      extendEnv: false,
     })
     let stderr = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

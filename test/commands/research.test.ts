@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FILES, TWO_PART } from '../engine/research/helpers.js'
 import { cliHome, KS } from '../helpers/cli.js'
@@ -80,8 +80,11 @@ describe('ks research', () => {
   })
 
   it('leaves the task at work on Ctrl-C; it can be found, canceled once, and keeps what it found', async () => {
-    const child = spawn(process.execPath, [KS, 'research', 'start', TWO_PART, '--follow', '--space', 'slow'], {
+    const child = execa(process.execPath, [KS, 'research', 'start', TWO_PART, '--follow', '--space', 'slow'], {
       env: { ...process.env, ...home.env },
+      buffer: false,
+      reject: false,
+      extendEnv: false,
     })
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type CliHome, cliHome, KS, plainEnv } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
@@ -55,8 +56,11 @@ interface Watching {
 
 /** `ks watch` in the foreground, once its first look is over. */
 async function watchHere(args: string[] = []): Promise<Watching> {
-  const child = spawn(process.execPath, [KS, 'watch', folder, '--space', 'notes', '--format', 'jsonl', ...args], {
+  const child = execa(process.execPath, [KS, 'watch', folder, '--space', 'notes', '--format', 'jsonl', ...args], {
     ...{ cwd: home.dir, env: { ...plainEnv(), ...home.env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    buffer: false,
+    reject: false,
+    extendEnv: false,
   })
   children.push(child)
   const events: Watching['events'] = []

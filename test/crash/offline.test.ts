@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import { KS, privateEnv, run, temporaryFolder } from '../../bench/lib/daemon.js'
 
@@ -9,7 +9,7 @@ const dataDir = join(home.path, 'data')
 
 /** A network namespace of its own: loopback and nothing else. */
 const INSIDE = ['-rn', 'sh', '-euc']
-const canUnshare = spawnSync('unshare', [...INSIDE, 'ip link set lo up']).status === 0
+const canUnshare = !execaSync('unshare', [...INSIDE, 'ip link set lo up'], { reject: false }).failed
 if (!canUnshare) process.stdout.write('skipped: no network namespace can be made here (unshare -rn, ip)\n')
 
 afterAll(() => {

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { execa } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import {
   attach,
@@ -105,9 +105,12 @@ test('a watch in the foreground that is killed loses nothing and doubles nothing
   const { items } = await client.request('GET /daemon/watches', {})
   for (const { id } of items) await client.request('DELETE /daemon/watches/{watchId}', { path: { watchId: id } })
   for (let kill = 0; kill < KILLS; kill++) {
-    const child = spawn(process.execPath, [KS, 'watch', folder, '--space', 'notes'], {
+    const child = execa(process.execPath, [KS, 'watch', folder, '--space', 'notes'], {
       env: privateEnv(join(home.path, 'data')),
       stdio: 'ignore',
+      buffer: false,
+      reject: false,
+      extendEnv: false,
     })
     const exit = once(child, 'exit')
     await sleep(700)

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { privateEnv, ROOT, startDaemon } from '../../bench/lib/daemon.js'
 import { openRotatingFile } from '../../src/daemon/rotating-file.js'
@@ -47,8 +47,10 @@ test.skipIf(!disk.isMounted)(
     const ksd = () => {
       const args = [join(ROOT, 'bin', 'ksd.js'), '--data-dir', dataDir, '--listen', '127.0.0.1:0']
       const env = privateEnv(join(disk.home, 'state'))
-      const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 60_000 })
-      return [status, stderr]
+      const { exitCode, stderr } = execaSync(process.execPath, args, {
+        ...{ env, extendEnv: false, timeout: 60_000, reject: false, stripFinalNewline: false },
+      })
+      return [exitCode, stderr]
     }
     const FULL = [8, 'ksd: the disk of the data directory is full\n']
     disk.fill(0)

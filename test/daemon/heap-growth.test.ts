@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execaSync } from 'execa'
 import { describe, expect, it } from 'vitest'
 
 const MODULE = new URL('../../dist/daemon/heap-growth.js', import.meta.url).href
@@ -20,7 +20,7 @@ const PROGRAM = `
 
 function largestHeap(before: string): number {
   const args = ['--max-semi-space-size=4', '--input-type=module', '-e', `${before}\n${PROGRAM}`]
-  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
+  return Number(execaSync(process.execPath, args).stdout)
 }
 
 describe('the heap of the daemon', () => {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
+import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDaemonFile } from '../../src/local/daemon-file.js'
 import { createToken, LOCAL_TENANT, readCliToken, tokenId } from '../../src/local/keys.js'
@@ -121,8 +121,10 @@ describe('a second daemon of the same data directory', () => {
       setInterval(() => {}, 1000)`
     await (await start()).end('SIGKILL')
     const left = readDaemonFile(layoutOf.daemonFile)
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', holding], {
+    const holder = execa(process.execPath, ['--input-type=module', '-e', holding], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      buffer: false,
+      reject: false,
     })
     await once(holder.stdout, 'data')
     for (const isLeft of [true, false]) {

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { dataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
@@ -322,9 +322,7 @@ async function tlsEffect(missing: 'tlsCert' | 'tlsKey') {
   const [tlsCert, tlsKey] = [join(at, 'cert.pem'), join(at, 'key.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2', '-nodes']
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', tlsKey, '-out', tlsCert, ...subject], {
-    stdio: 'ignore',
-  })
+  execaSync('openssl', ['req', '-x509', ...curve, '-keyout', tlsKey, '-out', tlsCert, ...subject], { stdio: 'ignore' })
   const both = { tlsCert, tlsKey }
   await expect(start({ ...both, [missing]: undefined })).rejects.toThrow('must be set together')
   const { url } = await start(both)

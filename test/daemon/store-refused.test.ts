@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { execaSync } from 'execa'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { createToken } from '../../src/local/keys.js'
 import { type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
@@ -118,7 +118,7 @@ function holdLog(dataDir: string): Sqlite.Database {
 /** Copies a data directory as it lies on the disk, from outside: no lock of SQLite is lost by it. */
 function copyOf(dataDir: string): string {
   const copy = folder()
-  execFileSync('cp', ['-a', `${dataDir}/.`, copy])
+  execaSync('cp', ['-a', `${dataDir}/.`, copy])
   return copy
 }
 
@@ -144,7 +144,7 @@ async function leaveKilled(): Promise<{ dataDir: string; id: string }> {
       return Array.isArray(items) && items.every(({ parserStatus }) => parserStatus === 'parsed')
     }, 60_000)
     await stop(running, 'SIGKILL')
-    execFileSync('cp', ['-a', `${dataDir}/.`, kept.path])
+    execaSync('cp', ['-a', `${dataDir}/.`, kept.path])
     return { dataDir: kept.path, id }
   } finally {
     reader.close()

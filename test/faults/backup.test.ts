@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BenchDaemon, KS, privateEnv, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { checkStore } from '../../src/engine/storage/store-identity.js'
@@ -48,9 +48,12 @@ afterAll(async () => {
 
 /** Runs `ks` with the rules of the shim over it. */
 function ks(...args: string[]) {
-  const child = spawn(process.execPath, [KS, ...args], {
+  const child = execa(process.execPath, [KS, ...args], {
     env: privateEnv(dataDir, shim.env),
     stdio: ['ignore', 'pipe', 'pipe'],
+    buffer: false,
+    reject: false,
+    extendEnv: false,
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])

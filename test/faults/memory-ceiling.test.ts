@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { execa } from 'execa'
 import { afterEach, expect, test } from 'vitest'
 import { ask } from '../../bench/lib/ask.js'
 import { isAlive, KSD, privateEnv, temporaryFolder } from '../../bench/lib/daemon.js'
@@ -29,8 +29,8 @@ afterEach(async () => {
 
 async function startInside(group: MemoryGroup, dataDir: string): Promise<{ pid: number; client: Client }> {
   const args = [KSD, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--ready-json']
-  const child = spawn(...group.command(process.execPath, args), {
-    env: privateEnv(dataDir),
+  const child = execa(...group.command(process.execPath, args), {
+    ...{ env: privateEnv(dataDir), extendEnv: false, buffer: false, reject: false },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = once(child, 'exit')

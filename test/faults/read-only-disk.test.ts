@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import { ask } from '../../bench/lib/ask.js'
 import { type BenchDaemon, startDaemon } from '../../bench/lib/daemon.js'
@@ -24,7 +24,7 @@ afterAll(async () => {
   disk.remove()
 })
 
-const mount = (...args: string[]) => spawnSync('mount', args, { encoding: 'utf8' }).status === 0
+const mount = (...args: string[]) => !execaSync('mount', args, { reject: false }).failed
 
 const answerOf = (work: Promise<unknown>) =>
   work.then(

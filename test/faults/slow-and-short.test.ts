@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { afterEach, expect, test } from 'vitest'
 import { type BenchDaemon, isAlive } from '../../bench/lib/daemon.js'
 import type { Client } from '../../src/client/client.js'
@@ -83,7 +83,7 @@ test.skipIf(shimTrouble !== undefined)(
   },
 )
 
-const prlimit = spawnSync('prlimit', ['--version']).status === 0
+const prlimit = !execaSync('prlimit', ['--version'], { reject: false }).failed
 if (!prlimit) process.stdout.write('SKIPPED F21: prlimit of util-linux is not here\n')
 
 test.skipIf(!prlimit || process.platform !== 'linux')(
@@ -97,7 +97,7 @@ test.skipIf(!prlimit || process.platform !== 'linux')(
     const open = () => readdirSync(`/proc/${pid}/fd`).length
     const before = open()
     const limit = before + 12
-    spawnSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:4096`])
+    execaSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:4096`], { reject: false })
     const sockets: Socket[] = []
     for (let n = 0; n < 300; n++) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
 
 export const KS = fileURLToPath(new URL('../../bin/ks.js', import.meta.url))
 export const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
@@ -69,25 +68,12 @@ export function cliHome(): CliHome {
 }
 
 async function runProgram(program: string, args: string[], run: CliRun): Promise<CliResult> {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: run.cwd ?? process.cwd(),
-    env: { ...plainEnv(), ...run.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+  const { stdout, stderr, exitCode, signal } = await execa(process.execPath, [program, ...args], {
+    ...{ cwd: run.cwd ?? process.cwd(), env: { ...plainEnv(), ...run.env }, extendEnv: false },
+    ...{ input: run.stdin ?? '', stripFinalNewline: false, reject: false },
+    ...{ timeout: run.timeoutMs ?? 50_000, killSignal: 'SIGKILL' },
   })
-  const timer = setTimeout(() => child.kill('SIGKILL'), run.timeoutMs ?? 50_000)
-  child.stdin.on('error', () => {})
-  child.stdin.end(run.stdin ?? '')
-  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
-  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
-  clearTimeout(timer)
-  return { stdout: await stdout, stderr: await stderr, code, signal }
-}
-
-async function collect(stream: NodeJS.ReadableStream): Promise<string> {
-  stream.setEncoding('utf8')
-  let text = ''
-  for await (const chunk of stream) text += chunk
-  return text
+  return { stdout, stderr, code: exitCode ?? null, signal: signal ?? null }
 }
 
 /** The environment without what would change how the program behaves. */

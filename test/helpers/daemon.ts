@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
 import { pino } from 'pino'
 import { assembleApp, uploadLimits } from '../../src/daemon/assemble.js'
 import { loadSettings } from '../../src/daemon/config.js'
@@ -117,9 +118,10 @@ const KSD = fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
 
 /** `ksd` as a process of its own. */
 export function spawnKsd(dataDir: string, args: string[] = [], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [KSD, '--data-dir', dataDir, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = execa(process.execPath, [KSD, '--data-dir', dataDir, ...args], {
+    ...{ env, stdin: 'ignore', buffer: false, reject: false },
+    // how a daemon ends is what tests look at: nobody helps it
+    forceKillAfterDelay: false,
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { temporaryFolder } from '../../bench/lib/daemon.js'
 
 /** A folder on a disk of its own that has little room. */
@@ -44,15 +44,12 @@ export function smallDisk(name: string, megabytes: number, inodes?: number): Sma
 /** Mounts an empty file system in memory over a folder. @returns why it could not be */
 export function mountTmpfs(path: string, options: string): string | undefined {
   if (process.platform !== 'linux') return `the system is ${process.platform}`
-  const { status, error, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'none', path], {
-    encoding: 'utf8',
-  })
-  if (status === 0) return undefined
-  return error?.message ?? (stderr.trim() || `mount ended with ${status}`)
+  const mount = execaSync('mount', ['-t', 'tmpfs', '-o', options, 'none', path], { reject: false })
+  return mount.failed ? mount.stderr?.trim() || mount.shortMessage : undefined
 }
 
 export function unmount(path: string): void {
-  spawnSync('umount', ['-l', path])
+  execaSync('umount', ['-l', path], { reject: false })
 }
 
 function fill(path: string, ballast: string, leave: number): void {

@@ -1,11 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
+import { execa, execaSync } from 'execa'
 import { plainEnv } from './cli.js'
 import { until } from './until.js'
 
 /** Whether this machine can give a program a terminal of its own. */
 export const hasTerminal =
-  process.platform === 'linux' && spawnSync('script', ['--version']).stdout?.includes('util-linux')
+  process.platform === 'linux' && execaSync('script', ['--version'], { reject: false }).stdout?.includes('util-linux')
 
 export interface AtTerminal {
   cwd: string
@@ -26,23 +26,20 @@ const LONGEST_MS = 50_000
 /** Runs a line of shell at a terminal of its own, as `script` makes one. */
 export async function atTerminal(line: string, { cwd, env, columns = 80, types = [] }: AtTerminal): Promise<Shown> {
   const sized = `stty cols ${columns} rows 40; ${line}`
-  const child = spawn('script', ['-qfec', sized, '/dev/null'], {
-    cwd,
-    env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', ...env },
+  const child = execa('script', ['-qfec', sized, '/dev/null'], {
+    ...{ cwd, env: { ...plainEnv(), SHELL: '/bin/bash', TERM: 'xterm', ...env }, extendEnv: false },
+    ...{ buffer: false, reject: false, timeout: LONGEST_MS, killSignal: 'SIGKILL' },
   })
-  const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
   let screen = ''
   let hasEnded = false
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     screen += text
   })
   child.stdin.on('error', () => {})
-  const closed = new Promise<number | null>((resolve) =>
-    child.once('close', (code) => {
-      hasEnded = true
-      resolve(code)
-    }),
-  )
+  const closed = child.then(({ exitCode }) => {
+    hasEnded = true
+    return exitCode ?? null
+  })
   let from = 0
   for (const [shows, keys] of types) {
     await until(() => hasEnded || shows.test(screen.slice(from)), LONGEST_MS)
@@ -50,6 +47,5 @@ export async function atTerminal(line: string, { cwd, env, columns = 80, types =
     if (!hasEnded) child.stdin.write(keys)
   }
   const code = await closed
-  clearTimeout(timer)
   return { screen: stripVTControlCharacters(screen).replaceAll('\r\n', '\n'), code }
 }

@@ -1,14 +1,14 @@
-import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execa, execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome, lives } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 
 const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
-const has = spawnSync('espeak-ng', ['--version']).status === 0
+const has = !execaSync('espeak-ng', ['--version'], { reject: false }).failed
 if (!has) process.stdout.write('speech of kchat is not tested: espeak-ng is not installed\n')
 
 const home = cliHome()
@@ -126,9 +126,12 @@ describe.skipIf(!has)('kchat', () => {
 
   it('ends the player at Ctrl-C, and exits 130', async () => {
     const { env } = player('waits', `echo $$ > "${home.dir}/player.pid"; exec /bin/sleep 60`)
-    const child = spawn(process.execPath, [KCHAT, 'send', 'When does the shop open?', '--speak'], {
+    const child = execa(process.execPath, [KCHAT, 'send', 'When does the shop open?', '--speak'], {
       env: { ...process.env, ...home.env, ...env },
       stdio: ['ignore', 'ignore', 'inherit'],
+      buffer: false,
+      reject: false,
+      extendEnv: false,
     })
     await until(() => existsSync(join(home.dir, 'player.pid')))
     const pid = Number(readFileSync(join(home.dir, 'player.pid'), 'utf8'))

@@ -1,15 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execa, execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome, lives } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
 
 const KCHAT = fileURLToPath(new URL('../../bin/kchat.js', import.meta.url))
-const hasTmux = spawnSync('tmux', ['-V']).status === 0
+const hasTmux = !execaSync('tmux', ['-V'], { reject: false }).failed
 if (!hasTmux) process.stdout.write('the view of kchat is not tested: tmux is not installed\n')
 
 const { PATH = '' } = process.env
@@ -108,7 +108,13 @@ describe('in a pipe', () => {
 
   it('keeps what was said when Ctrl-C comes, and exits 130', async () => {
     const env = { ...process.env, ...home.env }
-    const child = spawn(process.execPath, [KCHAT, 'chat'], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    const child = execa(process.execPath, [KCHAT, 'chat'], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+      buffer: false,
+      reject: false,
+      extendEnv: false,
+    })
     let out = ''
     child.stdout.on('data', (chunk) => {
       out += chunk
@@ -128,7 +134,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
   // a server of its own for each terminal: one that is still going away takes no new sessions
   let terminals = 0
   const tmux = (...args: string[]) =>
-    spawnSync('tmux', ['-L', `ks-${process.pid}-${terminals}`, ...args], { encoding: 'utf8' }).stdout
+    execaSync('tmux', ['-L', `ks-${process.pid}-${terminals}`, ...args], { reject: false }).stdout
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'chat')
   const type = (...keys: string[]) => tmux('send-keys', '-t', 'chat', ...keys)
   const shows = (text: string) =>
@@ -340,7 +346,7 @@ describe.skipIf(!hasTmux)('in a terminal', () => {
 
   it('puts the screen back when it is terminated', async () => {
     await open()
-    const pid = spawnSync('pgrep', ['-f', `${KCHAT} chat`], { encoding: 'utf8' })
+    const pid = execaSync('pgrep', ['-f', `${KCHAT} chat`], { reject: false })
       .stdout.trim()
       .split('\n')
       .at(-1)

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliHome, KS, plainEnv, testServer } from '../helpers/cli.js'
 
@@ -150,8 +150,12 @@ describe('a failure of kchat', () => {
   it.skipIf(!existsSync('/dev/full'))('says that its output is lost', () => {
     const env = { ...plainEnv(), ...home.env }
     for (const program of [`'${KCHAT}' conversations`, `'${KCHAT}' send hello`, `'${KS}' spaces`]) {
-      const run = spawnSync('sh', ['-c', `'${process.execPath}' ${program} > /dev/full`], { env, encoding: 'utf8' })
-      expect([run.status, run.stderr]).toEqual([
+      const run = execaSync('sh', ['-c', `'${process.execPath}' ${program} > /dev/full`], {
+        env,
+        reject: false,
+        extendEnv: false,
+      })
+      expect([run.exitCode, run.stderr]).toEqual([
         1,
         expect.stringMatching(/^k(s|chat): stdout cannot be written: ENOSPC/),
       ])
@@ -182,16 +186,19 @@ it('kchat says once a day that the service is of another version', async () => {
 })
 
 describe('completion of kchat', () => {
-  it.skipIf(spawnSync('bash', ['--version']).status !== 0)('offers commands and options in bash', async () => {
-    home.file('completion.sh', (await kchat('completion', 'bash')).stdout)
-    const offers = (...words: string[]) => {
-      const typed = words.map((word) => `'${word}'`).join(' ')
-      const script = `source completion.sh; COMP_WORDS=(kchat ${typed}); COMP_CWORD=${words.length}; _kchat; echo "\${COMPREPLY[@]}"`
-      return spawnSync('bash', ['-c', script], { cwd: home.dir, encoding: 'utf8' }).stdout.trim()
-    }
-    expect(offers('annotation')).toBe('annotations annotation-reply')
-    expect(offers('apps', 'up')).toBe('update')
-    expect(offers('send', '--conv')).toBe('--conversation')
-    expect(offers('apps', 'update', '--mode', '')).toBe('chat agent-chat')
-  })
+  it.skipIf(execaSync('bash', ['--version'], { reject: false }).failed)(
+    'offers commands and options in bash',
+    async () => {
+      home.file('completion.sh', (await kchat('completion', 'bash')).stdout)
+      const offers = (...words: string[]) => {
+        const typed = words.map((word) => `'${word}'`).join(' ')
+        const script = `source completion.sh; COMP_WORDS=(kchat ${typed}); COMP_CWORD=${words.length}; _kchat; echo "\${COMPREPLY[@]}"`
+        return execaSync('bash', ['-c', script], { cwd: home.dir, reject: false }).stdout.trim()
+      }
+      expect(offers('annotation')).toBe('annotations annotation-reply')
+      expect(offers('apps', 'up')).toBe('update')
+      expect(offers('send', '--conv')).toBe('--conversation')
+      expect(offers('apps', 'update', '--mode', '')).toBe('chat agent-chat')
+    },
+  )
 })

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../../src/local/daemon-file.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
@@ -78,7 +78,12 @@ describe('the owner lock', () => {
       const file = new Sqlite(${JSON.stringify(lock)})
       file.pragma('locking_mode = EXCLUSIVE'); file.exec('BEGIN EXCLUSIVE')
       console.log('held'); setInterval(() => {}, 1000)`
-    const holder = spawn(process.execPath, ['-e', script], { cwd: process.cwd(), stdio: ['ignore', 'pipe', 'inherit'] })
+    const holder = execa(process.execPath, ['-e', script], {
+      cwd: process.cwd(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      buffer: false,
+      reject: false,
+    })
     await once(holder.stdout, 'data')
     expect(acquireLock(lock)).toBeUndefined()
     holder.kill('SIGKILL')

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   cpSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { execaSync } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 /** A checkout with the real scripts, an `npm` that writes down what it was asked, and a `tsc` that copies. */
@@ -50,9 +50,11 @@ function writeLockfile(version: string): void {
 
 function ensure(): string {
   const env = { ...process.env, npm_execpath: join(root, 'npm.js') }
-  const run = spawnSync(process.execPath, ['scripts/ensure.js'], { cwd: root, env })
-  expect(run.status, run.stderr.toString()).toBe(0)
-  return run.stdout.toString() + run.stderr.toString()
+  const run = execaSync(process.execPath, ['scripts/ensure.js'], {
+    ...{ cwd: root, env, extendEnv: false, reject: false, stripFinalNewline: false },
+  })
+  expect(run.exitCode, run.stderr).toBe(0)
+  return run.stdout + run.stderr
 }
 
 function calls(log: string): number {
@@ -91,7 +93,7 @@ test('a changed lockfile is installed again', () => {
 })
 
 test('an install by hand is recognised', () => {
-  spawnSync(process.execPath, ['npm.js', 'by-hand'], { cwd: root })
+  execaSync(process.execPath, ['npm.js', 'by-hand'], { cwd: root, reject: false })
   expect(ensure()).toBe('')
   expect(readFileSync(join(root, 'npm.log'), 'utf8')).toBe('by-hand\n')
 })

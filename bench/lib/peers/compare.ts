@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
 import { cleanEnv } from '../daemon.js'
 import { installPeers } from './install.js'
 import type { PeerFigures } from './run.js'
@@ -31,28 +31,19 @@ export async function compareEngines(documents: number, rounds: number): Promise
   }
 }
 
-function runEngine(engine: EngineName, documents: number): Promise<PeerFigures> {
+async function runEngine(engine: EngineName, documents: number): Promise<PeerFigures> {
   const program = fileURLToPath(new URL('./run.js', import.meta.url))
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--expose-gc', program, engine, String(documents)], {
-      env: cleanEnv(tmpdir()),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-    // Shown only after a failure: LanceDB warns at every query of a change to come.
-    let complaints = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaints = (complaints + text).slice(-COMPLAINTS)
-    })
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (code === 0) resolve(JSON.parse(output.trim().split('\n').at(-1) ?? ''))
-      else reject(new Error(`${engine} ended with code ${code}: ${complaints}`))
-    })
+  const child = execa(process.execPath, ['--expose-gc', program, engine, String(documents)], {
+    ...{ env: cleanEnv(tmpdir()), extendEnv: false, stdin: 'ignore', buffer: { stderr: false }, reject: false },
   })
+  // Shown only after a failure: LanceDB warns at every query of a change to come.
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints = (complaints + text).slice(-COMPLAINTS)
+  })
+  const { failed, shortMessage, stdout } = await child
+  if (failed) throw new Error(`${engine}: ${shortMessage}: ${complaints}`)
+  return JSON.parse(stdout.split('\n').at(-1) ?? '')
 }
 
 function medians(runs: PeerFigures[]): PeerFigures {

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { ROOT } from '../daemon.js'
 
 const FOLDER = join(ROOT, 'bench')
@@ -12,8 +12,8 @@ export function installPeers(): void {
   process.stderr.write('installing the engines to compare with into bench/node_modules ...\n')
   // not `npm ci`, which asks for the packages of every platform, and registries do not hold all of them
   const args = ['install', '--no-save', '--no-audit', '--no-fund']
-  const { status } = spawnSync('npm', args, { cwd: FOLDER, stdio: ['ignore', 2, 2] })
-  if (status !== 0) throw new Error('the engines to compare with cannot be installed')
+  const { failed } = execaSync('npm', args, { cwd: FOLDER, stdio: ['ignore', 2, 2], reject: false })
+  if (failed) throw new Error('the engines to compare with cannot be installed')
 }
 
 /** Loads a package of `bench/package.json`. */

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -69,16 +68,14 @@ async function nativeModule(name: string, use: string, needed: boolean): Promise
 }
 
 /** @returns what went wrong, or undefined */
-function tryModule(name: string, use: string): Promise<string | undefined> {
+async function tryModule(name: string, use: string): Promise<string | undefined> {
   const code = `const m = require(${JSON.stringify(name)}); ${use}`
   const cwd = fileURLToPath(new URL('../../..', import.meta.url))
-  return new Promise((resolve) => {
-    execFile(process.execPath, ['-e', code], { cwd, timeout: 20_000 }, (error, _, stderr) => {
-      if (error === null) return resolve(undefined)
-      const line = stderr.split('\n').find((text) => /error/i.test(text)) ?? error.message
-      resolve(line.trim().slice(0, 200))
-    })
-  })
+  const { execa } = await import('execa')
+  const run = await execa(process.execPath, ['-e', code], { cwd, timeout: 20_000, reject: false })
+  if (!run.failed) return undefined
+  const line = run.stderr?.split('\n').find((text) => /error/i.test(text)) ?? run.shortMessage ?? ''
+  return line.trim().slice(0, 200)
 }
 
 async function tantivy(): Promise<Finding> {

@@ -102,6 +102,21 @@ export function lookAt(folder: string, paths: Iterable<string>, options: WalkOpt
   return found
 }
 
+/**
+ * Whether the rules leave out a path of a folder, from the folder with `/`. What ignore files say is read once: ask for
+ * the rules anew when one of them changed.
+ */
+export function rulesOfFolder(folder: string, options: WalkOptions): (path: string, isFolder: boolean) => boolean {
+  const walker = walkerOf(folder, options, { files: [], skipped: [], failed: [] })
+  const known = new Map<string, Layers | undefined>([['', insideOf(walker, '', walker.layers)]])
+  return (path, isFolder) => {
+    const layers = layersIn(walker, posix.dirname(path), known)
+    if (layers === undefined || isHidden(options, posix.basename(path))) return true
+    if (isIgnored(layers, isFolder ? `${path}/` : path)) return true
+    return !isFolder && walker.only !== undefined && !walker.only.ignores(path)
+  }
+}
+
 function lookInside(walker: Walker, path: string, layers: Layers | undefined): void {
   if (layers === undefined || isHidden(walker.options, posix.basename(path))) return
   try {

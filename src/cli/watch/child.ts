@@ -2,20 +2,19 @@ import '../../lib/no-debugger.js'
 import { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { findDaemon } from '../../client/local-daemon.js'
-import type { Watch } from '../../contract/gateway/local-files.js'
+import type { KeptWatch, WatchState } from '../../contract/gateway/local-files.js'
 import { localDirs } from '../../local/dirs.js'
 import { CliError } from '../cli-error.js'
 import { watchFile } from './file-ledger.js'
 import { serviceLedger } from './ledger.js'
 import { walkOptionsOf } from './rules.js'
 import { lockOf } from './session.js'
-import { FolderWatcher, type WatchState } from './watcher.js'
+import { FolderWatcher } from './watcher.js'
 
 /** The process in which the daemon watches the folders it keeps. It speaks to the daemon as every client does. */
 
-type Kept = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
 type FromDaemon =
-  | { type: 'watches'; dataDir: string; watches: Kept[]; accept?: string }
+  | { type: 'watches'; dataDir: string; watches: KeptWatch[]; accept?: string }
   | { type: 'stale'; path: string }
 
 interface Running {
@@ -45,7 +44,7 @@ process.on('message', (message: FromDaemon) => {
 })
 
 /** Ends watches that are not kept any more or have other rules, and begins those that are new. */
-function take(dataDir: string, watches: readonly Kept[]): void {
+function take(dataDir: string, watches: readonly KeptWatch[]): void {
   const wanted = new Map(watches.map((watch) => [watch.id, watch]))
   for (const [id, { rules, stop }] of running) {
     const watch = wanted.get(id)
@@ -56,7 +55,7 @@ function take(dataDir: string, watches: readonly Kept[]): void {
   for (const watch of watches) if (!running.has(watch.id)) begin(dataDir, watch)
 }
 
-function begin(dataDir: string, watch: Kept): void {
+function begin(dataDir: string, watch: KeptWatch): void {
   const entry: Running = {
     ...{ rules: JSON.stringify(watch), folder: watch.folder, watcher: undefined, stop: new AbortController() },
   }
@@ -79,7 +78,12 @@ function begin(dataDir: string, watch: Kept): void {
   })
 }
 
-async function run(dataDir: string, watch: Kept, entry: Running, tell: (state: WatchState) => void): Promise<void> {
+async function run(
+  dataDir: string,
+  watch: KeptWatch,
+  entry: Running,
+  tell: (state: WatchState) => void,
+): Promise<void> {
   const { knowledgeSpaceId: spaceId, folder, onDelete } = watch
   const dirs = { ...localDirs(), data: dataDir }
   const unlock = lockOf(watchFile(dirs.state, dataDir, spaceId, folder), folder)
@@ -87,6 +91,7 @@ async function run(dataDir: string, watch: Kept, entry: Running, tell: (state: W
     entry.watcher = new FolderWatcher({
       ...{ folder, spaceId, onDelete, everyMs: EVERY_MS, signal: entry.stop.signal },
       walk: walkOptionsOf(folder, watch, dirs),
+      ...(watch.pollMs === undefined ? {} : { pollMs: watch.pollMs }),
       ledger: serviceLedger(spaceId, folder),
       connect: () => connect(dataDir),
       onChange: () => undefined,

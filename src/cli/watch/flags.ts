@@ -1,4 +1,7 @@
 import * as Flags from '@oclif/core/flags'
+import { LIMITS } from '../../contract/limits.js'
+import { usageError } from '../cli-error.js'
+import { parseSpan } from '../units.js'
 import type { WatchRules } from './rules.js'
 
 const ON_DELETE = ['remove', 'keep'] as const
@@ -18,6 +21,9 @@ export const watchFlags = {
     default: 'remove' as const,
     description: 'what becomes of the document of a deleted file',
   })(),
+  poll: Flags.string({
+    ...{ helpValue: '2s', description: 'ask the disk so often, in place of waiting for its events' },
+  }),
   'accept-missing': Flags.boolean({
     description: 'take files as deleted that another disk in their place does not have',
   }),
@@ -34,4 +40,12 @@ export function rulesOf(
     hidden: flags.hidden,
     ignoreFiles: !flags['no-ignore'],
   }
+}
+
+/** The value of `--poll` in milliseconds. @throws CliError exit 2 */
+export function pollMsOf(flag: string | undefined): number | undefined {
+  if (flag === undefined) return undefined
+  const ms = parseSpan(flag, '--poll')
+  if (ms >= LIMITS.pollMs.min && ms <= LIMITS.pollMs.max) return ms
+  throw usageError(`--poll must be between 1s and 1h, received ${JSON.stringify(flag)}`)
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { EXIT } from '../../contract/errors.js'
+import type { WatchState } from '../../contract/gateway/local-files.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
@@ -17,13 +18,15 @@ import { fileLedger, watchFile } from './file-ledger.js'
 import { Follower } from './follower.js'
 import { type Ledger, serviceLedger } from './ledger.js'
 import { type WatchRules, walkOptionsOf } from './rules.js'
-import { FolderWatcher, type WatchState } from './watcher.js'
+import { FolderWatcher } from './watcher.js'
 
 export interface WatchSessionOptions {
   folders: string[]
   rules: WatchRules
   onDelete: 'remove' | 'keep'
   everyMs: number
+  /** time between two polls; undefined where the file system decides whether it is polled */
+  pollMs: number | undefined
   /** one look, no watching */
   once: boolean
   acceptMissing: boolean
@@ -85,6 +88,7 @@ async function openWatcher(
   )
   const watcher = new FolderWatcher({
     ...{ folder, spaceId, ledger, signal, onDelete: options.onDelete, everyMs: options.everyMs },
+    ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
     connect: options.connect,
     walk: walkOptionsOf(folder, rules, dirs),
     onChange: (change) => {

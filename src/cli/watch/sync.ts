@@ -69,6 +69,7 @@ export class FolderSync {
   /** files that are missing, and are not taken as deleted */
   readonly #withheld = new Set<string>()
   #acceptedUntil = 0
+  #lookMs = 0
 
   constructor(options: SyncOptions) {
     this.#options = options
@@ -84,6 +85,17 @@ export class FolderSync {
     this.#entries = new Map(entries.map((entry) => [entry.path, entry]))
     this.#failed.clear()
     this.#withheld.clear()
+  }
+
+  /** Files known below some folders, `` for all. */
+  sizeBelow(folders: readonly string[]): number {
+    if (folders.includes('')) return this.size
+    return [...this.#entries.keys()].filter((path) => isUnder(path, folders)).length
+  }
+
+  /** How long the last look at everything took, milliseconds. */
+  get lookMs(): number {
+    return this.#lookMs
   }
 
   get withheld(): number {
@@ -109,7 +121,9 @@ export class FolderSync {
   async bring(client: Client, paths: ReadonlySet<string>): Promise<Pass> {
     const { folder, walk, onFolder, signal } = this.#options
     const identity = folderIdentity(folder)
+    const began = performance.now()
     const looked = look(paths.has('') ? [''] : paths, { folder, walk, onFolder })
+    if (paths.has('')) this.#lookMs = performance.now() - began
     const pass: Pass = { again: [], afterMs: 0, skipped: looked.skipped }
     for (const path of looked.unread) postpone(pass, path, UNREAD_MS)
     if (paths.has('')) this.#judgeFolder(identity, looked)

@@ -1,17 +1,17 @@
 import { posix } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError, DaemonStartError } from '../../client/errors.js'
-import type { Watch } from '../../contract/gateway/local-files.js'
-import { networkFileSystem } from '../../local/data-dir.js'
+import type { WatchState } from '../../contract/gateway/local-files.js'
+import { silentDisks } from '../../local/file-systems.js'
 import { IGNORE_FILES } from '../ingest/ignore-rules.js'
 import type { PassedFile, WalkOptions } from '../ingest/walk.js'
 import { plural } from '../units.js'
 import { FolderEvents } from './folder-events.js'
 import type { Ledger } from './ledger.js'
 import { FolderMissing } from './look.js'
+import { type PollPlan, pollPlan } from './poll-plan.js'
+import { Poller } from './poller.js'
 import { type Change, FolderSync } from './sync.js'
-
-export type WatchState = Pick<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
 
 export interface WatcherOptions {
   /** absolute, as it was given */
@@ -22,6 +22,8 @@ export interface WatcherOptions {
   ledger: Ledger
   /** between two looks at everything, milliseconds */
   everyMs: number
+  /** between two polls of the disk, which take the place of its events; absent: where the disk tells of no changes */
+  pollMs?: number
   /** a client of the service; asked again when a connection broke */
   connect: () => Promise<Client>
   onChange: (change: Change) => void
@@ -37,7 +39,7 @@ const GATHER_MS = 15
 const MAX_PATHS = 20_000
 /** The folder itself is looked at so often; a disk that was unmounted sends no event. */
 const PULSE_MS = 2000
-/** Between two looks at everything where nobody, or not everybody, tells of changes. */
+/** Between two looks at everything where not everybody tells of changes. */
 const BLIND_EVERY_MS = 10_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 30_000
@@ -50,6 +52,10 @@ export class FolderWatcher {
   readonly #options: WatcherOptions
   readonly #sync: FolderSync
   readonly #events: FolderEvents
+  readonly #poller: Poller
+  #plan: PollPlan | undefined
+  /** what is polled is to be arranged anew */
+  #isPlanNew = false
   /** paths to look at, with the time from which on */
   readonly #due = new Map<string, number>()
   #wake: () => void = () => {}
@@ -65,9 +71,12 @@ export class FolderWatcher {
   constructor(options: WatcherOptions) {
     this.#options = options
     this.#events = new FolderEvents(options.folder, (path) => this.touch(path))
+    this.#poller = new Poller(options.folder, options.walk, (path) => this.touch(path))
     this.#sync = new FolderSync({
       ...options,
-      onFolder: (path) => this.#events.add(path),
+      onFolder: (path) => {
+        if (options.pollMs === undefined) this.#events.add(path)
+      },
       onProgress: () => this.#show('syncing'),
     })
     options.signal.addEventListener('abort', () => this.#wake(), { once: true })
@@ -102,6 +111,7 @@ export class FolderWatcher {
         await this.#sleep()
       }
     } finally {
+      this.#poller.close()
       this.#events.close()
       this.#client?.close()
     }
@@ -122,8 +132,11 @@ export class FolderWatcher {
   }
 
   get state(): WatchState {
-    const files = { files: this.#sync.size }
-    return { state: 'watching', ...files, ...(this.#lastSyncAt === undefined ? {} : { lastSyncAt: this.#lastSyncAt }) }
+    return {
+      ...{ state: 'watching', files: this.#sync.size },
+      ...(this.#lastSyncAt === undefined ? {} : { lastSyncAt: this.#lastSyncAt }),
+      ...(this.#plan === undefined ? {} : { polledEveryMs: this.#plan.everyMs }),
+    }
   }
 
   get withheld(): number {
@@ -134,6 +147,8 @@ export class FolderWatcher {
     try {
       if (Date.now() >= this.#fullAt || this.#sync.isReplaced()) this.#due.set('', 0)
       if ([...this.#due.values()].some((at) => at <= Date.now())) await this.#pass()
+      if (this.#isPlanNew || this.#poller.isOutdated) await this.#poller.arrange(this.#plan)
+      this.#isPlanNew = false
       this.#retryMs = FIRST_RETRY_MS
     } catch (error) {
       if (this.#options.signal.aborted) return
@@ -142,6 +157,7 @@ export class FolderWatcher {
       this.#fullAt = 0
       if (error instanceof FolderMissing) {
         this.#events.close()
+        this.#poller.close()
         this.#due.clear()
         this.#fullAt = Date.now() + PULSE_MS
         this.#show('folder-missing', `${error.message}; its documents stay, and it is looked for`)
@@ -171,6 +187,7 @@ export class FolderWatcher {
     const again = Date.now() + pass.afterMs
     for (const path of pass.again) this.#due.set(path, Math.min(this.#due.get(path) ?? again, again))
     this.#lastSyncAt = new Date().toISOString()
+    if (isFull) this.#planPolls()
     if (isFull) this.#fullAt = Date.now() + this.#every()
     if (!this.#wasTold && isFull) this.#options.onSkipped(pass.skipped)
     this.#wasTold = true
@@ -186,9 +203,18 @@ export class FolderWatcher {
   }
 
   #every(): number {
-    const { everyMs, folder } = this.#options
-    const isBlind = this.#events.isLimited || networkFileSystem(folder) !== undefined
-    return isBlind ? Math.min(everyMs, BLIND_EVERY_MS) : everyMs
+    const blindMs = this.#events.isLimited ? BLIND_EVERY_MS : Number.POSITIVE_INFINITY
+    return Math.min(this.#options.everyMs, this.#plan?.lookEveryMs ?? blindMs, blindMs)
+  }
+
+  /** After each look at everything: disks come and go below a folder, and files become many. */
+  #planPolls(): void {
+    const { folder, pollMs } = this.#options
+    const disks = silentDisks(folder)
+    const roots = pollMs === undefined ? disks.map(({ path }) => path) : ['']
+    const paths = this.#sync.sizeBelow(roots)
+    this.#plan = pollPlan({ askedMs: pollMs, disks, paths, lookMs: this.#sync.lookMs })
+    this.#isPlanNew = true
   }
 
   #conclude(): void {
@@ -201,7 +227,7 @@ export class FolderWatcher {
     } else if (this.#events.isLimited) {
       this.#show('watching', 'the system has no more watches (fs.inotify.max_user_watches): looked at every 10 s')
     } else {
-      this.#show('watching')
+      this.#show('watching', this.#plan?.says)
     }
   }
 

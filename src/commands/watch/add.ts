@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { rulesOf, watchFlags } from '../../cli/watch/flags.js'
+import { pollMsOf, rulesOf, watchFlags } from '../../cli/watch/flags.js'
 import { requireLocal, watchColumns } from '../../cli/watch/kept.js'
 import { checkFolder } from '../../cli/watch/rules.js'
 
@@ -17,12 +17,14 @@ export default class WatchAdd extends BaseCommand {
     requireLocal(this.settings.place.value)
     const folder = resolve(args.folder)
     checkFolder(folder, this.dirs)
+    const pollMs = pollMsOf(flags.poll)
     const { id } = await this.space()
     const { glob, ignore, hidden, ignoreFiles } = rulesOf(flags, this.settings.ignore)
     const client = await this.client()
     const watch = await client.request('POST /daemon/watches', {
       body: {
         ...{ knowledgeSpaceId: id, folder, hidden, ignoreFiles, glob: [...glob], ignore: [...ignore] },
+        ...(pollMs === undefined ? {} : { pollMs }),
         onDelete: flags['on-delete'],
         acceptMissing: flags['accept-missing'],
       },

@@ -6,7 +6,7 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { connect } from '../../cli/connect.js'
 import { parseSpan } from '../../cli/units.js'
-import { rulesOf, watchFlags } from '../../cli/watch/flags.js'
+import { pollMsOf, rulesOf, watchFlags } from '../../cli/watch/flags.js'
 import { checkFolder } from '../../cli/watch/rules.js'
 
 export default class WatchFolders extends BaseCommand {
@@ -15,6 +15,7 @@ export default class WatchFolders extends BaseCommand {
     '<%= config.bin %> watch ~/notes --space example-space',
     '<%= config.bin %> watch ./docs ./specs --space example-space --format jsonl',
     '<%= config.bin %> watch ./docs --space example-space --once',
+    '<%= config.bin %> watch ./docs --space example-space --poll 2s',
   ]
   static override strict = false
   static override args = { folder: Args.string({ required: true, description: 'folders to watch' }) }
@@ -32,11 +33,12 @@ export default class WatchFolders extends BaseCommand {
     const inside = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
     if (inside !== undefined) throw usageError(`${inside} lies in another folder that is watched too`)
     const everyMs = parseSpan(flags.every, '--every')
+    const pollMs = pollMsOf(flags.poll)
     const { id, space } = await this.space()
     const place = this.settings.place.value
     const { watchFolders } = await import('../../cli/watch/session.js')
     await watchFolders({
-      ...{ folders, place, everyMs, spaceId: id, spaceName: space?.slug ?? id, dirs: this.dirs, out: this.out },
+      ...{ folders, place, everyMs, pollMs, spaceId: id, spaceName: space?.slug ?? id, dirs: this.dirs, out: this.out },
       rules: rulesOf(flags, this.settings.ignore),
       onDelete: flags['on-delete'],
       once: flags.once,

@@ -50,6 +50,8 @@ const rules = {
   /** heed .gitignore and .ksignore */
   ignoreFiles: z.boolean().default(true),
   onDelete: z.enum(['remove', 'keep']).default('remove'),
+  /** ask the disk so often, in place of waiting for its events; where it tells none, that is done unasked */
+  pollMs: z.number().int().min(LIMITS.pollMs.min).max(LIMITS.pollMs.max).optional(),
 }
 
 export const Watch = z
@@ -65,9 +67,16 @@ export const Watch = z
     /** files that the watch knows */
     files: count.optional(),
     lastSyncAt: isoDateTime.optional(),
+    /** how often the disk is asked, where that is done */
+    polledEveryMs: count.optional(),
   })
   .meta({ id: 'Watch' })
 export type Watch = z.output<typeof Watch>
+
+/** What the process that watches says of one watch. */
+export type WatchState = Pick<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt' | 'polledEveryMs'>
+/** A watch as it is kept; what it is doing right now is known to the process that watches. */
+export type KeptWatch = Omit<Watch, keyof WatchState>
 
 export const AddWatchBody = z.strictObject({
   knowledgeSpaceId: uuid,

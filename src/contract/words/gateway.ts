@@ -295,6 +295,8 @@ export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
   irrelevant: 'the question is none for the space',
   uncertain: 'a person has to decide',
   lastSyncAt: 'when it was last compared',
+  pollMs: 'milliseconds between two polls of the disk',
+  polledEveryMs: 'milliseconds between two polls of the disk, where it is polled',
   imported: 'how many were taken in',
   replaced: 'how many were replaced',
   sourceUrl: 'address of the page',

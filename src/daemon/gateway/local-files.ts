@@ -1,9 +1,7 @@
 import { KsError } from '../../contract/errors.js'
-import type { localFilesRoutes, Watch } from '../../contract/gateway/local-files.js'
+import type { KeptWatch, localFilesRoutes, Watch } from '../../contract/gateway/local-files.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { checkFolder } from '../watch/folder.js'
-
-type Kept = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
 
 /** Paths of this machine are the business of whoever owns the data directory, and of nobody else. */
 export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
@@ -13,7 +11,7 @@ export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
     if (!watching.allowed)
       throw new KsError('not-configured', 'a daemon that serves others than its own machine looks at no local files')
   }
-  const shown = (watch: Kept): Watch => ({ ...watch, ...(watching.stateOf(watch.id) ?? { state: 'starting' }) })
+  const shown = (watch: KeptWatch): Watch => ({ ...watch, ...(watching.stateOf(watch.id) ?? { state: 'starting' }) })
   return {
     listLocalFiles: async ({ caller, params, query, operator }) => {
       await spaces.get(caller, params.id)

@@ -1,7 +1,4 @@
-import type { Watch } from '../../contract/gateway/local-files.js'
-
-/** What the process that watches says of one watch. */
-export type WatchState = Pick<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
+import type { WatchState } from '../../contract/gateway/local-files.js'
 
 /** The watching of local folders, as requests see it. */
 export interface WatchControl {

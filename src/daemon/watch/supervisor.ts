@@ -1,17 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { Watch } from '../../contract/gateway/local-files.js'
+import type { KeptWatch, WatchState } from '../../contract/gateway/local-files.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
-import type { WatchControl, WatchState } from './control.js'
-
-type Kept = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
+import type { WatchControl } from './control.js'
 
 /** What the process that watches is told. It ends when the channel closes, as it does when the daemon dies. */
 export type ToWatcher =
-  | { type: 'watches'; dataDir: string; watches: Kept[]; accept?: string }
+  | { type: 'watches'; dataDir: string; watches: KeptWatch[]; accept?: string }
   | { type: 'stale'; path: string }
 
 /** What it tells. */
@@ -38,7 +36,7 @@ export class WatchSupervisor implements WatchControl {
   readonly #options: SupervisorOptions
   readonly #states = new Map<string, WatchState>()
   #child: ChildProcess | undefined
-  #watches: () => Kept[] = () => []
+  #watches: () => KeptWatch[] = () => []
   #closed = false
   #pause = FIRST_RESTART_MS
   #timer: NodeJS.Timeout | undefined
@@ -49,7 +47,7 @@ export class WatchSupervisor implements WatchControl {
   }
 
   /** Begins to watch; called when the daemon answers requests. @param watches all kept watches */
-  start(watches: () => Kept[]): void {
+  start(watches: () => KeptWatch[]): void {
     this.#watches = watches
     this.changed()
   }

@@ -1,13 +1,13 @@
 import { isAbsolute } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import type { AddWatchBody, LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
+import type { AddWatchBody, KeptWatch, LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
 import { readable } from '../storage/readable.js'
 import { writeAnswer } from '../write-answer.js'
 import { documentsOf, forgetFiles, type LocalFileRow, localFiles, recordFiles } from './store.js'
-import { addWatch, type KeptWatch, listWatches, removeWatch } from './watches.js'
+import { addWatch, listWatches, removeWatch } from './watches.js'
 
 /** Which files of this machine documents are made from, and which folders are watched for them. */
 export interface LocalFileOperations {

@@ -1,6 +1,6 @@
 import { sep } from 'node:path'
 import { KsError, notFound } from '../../contract/errors.js'
-import type { AddWatchBody, Watch } from '../../contract/gateway/local-files.js'
+import type { AddWatchBody, KeptWatch } from '../../contract/gateway/local-files.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
@@ -8,9 +8,6 @@ import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../write-answer.js'
-
-/** A watch as it is kept; what it is doing right now is known to the process that watches. */
-export type KeptWatch = Omit<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt'>
 
 interface WatchRow {
   id: string
@@ -79,7 +76,9 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 function toWatch(row: WatchRow): KeptWatch {
-  const rules: Pick<Watch, 'ignore' | 'glob' | 'hidden' | 'ignoreFiles' | 'onDelete'> = fromCell(row.rules)
+  const rules: Pick<KeptWatch, 'ignore' | 'glob' | 'hidden' | 'ignoreFiles' | 'onDelete' | 'pollMs'> = fromCell(
+    row.rules,
+  )
   return {
     id: row.id,
     knowledgeSpaceId: row.space_id,

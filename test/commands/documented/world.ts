@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execa, execaSync } from 'execa'
 import { EXIT } from '../../../src/contract/errors.js'
 import { type CliHome, type CliResult, cliHome, KCHAT, KS, lives, plainEnv } from '../../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
@@ -136,7 +136,7 @@ function prepareFolders(home: CliHome): void {
     // `jq` is what it is where it is installed; the others belong to desktops
     if (name !== 'jq' || !isInstalled(name)) program(name, script)
   }
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: join(home.dir, 'work'), stdio: 'ignore' })
+  const git = (...args: string[]) => execaSync('git', args, { cwd: join(home.dir, 'work'), stdio: 'ignore' })
   git('init', '-q', '-b', 'main')
   git('add', '.')
   git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-q', '-m', 'notes')
@@ -150,8 +150,11 @@ const LONGEST_MS = 50_000
 
 async function shell(home: CliHome, line: string, { interruptAt }: Run): Promise<CliResult> {
   // a group of its own, so that Ctrl-C reaches every program of the line, as at a terminal
-  const child = spawn('bash', ['-o', 'pipefail', '-c', line], {
+  const child = execa('bash', ['-o', 'pipefail', '-c', line], {
     ...{ cwd: join(home.dir, 'work'), env: { ...plainEnv(), ...home.env }, detached: true },
+    buffer: false,
+    reject: false,
+    extendEnv: false,
   })
   const kill = (signal: NodeJS.Signals) => child.pid !== undefined && process.kill(-child.pid, signal)
   const timer = setTimeout(() => kill('SIGKILL'), LONGEST_MS)

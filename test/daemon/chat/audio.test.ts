@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf, temporaryDir } from '../../helpers/daemon.js'
 import { startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -19,7 +19,7 @@ const ANSWER =
   'The shop opens at nine in the morning [1]. On Sundays it stays closed for the whole day. A kettle costs forty.'
 
 const hasPrograms = ['espeak-ng', 'pocketsphinx_continuous'].every(
-  (program) => spawnSync('which', [program]).status === 0,
+  (program) => !execaSync('which', [program], { reject: false }).failed,
 )
 if (!hasPrograms) console.log('SKIPPED: espeak-ng or pocketsphinx_continuous is not installed')
 

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { execaSync } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { acceptsIdempotencyKey } from '../../../src/contract/openapi.js'
 import type { RouteDefinition } from '../../../src/contract/route.js'
@@ -66,8 +66,7 @@ async function killedBefore<T>(work: () => Promise<T>): Promise<{ value: T; data
     // the indexes are written by a process of their own and are built anew
     const names = readdirSync(edge.dataDir).filter((name) => name !== 'indexes')
     // by another process: one that closes a file of a database loses its own locks on it
-    const { status, stderr } = spawnSync('cp', ['-r', ...names, dataDir], { cwd: edge.dataDir, encoding: 'utf8' })
-    if (status !== 0) throw new Error(stderr)
+    execaSync('cp', ['-r', ...names, dataDir], { cwd: edge.dataDir })
     finish(...args)
   }
   try {

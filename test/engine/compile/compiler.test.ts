@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CompileRequest, Compiler } from '../../../src/engine/compile/compiled.js'
 import { type CompilerOptions, createCompiler } from '../../../src/engine/compile/compiler.js'
@@ -168,7 +168,7 @@ describe('The compiler', () => {
 
   it('reports missing files, folders and pipes as failures of their own', async () => {
     const pipe = join(folder, 'pipe.md')
-    execFileSync('mkfifo', [pipe])
+    execaSync('mkfifo', [pipe])
     const results = await compiler().compile([
       { path: join(folder, 'nowhere.md'), filename: 'nowhere.md' },
       { path: folder, filename: basename(folder) },
@@ -208,7 +208,7 @@ describe('The compiler', () => {
       const tries = [() => net.connect(9), () => new net.Socket().connect(9), () => http.get('http://127.0.0.1:9'),
         () => dns.lookup('localhost', () => {}), () => fetch('http://127.0.0.1:9'), () => net.createServer().listen(0)]
       for (const attempt of tries) { try { await attempt(); console.log('open') } catch (error) { console.log(error.message) } }`
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    const said = execaSync(process.execPath, ['--input-type=module', '-e', script]).stdout
     expect(new Set(said.trim().split('\n'))).toEqual(new Set(['the reading process has no network']))
   })
 

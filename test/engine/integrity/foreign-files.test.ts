@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
+import { execaSync } from 'execa'
 import { afterEach, expect, test } from 'vitest'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
@@ -34,7 +34,7 @@ const KINDS: Record<string, (path: string) => void | Promise<void>> = {
     mkdirSync(join(path, 'below'), { recursive: true })
   },
   pipe: (path) => {
-    execFileSync('mkfifo', [path])
+    execaSync('mkfifo', [path])
   },
   'link that leads nowhere': (path) => symlinkSync('/nonexistent/place', path),
   'link to itself': (path) => symlinkSync(path, path),
@@ -45,7 +45,7 @@ const KINDS: Record<string, (path: string) => void | Promise<void>> = {
       const server = createServer()
       servers.push(server)
       server.listen(short, () => {
-        execFileSync('mv', [short, path])
+        execaSync('mv', [short, path])
         resolve()
       })
     }),
@@ -127,21 +127,21 @@ test('what stands in the place of a folder of objects fails the upload of its ob
 const DAMAGES: [string, (index: string) => void | Promise<void>][] = [
   ['is a file', (index) => replaced(index, (path) => writeFileSync(path, 'a file'))],
   ['is a link', (index) => replaced(index, (path) => symlinkSync('/nonexistent/place', path))],
-  ['is a pipe', (index) => replaced(index, (path) => void execFileSync('mkfifo', [path]))],
+  ['is a pipe', (index) => replaced(index, (path) => void execaSync('mkfifo', [path]))],
   ['has a file for its text index', (index) => replaced(join(index, 'tantivy'), (path) => writeFileSync(path, 'x'))],
   ...['meta.json', 'watermark.json', '.managed.json', '.tantivy-writer.lock'].flatMap(
     (name): [string, (index: string) => void | Promise<void>][] => [
       [`has a folder for ${name}`, (index) => replaced(join(index, 'tantivy', name), (path) => mkdirSync(path))],
       [
         `has a pipe for ${name}`,
-        (index) => replaced(join(index, 'tantivy', name), (path) => void execFileSync('mkfifo', [path])),
+        (index) => replaced(join(index, 'tantivy', name), (path) => void execaSync('mkfifo', [path])),
       ],
       [`lacks ${name}`, (index) => rmSync(join(index, 'tantivy', name), { force: true })],
       [`has an empty ${name}`, (index) => replaced(join(index, 'tantivy', name), (path) => writeFileSync(path, ''))],
     ],
   ),
   ['has a segment cut short', (index) => truncateSync(segmentOf(index), 5)],
-  ['has a pipe for a segment', (index) => replaced(segmentOf(index), (path) => void execFileSync('mkfifo', [path]))],
+  ['has a pipe for a segment', (index) => replaced(segmentOf(index), (path) => void execaSync('mkfifo', [path]))],
   ['lacks a segment', (index) => rmSync(segmentOf(index))],
 ]
 

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSearchIndexes, type SearchIndexesOptions } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
@@ -432,8 +432,10 @@ describe('search indexes', () => {
       await indexes.apply('space', { seq: 1, add: [{ key: 1, doc: 1, title: '', body: 'word' }], remove: [] })
       console.log(indexes.pid())
       setInterval(() => {}, 1000)`
-    const daemon = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    const daemon = execa(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      buffer: false,
+      reject: false,
     })
     const pid = await new Promise<number>((resolve) => daemon.stdout.once('data', (data) => resolve(Number(data))))
     expect(isAlive(pid)).toBe(true)

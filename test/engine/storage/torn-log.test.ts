@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import {
   closeSync,
   copyFileSync,
@@ -13,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import { Database } from '../../../src/engine/storage/database.js'
 import { checkStore } from '../../../src/engine/storage/store-identity.js'
@@ -44,7 +44,7 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
     ends.push(statSync(`${path}-wal`).size)
   }
   const folder = join(root, 'pristine')
-  execFileSync('cp', ['-a', live, folder])
+  execaSync('cp', ['-a', live, folder])
   reader.exec('COMMIT')
   reader.close()
   await db.close()

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 
 interface Certificate {
   key: string
@@ -18,19 +18,21 @@ export interface TestCertificates {
 }
 
 /** Why there are no certificates here; undefined where there are. */
-export const opensslTrouble = spawnSync('openssl', ['version']).status === 0 ? undefined : 'openssl is not here'
+export const opensslTrouble = !execaSync('openssl', ['version'], { reject: false }).failed
+  ? undefined
+  : 'openssl is not here'
 
 export function makeCertificates(): TestCertificates {
   const folder = mkdtempSync(join(tmpdir(), 'ks-certificates-'))
   const make = (name: string): Certificate => {
     const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
     const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost']
-    const made = spawnSync(
+    const made = execaSync(
       'openssl',
       ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject],
-      { encoding: 'utf8' },
+      { reject: false },
     )
-    if (made.status !== 0) throw new Error(`openssl: ${made.stderr}`)
+    if (made.failed) throw new Error(`openssl: ${made.stderr}`)
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
   }
   return {

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { execaSync } from 'execa'
 import { temporaryFolder } from '../../../bench/lib/daemon.js'
 
 /** Calls of the C library that a rule can meet. `open` is one that creates or empties; `change` is any but `read`. */
@@ -79,8 +79,10 @@ function compile(): string | undefined {
   if (process.platform !== 'linux') return `the system is ${process.platform}`
   const sources = ['shim.c', 'clock.c'].map((name) => join(import.meta.dirname, name))
   const flags = ['-std=gnu11', '-O2', '-shared', '-fPIC', '-o', library]
-  const { status, error, stderr } = spawnSync('gcc', [...flags, ...sources, '-ldl', '-lpthread'], { encoding: 'utf8' })
-  return status === 0 ? undefined : `gcc: ${error?.message ?? stderr.slice(0, 300)}`
+  const { failed, shortMessage, stderr } = execaSync('gcc', [...flags, ...sources, '-ldl', '-lpthread'], {
+    reject: false,
+  })
+  return failed ? `gcc: ${(stderr || shortMessage)?.slice(0, 300)}` : undefined
 }
 
 /** Whether a preloaded library is let in, and meets what node does. */
@@ -91,10 +93,10 @@ function probe(): string | undefined {
   shim.setAhead(24 * 3_600_000)
   const code = `const fs = require('node:fs'); const fd = fs.openSync(${JSON.stringify(join(dir.path, 'f'))}, 'w')
     try { fs.fsyncSync(fd); console.log('synced') } catch (error) { console.log(error.code, Date.now() > ${Date.now()} + 36e5) }`
-  const { stdout } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', env: shim.env })
+  const { stdout } = execaSync(process.execPath, ['-e', code], { env: shim.env, reject: false, extendEnv: false })
   dir.remove()
   shim.remove()
-  return stdout === 'EIO true\n' ? undefined : `a preloaded library has no effect: ${JSON.stringify(stdout)}`
+  return stdout === 'EIO true' ? undefined : `a preloaded library has no effect: ${JSON.stringify(stdout)}`
 }
 
 /**

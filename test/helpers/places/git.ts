@@ -1,13 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { execa, execaSync } from 'execa'
 import { startSite } from '../site.js'
 import type { Missing, RemotePlace } from './place.js'
 
 export function missingGit(): Missing {
-  return spawnSync('git', ['http-backend']).error === undefined ? undefined : 'git is not installed'
+  return execaSync('git', ['http-backend'], { reject: false }).exitCode === undefined
+    ? 'git is not installed'
+    : undefined
 }
 
 const AUTHOR = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' }
@@ -28,10 +30,8 @@ export async function startGit(): Promise<GitPlace> {
   let time = Date.UTC(2026, 0, 1) / 1000
   const git = (...args: string[]) => {
     const date = `${time} +0000`
-    const env = { ...process.env, ...AUTHOR, ...COMMITTER, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date, HOME: home }
-    const { status, stdout, stderr } = spawnSync('git', args, { cwd: folder, env, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
-    return stdout
+    const env = { ...AUTHOR, ...COMMITTER, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date, HOME: home }
+    return execaSync('git', args, { cwd: folder, env, stripFinalNewline: false }).stdout
   }
   git('init', '-q', '-b', 'main')
   const commit = () => {
@@ -74,7 +74,8 @@ export async function startGit(): Promise<GitPlace> {
 /** CGI (RFC 3875), as much of it as `git http-backend` needs. */
 function backend(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
-  const child = spawn('git', ['http-backend'], {
+  const child = execa('git', ['http-backend'], {
+    ...{ extendEnv: false, buffer: false, reject: false },
     env: {
       PATH: process.env.PATH ?? '',
       GIT_PROJECT_ROOT: folder,

@@ -1,15 +1,15 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { execa, execaSync } from 'execa'
 import { until } from '../until.js'
 import type { Missing, RemotePlace } from './place.js'
 
 const MODULE = '/usr/lib/lighttpd/mod_webdav.so'
 
 export function missingWebdav(): Missing {
-  if (spawnSync('lighttpd', ['-v']).status !== 0) return 'lighttpd is not installed'
+  if (execaSync('lighttpd', ['-v'], { reject: false }).failed) return 'lighttpd is not installed'
   return existsSync(MODULE) ? undefined : 'lighttpd has no mod_webdav'
 }
 
@@ -41,7 +41,7 @@ auth.backend.plain.userfile = "${home}/users"
 auth.require = ("/dav/" => ("method" => "basic", "realm" => "notes", "require" => "valid-user"))
 `,
   )
-  const server: ChildProcess = spawn('lighttpd', ['-D', '-f', config], { stdio: 'ignore' })
+  const server = execa('lighttpd', ['-D', '-f', config], { stdio: 'ignore', reject: false })
   const uri = `http://127.0.0.2:${port}/dav/`
   await until(async () => (await fetch(uri).catch(() => undefined)) !== undefined)
   const write = (name: string, text: string) => {
@@ -58,9 +58,8 @@ auth.require = ("/dav/" => ("method" => "basic", "realm" => "notes", "require" =
     put: async (name, text) => write(name, text),
     remove: async (name) => rmSync(join(folder, name)),
     async end() {
-      const gone = new Promise((resolve) => server.once('exit', resolve))
       server.kill()
-      await gone
+      await server
       rmSync(home, { recursive: true, force: true })
     },
   }

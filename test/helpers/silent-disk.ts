@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, read, writeSync } from 'node:fs'
+import { execaSync } from 'execa'
+
+/** A disk that another machine may change, as a network disk: its files are kept here, and nobody is told of a change. */
+export interface SilentDisk {
+  /** Writes, or with `undefined` removes, a file; its folders come and go with it. */
+  set(path: string, text: string | undefined): void
+  unmount(): void
+}
+
+interface Node {
+  id: bigint
+  /** entries of a folder, text of a file */
+  holds: Map<string, Node> | Buffer
+  changedAt: number
+}
+
+/** operations of the FUSE protocol, as far as reading asks for them */
+const OP = {
+  ...{ lookup: 1, forget: 2, getattr: 3, open: 14, read: 15, statfs: 17, release: 18, flush: 25, init: 26 },
+  ...{ opendir: 27, readdir: 28, releasedir: 29, interrupt: 36, forgetMany: 42 },
+}
+const ENOENT = -2
+const ENOSYS = -38
+const LONGEST_REQUEST = 1024 * 1024
+const HEADER = { request: 40, answer: 16, entry: 24 }
+const MODE = { folder: 0o040755, file: 0o100644 }
+const TYPE = { folder: 4, file: 8 }
+
+/**
+ * Mounts such a disk: a file system in user space that this process serves. Nothing in this process may wait for it.
+ *
+ * @returns why it could not be, where that takes another system or the right to mount
+ */
+export function mountSilentDisk(path: string): SilentDisk | string {
+  if (process.platform !== 'linux' || !existsSync('/dev/fuse')) return 'there is no /dev/fuse'
+  mkdirSync(path, { recursive: true })
+  const device = openSync('/dev/fuse', 'r+')
+  const options = `fd=3,rootmode=40000,user_id=${process.getuid?.()},group_id=${process.getgid?.()},subtype=elsewhere`
+  // execa hands no file descriptor over without waiting
+  const mount = spawnSync('mount', ['-i', '-t', 'fuse', '-o', options, 'none', path], {
+    ...{ stdio: ['ignore', 'pipe', 'pipe', device], encoding: 'utf8' },
+  })
+  if (mount.status !== 0) {
+    closeSync(device)
+    return mount.error?.message ?? mount.stderr
+  }
+  const tree = newTree()
+  serve(device, tree)
+  return { set: tree.set, unmount: () => void execaSync('umount', ['-l', path], { reject: false }) }
+}
+
+function newTree() {
+  let last = 1n
+  const root: Node = { id: last, holds: new Map(), changedAt: Date.now() }
+  const nodes = new Map([[root.id, root]])
+  const make = (holds: Node['holds']): Node => {
+    const node = { id: ++last, holds, changedAt: Date.now() }
+    nodes.set(node.id, node)
+    return node
+  }
+  const setIn = (folder: Node, [name = '', ...rest]: string[], text: string | undefined): void => {
+    if (!(folder.holds instanceof Map)) throw new Error(`${name} is in no folder`)
+    const there = folder.holds.get(name)
+    const isNew = there === undefined
+    if (rest.length > 0) {
+      const inner = there ?? make(new Map())
+      setIn(inner, rest, text)
+      if (inner.holds instanceof Map && inner.holds.size === 0) folder.holds.delete(name)
+      else folder.holds.set(name, inner)
+    } else if (text === undefined) {
+      folder.holds.delete(name)
+    } else if (there === undefined) {
+      folder.holds.set(name, make(Buffer.from(text)))
+    } else {
+      there.holds = Buffer.from(text)
+      there.changedAt = Date.now()
+    }
+    if (isNew || !folder.holds.has(name)) folder.changedAt = Date.now()
+  }
+  return { nodes, set: (path: string, text: string | undefined) => setIn(root, path.split('/'), text) }
+}
+
+function serve(device: number, { nodes }: ReturnType<typeof newTree>): void {
+  const request = Buffer.alloc(LONGEST_REQUEST)
+  const next = () =>
+    read(device, request, 0, request.length, null, (error, bytes) => {
+      if (error?.code === 'EINTR' || error?.code === 'ENOENT' || error?.code === 'EAGAIN') return next()
+      if (error !== null) return closeSync(device) // unmounted
+      answer(Buffer.from(request.subarray(0, bytes)))
+      next()
+    })
+  const answer = (asked: Buffer) => {
+    const op = asked.readUInt32LE(4)
+    if (op === OP.forget || op === OP.forgetMany || op === OP.interrupt) return
+    const said = answerOf(op, nodes.get(asked.readBigUInt64LE(16)), asked.subarray(HEADER.request))
+    const body = typeof said === 'number' ? Buffer.alloc(0) : said
+    const head = Buffer.alloc(HEADER.answer)
+    head.writeUInt32LE(HEADER.answer + body.length, 0)
+    head.writeInt32LE(typeof said === 'number' ? said : 0, 4)
+    asked.copy(head, 8, 8, 16)
+    writeSync(device, Buffer.concat([head, body]))
+  }
+  next()
+}
+
+/** @returns the body of the answer, or an error number */
+function answerOf(op: number, node: Node | undefined, asked: Buffer): Buffer | number {
+  if (op === OP.init) return initial(asked)
+  if (node === undefined) return ENOENT
+  if (op === OP.getattr) return Buffer.concat([Buffer.alloc(16), attributes(node)])
+  if (op === OP.lookup) return entry(node, asked.toString('utf8', 0, asked.indexOf(0)))
+  if (op === OP.open || op === OP.opendir) return Buffer.alloc(16)
+  if (op === OP.read) return contentOf(node, Number(asked.readBigUInt64LE(8)), asked.readUInt32LE(16))
+  if (op === OP.readdir) return listing(node, Number(asked.readBigUInt64LE(8)), asked.readUInt32LE(16))
+  if (op === OP.statfs) return Buffer.alloc(80)
+  return op === OP.release || op === OP.releasedir || op === OP.flush ? Buffer.alloc(0) : ENOSYS
+}
+
+function initial(asked: Buffer): Buffer {
+  const body = Buffer.alloc(64)
+  body.writeUInt32LE(7, 0)
+  body.writeUInt32LE(31, 4)
+  body.writeUInt32LE(asked.readUInt32LE(8), 8)
+  body.writeUInt32LE(LONGEST_REQUEST / 16, 20)
+  return body
+}
+
+/** Nothing is kept by the kernel: the times for which it may are 0. */
+function entry({ holds }: Node, name: string): Buffer | number {
+  const node = holds instanceof Map ? holds.get(name) : undefined
+  if (node === undefined) return ENOENT
+  const head = Buffer.alloc(40)
+  head.writeBigUInt64LE(node.id, 0)
+  return Buffer.concat([head, attributes(node)])
+}
+
+function attributes({ id, holds, changedAt }: Node): Buffer {
+  const body = Buffer.alloc(88)
+  body.writeBigUInt64LE(id, 0)
+  body.writeBigUInt64LE(BigInt(holds instanceof Map ? 0 : holds.length), 8)
+  for (const at of [24, 32, 40]) body.writeBigUInt64LE(BigInt(Math.floor(changedAt / 1000)), at)
+  for (const at of [48, 52, 56]) body.writeUInt32LE((changedAt % 1000) * 1_000_000, at)
+  body.writeUInt32LE(holds instanceof Map ? MODE.folder : MODE.file, 60)
+  body.writeUInt32LE(1, 64)
+  body.writeUInt32LE(process.getuid?.() ?? 0, 68)
+  body.writeUInt32LE(process.getgid?.() ?? 0, 72)
+  body.writeUInt32LE(4096, 80)
+  return body
+}
+
+function contentOf({ holds }: Node, from: number, length: number): Buffer {
+  return holds instanceof Map ? Buffer.alloc(0) : holds.subarray(from, from + length)
+}
+
+function listing({ holds }: Node, from: number, length: number): Buffer {
+  const entries = holds instanceof Map ? [...holds] : []
+  const parts: Buffer[] = []
+  let size = 0
+  for (const [place, [name, node]] of entries.entries()) {
+    if (place < from) continue
+    const bytes = Buffer.from(name)
+    const part = Buffer.alloc(Math.ceil((HEADER.entry + bytes.length) / 8) * 8)
+    part.writeBigUInt64LE(node.id, 0)
+    part.writeBigUInt64LE(BigInt(place + 1), 8)
+    part.writeUInt32LE(bytes.length, 16)
+    part.writeUInt32LE(node.holds instanceof Map ? TYPE.folder : TYPE.file, 20)
+    bytes.copy(part, HEADER.entry)
+    size += part.length
+    if (size > length) break
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
