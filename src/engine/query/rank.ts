@@ -39,7 +39,7 @@ export const RANK_WEIGHTS: RankWeights = {
   pairs: 0.2,
   sentenceCoverage: 0.8,
   earliness: 0.2,
-  likeness: 0.2,
+  likeness: 0.5,
 }
 
 export interface RankRequest {
@@ -91,7 +91,7 @@ export interface Compared extends Fused {
   features: Features
   /** both search legs as 0 to 1 over the compared candidates */
   legs: { text: number; dense: number }
-  /** how much it is like the best ones, 0 to 1 over the compared candidates; 0 where there are no vectors */
+  /** how much it is like the best ones, 0 to 1, the less the more of the question is found; 0 where there are no vectors */
   likeness: number
   /** sum of `RANK_WEIGHTS` times both legs, the features and the likeness */
   score: number
@@ -163,9 +163,11 @@ function order({ vectors, weights = RANK_WEIGHTS }: RankRequest, compared: Compa
   compared.sort(byScore)
   const known = vectors?.(compared.map(({ key }) => key))
   if (known === undefined || known.size === 0) return
+  // where a passage holds all that is asked, what it is like tells nothing more
+  const open = 1 - Math.max(...compared.map(({ features }) => features.coverage))
   const likeness = likenessOf(compared.map(({ key, score }) => ({ score, vector: known.get(key) })))
   for (const [place, one] of compared.entries()) {
-    one.likeness = likeness[place] ?? 0
+    one.likeness = open * (likeness[place] ?? 0)
     one.score += weights.likeness * one.likeness
   }
   compared.sort(byScore)

@@ -47,7 +47,7 @@ describe('the order of candidates', () => {
     ]),
   )
   const request = {
-    terms: ['valve', 'leak'],
+    terms: ['valv', 'leak', 'pressur'],
     hits: [5, 4.9, 4.8, 4.701, 4.7].map((bm25, key) => ({ key, bm25 })),
     load: (keys: number[]) => new Map(keys.flatMap((key) => (texts.has(key) ? [[key, texts.get(key)!] as const] : []))),
     idf: () => 3,
@@ -62,6 +62,11 @@ describe('the order of candidates', () => {
     const ranked = rankCandidates({ ...request, vectors: () => vectors }).ranked.map(({ key }) => key)
     expect(without.indexOf(3)).toBeLessThan(without.indexOf(4))
     expect(ranked.indexOf(4)).toBeLessThan(ranked.indexOf(3))
+  })
+
+  it('stays where a passage holds all that is asked', () => {
+    const covered = { ...request, terms: ['valv', 'leak'] }
+    expect(rankCandidates({ ...covered, vectors: () => vectors }).ranked).toEqual(rankCandidates(covered).ranked)
   })
 
   it('does not change how certain it is that something answers, nor the order of a profile that does not rerank', () => {
