@@ -72,6 +72,9 @@ export class MemorySpace {
 
   private load = (keys: number[]) => new Map(keys.map((key) => [key, this.nodes[key]!]))
 
+  private vectorsOf = (keys: number[]) =>
+    new Map(keys.flatMap((key): [number, Float32Array][] => (this.vectors[key] ? [[key, this.vectors[key]]] : [])))
+
   ask(query: string): Asked {
     const terms = analyzeQuery(query)
     const { hits, calibration } = this.search(terms, query)
@@ -84,6 +87,7 @@ export class MemorySpace {
       nodes: this.nodes.length,
       ...(calibration === undefined ? {} : { calibration }),
       load: this.load,
+      ...(this.lsa === undefined ? {} : { vectors: this.vectorsOf }),
     })
     return { terms, hits, ranked, asked, rankMs: performance.now() - started }
   }

@@ -148,7 +148,7 @@ function explainRerank(
   passed(stages, 'rerank', 'compared', `${text}${byModel}`, { ...figures, model: name, modelRank, modelScore })
 }
 
-function partsOf({ legs, features }: Compared): { name: keyof RankWeights; weight: number; value: number }[] {
+function partsOf({ legs, features, likeness }: Compared): { name: keyof RankWeights; weight: number; value: number }[] {
   const values: Record<keyof RankWeights, number> = {
     text: legs.text,
     dense: legs.dense,
@@ -156,8 +156,9 @@ function partsOf({ legs, features }: Compared): { name: keyof RankWeights; weigh
     pairs: features.pairs,
     sentenceCoverage: features.sentenceCoverage,
     earliness: features.earliness,
+    likeness,
   }
-  const names = ['text', 'dense', 'titleCoverage', 'pairs', 'sentenceCoverage', 'earliness'] as const
+  const names = ['text', 'dense', 'titleCoverage', 'pairs', 'sentenceCoverage', 'earliness', 'likeness'] as const
   return names.map((name) => ({ name, weight: RANK_WEIGHTS[name], value: values[name] }))
 }
 

@@ -13,7 +13,7 @@ import type { RankedPassage } from './evidence.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { type AnalysedPassage, type PassageCache, termsHeld } from './passage.js'
 import { type Compared, LEG_CANDIDATES, type Ranked, type RankRequest, rankCandidates } from './rank.js'
-import { loadPassages, type PassageRow } from './store.js'
+import { loadPassages, loadVectors, type PassageRow } from './store.js'
 import { countedWeights } from './term-weights.js'
 import { type PermissionLimit, permissionLimit, recall } from './withheld.js'
 
@@ -131,9 +131,13 @@ export async function retrieveFast(
   const graph = expand?.(permitted, { terms, idf })
   const hits = graph?.hits ?? permitted
   let loaded = new Map<number, PassageRow>()
+  const byVectors =
+    embedded === undefined || !isTrained(space)
+      ? {}
+      : { vectors: (keys: number[]) => loadVectors(db, embedded.vectorSpaceId, keys) }
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
-  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration }
+  const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration, ...byVectors }
   const { compared, asked, ...own } = rankCandidates({
     ...{ ...ranking, hits },
     load: (keys) => {

@@ -1,5 +1,6 @@
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
+import { decodeHalfInto } from '../storage/half.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { jsonAt } from '../storage/readable.js'
 import type { Snapshot } from './admission.js'
@@ -62,4 +63,23 @@ export function loadPassages(db: Database, spaceKey: number, keys: number[]): Ma
   )
   const intact = rows.filter((row) => !isDamaged(row) && saysWhatWasStored({ ...row, text: row.body }))
   return new Map(intact.map((row) => [row.key, row]))
+}
+
+/** Vectors of nodes by key, of those that have one in a vector space. */
+export function loadVectors(db: Database, vectorSpace: string, keys: number[]): Map<number, Float32Array> {
+  const rows = db.all<{ key: number; vector: Uint8Array; dimension: number }>(
+    `SELECT vectors.node_key key, vectors.vector, vector_spaces.dimension FROM vector_spaces
+     CROSS JOIN json_each(?) wanted
+     CROSS JOIN vectors ON vectors.vector_space = vector_spaces.key AND vectors.node_key = wanted.value
+     WHERE vector_spaces.id = ?`,
+    ...[JSON.stringify(keys), vectorSpace],
+  )
+  const whole = rows.filter(({ vector, dimension }) => vector.byteLength === 2 * dimension)
+  return new Map(
+    whole.map(({ key, vector, dimension }) => {
+      const floats = new Float32Array(dimension)
+      decodeHalfInto(vector, floats, 0)
+      return [key, floats]
+    }),
+  )
 }
