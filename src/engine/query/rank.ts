@@ -42,6 +42,9 @@ export const RANK_WEIGHTS: RankWeights = {
   likeness: 0.5,
 }
 
+/** With less of the question open likeness would move hardly a passage: vectors are not read for it. */
+const OPEN_FROM = 0.1
+
 export interface RankRequest {
   /** analysed query (`analyzeQuery`) */
   terms: readonly string[]
@@ -161,10 +164,11 @@ function compare(
 function order({ vectors, weights = RANK_WEIGHTS }: RankRequest, compared: Compared[]): void {
   const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.key - b.key
   compared.sort(byScore)
+  // where a passage holds all that is asked, what it is like tells nothing more
+  const open = 1 - Math.max(0, ...compared.map(({ features }) => features.coverage))
+  if (open < OPEN_FROM) return
   const known = vectors?.(compared.map(({ key }) => key))
   if (known === undefined || known.size === 0) return
-  // where a passage holds all that is asked, what it is like tells nothing more
-  const open = 1 - Math.max(...compared.map(({ features }) => features.coverage))
   const likeness = likenessOf(compared.map(({ key, score }) => ({ score, vector: known.get(key) })))
   for (const [place, one] of compared.entries()) {
     one.likeness = open * (likeness[place] ?? 0)
