@@ -6,6 +6,7 @@ import type { ConflictFinder } from './conflicts/finder.js'
 import type { Leases } from './leases.js'
 import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
+import type { FailedQueryClustering } from './quality/clustering.js'
 import type { PageIndexer } from './query/page-index/indexer.js'
 import type { RightOfWay } from './right-of-way.js'
 import type { SearchIndexes } from './search/ports.js'
@@ -33,6 +34,8 @@ export interface EngineContext {
   pageIndexes: PageIndexer
   /** finds what documents of a space say against each other */
   conflicts: ConflictFinder
+  /** finds which failed queries ask the same */
+  failedClusters: FailedQueryClustering
   leases: Leases
   /** of questions over what works in the background */
   rightOfWay: RightOfWay

@@ -31,6 +31,7 @@ import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { modelOperations } from './models/in-use.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
+import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
 import { Derivations } from './query/derivation.js'
 import { QueryGate } from './query/gate.js'
@@ -117,6 +118,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
     conflicts: new ConflictFinder(),
+    failedClusters: new FailedQueryClustering(),
     leases: new Leases(),
     rightOfWay,
     options,
@@ -136,6 +138,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   context.migrations.start(context)
   context.pageIndexes.start(context)
   context.conflicts.start(context)
+  context.failedClusters.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()
@@ -147,8 +150,8 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
 
 /** What waited for room on the disk goes on. */
 function wakeAll(context: EngineContext, ...runners: { wake(): void }[]): void {
-  for (const one of [...runners, context.vectors, context.migrations, context.pageIndexes, context.conflicts])
-    one.wake()
+  const { vectors, migrations, pageIndexes, conflicts, failedClusters } = context
+  for (const one of [...runners, vectors, migrations, pageIndexes, conflicts, failedClusters]) one.wake()
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
@@ -271,6 +274,7 @@ function wire(
           context.migrations.active +
           context.pageIndexes.active +
           context.conflicts.active +
+          context.failedClusters.active +
           context.indexes.builds() +
           derivations.running +
           views.running +
@@ -292,6 +296,7 @@ function wire(
         context.migrations.close(),
         context.pageIndexes.close(),
         context.conflicts.close(),
+        context.failedClusters.close(),
       ])
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()

@@ -37,7 +37,7 @@ interface Place {
 export function clusterFor(db: Database, place: Place, query: string, pointed: Pointed): string | undefined {
   const rows = db.all<Row>(
     `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
-       AND ${place.quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
+       AND unclustered = 0 AND ${place.quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
     ...[place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
   )
   const clusters = new Map<string, Meaning[]>()

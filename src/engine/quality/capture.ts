@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
-import type { EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
+import type { EvidenceState } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
-import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { bundleOfTrace } from '../traces/store.js'
-import { clusterFor } from './assign-cluster.js'
-import { type Pointed, pointedCell } from './pointed.js'
-import { pointedIn } from './pointed-search.js'
 import { recordQuotes, restrictedSources } from './quotes.js'
 
 /** A query whose trace has been committed. */
@@ -29,7 +25,10 @@ export interface AnsweredQuery {
 /** Longest cluster key; of more terms the rest is named by its digest. */
 const CLUSTER_KEY_LENGTH = 200
 
-/** Captures a query that failed, behind its answer: what goes wrong here is logged and nothing else. */
+/**
+ * Captures a query that failed, behind its answer: what goes wrong here is logged and nothing else. Which others ask the
+ * same is found later, as `FailedQueryClustering` says.
+ */
 export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery): void {
   const trigger = triggerOf(answered.state, answered.cited)
   if (trigger === undefined) return
@@ -43,30 +42,16 @@ export function captureFailedQuery(context: EngineContext, answered: AnsweredQue
   )
 }
 
-async function capture(context: EngineContext, answered: AnsweredQuery, trigger: FailedQueryTrigger): Promise<boolean> {
-  const { db, log } = context
+async function capture(
+  { db, failedClusters }: EngineContext,
+  answered: AnsweredQuery,
+  trigger: FailedQueryTrigger,
+): Promise<boolean> {
   const items = bundleOfTrace(db, answered.caller.tenant, answered.traceId)?.items ?? []
-  const pointed = await pointedOf(context, answered, items).catch((error: unknown) => {
-    log.warn({ traceId: answered.traceId, error: String(error) }, 'a failed query is clustered by its words alone')
-    return new Map<string, number>()
-  })
-  return await db.write(() => record(db, answered, { trigger, evidence: items.map(({ nodeId }) => nodeId), pointed }))
-}
-
-async function pointedOf(
-  context: EngineContext,
-  { caller, spaceKey, query }: AnsweredQuery,
-  items: readonly EvidenceItem[],
-): Promise<Pointed> {
-  const space = context.db.get<SpaceRow>(
-    'SELECT * FROM spaces WHERE key = ? AND tenant = ? AND deleted_at IS NULL',
-    ...[spaceKey, caller.tenant],
-  )
-  if (space === undefined) return new Map()
-  const evidence = items.map(({ nodeId, text, score }) => ({ id: nodeId, text, score }))
-  // as triage does, it looks at what whoever may see the failed query may know of
-  const ids = items.map(({ nodeId }) => nodeId)
-  return await pointedIn(context, { space, audience: restrictedSources(context.db, caller, ids) }, query, evidence)
+  const evidence = items.map(({ nodeId }) => nodeId)
+  const kept = await db.write(() => record(db, answered, { trigger, evidence }))
+  failedClusters.captured(answered.spaceKey)
+  return kept
 }
 
 /** Why a query counts as failed: nothing found answers, the answer used none of what was found, or it is only partial. */
@@ -81,7 +66,6 @@ interface Known {
   trigger: FailedQueryTrigger
   /** ids of the passages that it was answered with */
   evidence: readonly string[]
-  pointed: Pointed
 }
 
 /** Rows of one query that are open at once; what comes after them is counted in the newest. */
@@ -93,7 +77,7 @@ const OPEN_REPEATS = 10
  *
  * @returns false when there was no room for a new row
  */
-function record(db: Database, answered: AnsweredQuery, { trigger, evidence, pointed }: Known): boolean {
+function record(db: Database, answered: AnsweredQuery, { trigger, evidence }: Known): boolean {
   const { caller, spaceKey, traceId, query, mode } = answered
   const space = db.get<{ one: number }>(
     'SELECT 1 one FROM spaces WHERE key = ? AND tenant = ? AND deleted_at IS NULL',
@@ -123,22 +107,20 @@ function record(db: Database, answered: AnsweredQuery, { trigger, evidence, poin
   }
   if (!makeRoom(db, caller.tenant, spaceKey)) return false
   const id = newId()
-  const cluster = clusterFor(db, { tenant: caller.tenant, spaceKey, quotes }, query, pointed)
   db.run(
-    `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, mode, trigger, status, occurrences,
-       asked_at, metadata, answer_trace_id, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending-triage', 1, ?, ?, ?, ?, ?)`,
+    `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, unclustered, mode, trigger, status,
+       occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
     ...[
       id,
       caller.tenant,
       spaceKey,
       query,
       key,
-      cluster ?? ownCluster(db, caller.tenant, spaceKey, query),
+      ownCluster(db, caller.tenant, spaceKey, query),
       mode,
       trigger,
       now,
-      JSON.stringify(pointed.size === 0 ? {} : { pointed: pointedCell(pointed) }),
       traceId,
       now,
       now,

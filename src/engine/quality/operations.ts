@@ -25,6 +25,7 @@ import type {
 import type { Caller, Page, PageRequest } from '../api.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
+import { findSpace } from '../spaces/store.js'
 import { clusterFailedQueries } from './clusters.js'
 import { decideFailedQuery, failedQueryMetrics, listFailedQueries } from './failed-queries.js'
 import {
@@ -39,6 +40,9 @@ import {
 import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
+
+/** Who asks for clusters waits for so long until what was captured is in them. */
+const CLUSTERED_WITHIN_MS = 2500
 
 /** A piece of missing evidence, by the trace that lacked it. */
 export interface MissingItem {
@@ -94,7 +98,10 @@ export function createQuality(context: EngineContext): QualityOperations {
     },
     failed: {
       list: async (caller, spaceId, query) => listFailedQueries(db, caller, spaceId, query),
-      clusters: async (caller, spaceId, query) => clusterFailedQueries(db, caller, spaceId, query),
+      async clusters(caller, spaceId, query) {
+        await context.failedClusters.catchUp(findSpace(db, caller.tenant, spaceId), CLUSTERED_WITHIN_MS)
+        return clusterFailedQueries(db, caller, spaceId, query)
+      },
       metrics: async (caller, spaceId) => failedQueryMetrics(db, caller, spaceId),
       decide: (caller, spaceId, id, body) => decideFailedQuery(context, caller, spaceId, id, body),
       triage: (caller, spaceId, limit) => triageFailedQueries(context, caller, spaceId, limit),

@@ -73,8 +73,7 @@ export function evidenceState(request: {
     if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => held.add(term))
     else for (const term of item.held) held.add(term)
   withReworded(held, request.rewordings)
-  const measured = considered.some(({ text }) => !lacksKind('number', text))
-  const asked = measured ? withoutMeasure(request.query, request.terms) : new Set(request.terms)
+  const asked = askedTerms(request.query, request.terms, considered)
   const wordsOf = request.wordsOf ?? questionWords(request.query)
   const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))
   if (considered.length === 0 || top < REFUSE_BELOW)
@@ -93,11 +92,12 @@ export function evidenceState(request: {
 const ASKS_FOR_MEASURE =
   /\bhow\s+(much|many|long|often|far|old|big|tall|high|deep|wide|large|fast|soon|late|heavy|expensive)\b/giu
 
-/** The question's terms without the word after `how`: a text that answers says a number in its place. */
-function withoutMeasure(query: string, terms: readonly string[]): Set<string> {
+/** The question's terms; without the word after `how` where a text says a number, which stands in its place. */
+function askedTerms(query: string, terms: readonly string[], items: readonly JudgedItem[]): Set<string> {
   const asked = new Set(terms)
-  for (const [, word = ''] of query.matchAll(ASKS_FOR_MEASURE))
-    for (const term of analyzeQuery(word)) if (asked.size > 1) asked.delete(term)
+  const measures = [...query.matchAll(ASKS_FOR_MEASURE)]
+  if (measures.length === 0 || items.every(({ text }) => lacksKind('number', text))) return asked
+  for (const [, word = ''] of measures) for (const term of analyzeQuery(word)) if (asked.size > 1) asked.delete(term)
   return asked
 }
 

@@ -162,8 +162,9 @@ function askedOf(request: RankRequest): AskedOf {
 
 /** How likely a provider's vectors say that the candidates answer. */
 function vectorConfidence({ hits, calibration }: Pick<RankRequest, 'hits' | 'calibration'>): number | undefined {
+  if (calibration === undefined) return undefined
   const best = bestCosine(hits)
-  return calibration === undefined || best === undefined ? undefined : denseConfidence(best, calibration)
+  return best === undefined ? undefined : denseConfidence(best, calibration)
 }
 
 /** The best cosine of all candidates. */
@@ -173,8 +174,9 @@ function bestCosine(hits: readonly { cosine?: number }[]): number | undefined {
 }
 
 function denseOf({ hits, calibration }: RankRequest): DenseWeights | undefined {
+  if (calibration === undefined) return undefined
   const best = bestCosine(hits)
-  return calibration === undefined || best === undefined ? undefined : denseWeights(best, calibration)
+  return best === undefined ? undefined : denseWeights(best, calibration)
 }
 
 /**

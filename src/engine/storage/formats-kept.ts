@@ -35,7 +35,7 @@ export const KEPT_FORMATS: Readonly<Record<string, TableFormat>> = {
     ...{ id: 'uuid', tenant: 'text', space_key: 'key', query_key: 'text', cluster_key: 'text', mode: CONCRETE_MODES },
     trigger: ['no-retrieval-evidence', 'low-confidence', 'abstained'],
     ...{ status: FAILED_QUERY_STATUSES, occurrences: 'integer', asked_at: 'time', answer_trace_id: maybe('uuid') },
-    ...{ created_at: 'time', updated_at: 'time', metadata: 'json-object', query: 'text' },
+    ...{ created_at: 'time', updated_at: 'time', metadata: 'json-object', query: 'text', unclustered: 'flag' },
   }),
   missing_reviews: table({
     ...{ id: 'uuid', tenant: 'text', space_key: 'key', trace_id: 'uuid', item_key: 'text' },

@@ -8,6 +8,7 @@ import { CORE_SCHEMA } from './schema-core.js'
 import { DELETIONS_SCHEMA } from './schema-deletions.js'
 import { EMBEDDING_MIGRATIONS_SCHEMA } from './schema-embedding-migrations.js'
 import { ENDED_WORK_SCHEMA } from './schema-ended-work.js'
+import { FAILED_CLUSTERS_SCHEMA } from './schema-failed-clusters.js'
 import { GRAPH_SCHEMA } from './schema-graph.js'
 import { GRAPH_READINGS_SCHEMA } from './schema-graph-readings.js'
 import { INTEGRITY_SCHEMA } from './schema-integrity.js'
@@ -82,4 +83,5 @@ CREATE INDEX versions_obsolete ON versions (obsolete_at) WHERE obsolete_at IS NO
   PREDICATES_SCHEMA,
   CONFLICTS_SCHEMA,
   GRAPH_READINGS_SCHEMA,
+  FAILED_CLUSTERS_SCHEMA,
 ]

@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EngineContext } from '../context.js'
+import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import type { Database } from '../storage/database.js'
+import { bundleOfTrace } from '../traces/store.js'
+import { createTurns } from '../turns.js'
+import { isWriteStopped } from '../write-stop.js'
+import { clusterFor } from './assign-cluster.js'
+import { type Pointed, pointedCell } from './pointed.js'
+import { pointedIn } from './pointed-search.js'
+import { quotesOf } from './quotes.js'
+
+/** Failed queries of a space are compared when none has come for so long … */
+const REST_MS = 2000
+/** … or when the first of them waits for so long. */
+const LONGEST_WAIT_MS = 30_000
+/** Who waits for the clusters looks so often whether they are there. */
+const LOOK_MS = 10
+/** Rows read at a time. */
+const READ = 50
+
+/** A failed query that was not compared yet. */
+interface Row {
+  id: string
+  query: string
+  tenant: string
+  answer_trace_id: string | null
+}
+
+/** When the failed queries of a space are compared, and when the first of them came; milliseconds of `performance`. */
+interface Due {
+  at: number
+  since: number
+}
+
+/**
+ * Finds the clusters of failed queries behind their answers: it needs a search of its own for each, and questions go
+ * first. What was not compared yet stands in the database, so a restart goes on with it.
+ */
+export class FailedQueryClustering {
+  #context: EngineContext | undefined
+  readonly #stop = new AbortController()
+  readonly #turns = createTurns(
+    () => this.#turn(),
+    (error) => this.#context?.log.warn({ error: String(error) }, 'failed queries without a cluster could not be read'),
+  )
+  readonly #due = new Map<number, Due>()
+  #working: Promise<void> | undefined
+
+  /** Begins with what earlier processes left. */
+  start(context: EngineContext): void {
+    this.#context = context
+    const left = context.db.all<{ space_key: number }>(
+      'SELECT DISTINCT space_key FROM failed_queries WHERE unclustered = 1',
+    )
+    for (const { space_key } of left) this.captured(space_key)
+  }
+
+  /** A failed query of a space was captured, and its row is committed. */
+  captured(spaceKey: number): void {
+    const now = performance.now()
+    const since = this.#due.get(spaceKey)?.since ?? now
+    this.#due.set(spaceKey, { at: Math.min(now + REST_MS, since + LONGEST_WAIT_MS), since })
+    setTimeout(() => this.wake(), REST_MS).unref()
+  }
+
+  /** Looks soon whether there is work. */
+  wake(): void {
+    this.#turns.wake()
+  }
+
+  /** spaces being worked on */
+  get active(): number {
+    return this.#working === undefined ? 0 : 1
+  }
+
+  /** Waits until every failed query of a space was compared, for so many milliseconds at most; the rest follows behind. */
+  async catchUp(space: SpaceRow, milliseconds: number): Promise<void> {
+    const { db } = this.#started()
+    const deadline = performance.now() + milliseconds
+    while (performance.now() < deadline && !this.#stop.signal.aborted && isLeft(db, space.key)) {
+      this.#due.set(space.key, { at: 0, since: 0 })
+      this.wake()
+      await sleep(LOOK_MS)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    this.#turns.stop()
+    await this.#working
+  }
+
+  #started(): EngineContext {
+    if (this.#context === undefined) throw new Error('clusters were asked for before the start')
+    return this.#context
+  }
+
+  #turn(): void {
+    const context = this.#started()
+    if (this.#working !== undefined || this.#stop.signal.aborted || isWriteStopped(context)) return
+    const spaceKey = this.#next()
+    if (spaceKey === undefined) return
+    this.#due.delete(spaceKey)
+    this.#working = this.#cluster(context, spaceKey)
+      .catch((error: unknown) => {
+        if (this.#stop.signal.aborted) return
+        context.log.warn({ error: String(error) }, 'failed queries could not be compared')
+        // with room on the disk it goes on; what is damaged is tried again after the next start
+        if (isWriteStopped(context)) this.captured(spaceKey)
+      })
+      .finally(() => {
+        this.#working = undefined
+        if (this.#next() !== undefined) this.wake()
+      })
+  }
+
+  /** The space that is due for longest. */
+  #next(): number | undefined {
+    const now = performance.now()
+    return [...this.#due].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at)[0]?.[0]
+  }
+
+  async #cluster(context: EngineContext, spaceKey: number): Promise<void> {
+    for (;;) {
+      const rows = context.db.all<Row>(
+        `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
+         WHERE space_key = ? AND unclustered = 1 ORDER BY id LIMIT ?`,
+        ...[spaceKey, READ],
+      )
+      for (const row of rows) {
+        await context.rightOfWay.giveWay()
+        if (this.#stop.signal.aborted) return
+        const space = spaceByKey(context.db, spaceKey)
+        if (space === undefined) return
+        await this.#clusterOne(context, space, row)
+      }
+      if (rows.length < READ) return
+    }
+  }
+
+  async #clusterOne(context: EngineContext, space: SpaceRow, row: Row): Promise<void> {
+    try {
+      await clusterOne(context, space, row)
+    } catch (error) {
+      if (this.#stop.signal.aborted || isWriteStopped(context)) throw error
+      context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query stays in a cluster of its own')
+      await context.db.write(() => settle(context.db, row))
+    }
+  }
+}
+
+function isLeft(db: Database, spaceKey: number): boolean {
+  const left = db.get<{ one: number }>(
+    'SELECT 1 one FROM failed_queries WHERE space_key = ? AND unclustered = 1 LIMIT 1',
+    spaceKey,
+  )
+  return left !== undefined
+}
+
+/** Puts a failed query into the cluster that asks the same; where none does, it stays in its own. */
+async function clusterOne(context: EngineContext, space: SpaceRow, row: Row): Promise<void> {
+  const { db, log } = context
+  const quotes = quotesOf(db, row.id)
+  const pointed = await pointedOf(context, space, row, quotes).catch((error: unknown): Pointed => {
+    log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query is clustered by its words alone')
+    return new Map()
+  })
+  await db.write(() => {
+    const place = { tenant: row.tenant, spaceKey: space.key, quotes }
+    settle(db, row, { cluster: clusterFor(db, place, row.query, pointed), pointed })
+  })
+}
+
+/** As triage does, it looks at what whoever may see the failed query may know of. */
+async function pointedOf(
+  context: EngineContext,
+  space: SpaceRow,
+  { tenant, query, answer_trace_id }: Row,
+  quotes: readonly string[],
+): Promise<Pointed> {
+  const items = answer_trace_id === null ? [] : (bundleOfTrace(context.db, tenant, answer_trace_id)?.items ?? [])
+  const evidence = items.map(({ nodeId, text, score }) => ({ id: nodeId, text, score }))
+  return await pointedIn(context, { space, audience: quotes }, query, evidence)
+}
+
+/** Notes that a failed query was compared, inside the caller's transaction. */
+function settle(
+  db: Database,
+  { id, tenant }: Row,
+  { cluster, pointed }: { cluster?: string | undefined; pointed?: Pointed } = {},
+): void {
+  db.run(
+    'UPDATE failed_queries SET unclustered = 0, cluster_key = coalesce(?, cluster_key) WHERE id = ? AND tenant = ?',
+    ...[cluster ?? null, id, tenant],
+  )
+  if (pointed === undefined || pointed.size === 0) return
+  db.run(
+    "UPDATE failed_queries SET metadata = json_set(metadata, '$.pointed', json(?)) WHERE id = ? AND tenant = ?",
+    ...[JSON.stringify(pointedCell(pointed)), id, tenant],
+  )
+}

@@ -1,0 +1,89 @@
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { dataLayout } from '../../../src/local/layout.js'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+let test_: TestEngine
+let spaceId = ''
+
+beforeEach(async () => {
+  test_ = await startEngine()
+  const { id } = await test_.engine.spaces.create(ADA, { name: 'yard', slug: 'yard' })
+  spaceId = id
+  await ingest(test_.engine, ADA, id, {
+    'yard.md': '# Yard\n\nParking in the yard costs two euros an hour. The gate closes at nine in the evening.\n',
+    'laser.md': '# Laser\n\nThe laser cutter cuts steel up to four millimetres thick.\n',
+  })
+})
+afterEach(() => test_.end())
+
+interface Row {
+  id: string
+  query: string
+  cluster_key: string
+  unclustered: number
+}
+
+function rows(): Row[] {
+  const db = new Sqlite(dataLayout(test_.dataDir).database, { readonly: true })
+  try {
+    return db.prepare<[], Row>('SELECT id, query, cluster_key, unclustered FROM failed_queries ORDER BY id').all()
+  } finally {
+    db.close()
+  }
+}
+
+function change(sql: string): void {
+  const db = new Sqlite(dataLayout(test_.dataDir).database)
+  try {
+    db.exec(sql)
+  } finally {
+    db.close()
+  }
+}
+
+/** Asks what nothing answers, and waits until that is captured. */
+async function fail(...queries: string[]): Promise<void> {
+  for (const query of queries) {
+    await ask(test_.engine, ADA, spaceId, query)
+    await until(() => rows().some((row) => row.query === query))
+  }
+}
+
+const compared = () => rows().every(({ unclustered }) => unclustered === 0)
+
+test('nothing is compared while questions are asked; when none has come for a while, all are', async () => {
+  await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
+  expect(rows().map(({ unclustered }) => unclustered)).toEqual([1, 1])
+  expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(2)
+  await until(compared)
+  expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(1)
+})
+
+test('who asks for the clusters gets what was captured just now in them', async () => {
+  await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
+  const { clusters } = await test_.engine.quality.failed.clusters(ADA, spaceId, { limit: 9 })
+  expect(clusters.map(({ count }) => count)).toEqual([2])
+  expect(compared()).toBe(true)
+})
+
+test('what was captured and not compared before a stop is compared after the next start', async () => {
+  await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
+  await test_.engine.close()
+  expect(compared()).toBe(false)
+  await test_.reopen()
+  await until(compared)
+  expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(1)
+})
+
+test('a failed query that cannot be compared stays in its own cluster, and those behind it are compared', async () => {
+  await fail('How do I knit a jumper?', 'Who is the mayor of Vienna?', 'Vienna: who is mayor?')
+  await test_.engine.close()
+  change(`UPDATE failed_queries SET metadata = '{' WHERE query LIKE '%jumper%'`)
+  await test_.reopen()
+  await until(compared)
+  const [damaged, ...others] = rows()
+  expect(new Set(others.map(({ cluster_key }) => cluster_key)).size).toBe(1)
+  expect(others[0]?.cluster_key).not.toBe(damaged?.cluster_key)
+})
