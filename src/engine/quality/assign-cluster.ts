@@ -7,7 +7,7 @@ import { type Pointed, readPointed } from './pointed.js'
 /** From this likeness on a question joins a cluster, in logits. */
 const SAME_FROM = 0
 /** No question joins a cluster with a member that it is less like than this: it asks something else. */
-const LEAST = -3
+const LEAST = -4
 /** Failed queries that a new one is compared with, newest first, and of each cluster so many. */
 const COMPARED = 500
 const OF_A_CLUSTER = 4

@@ -3,7 +3,7 @@ import type { Language } from '../../lib/text/languages.js'
 import { namesIn } from '../query/extractive/question-names.js'
 import type { Facet } from '../query/question/facets.js'
 import { comparedTerms } from './compared-terms.js'
-import { areOpposed, isNegated, sidesOf } from './opposites.js'
+import { areOpposed, isNegated, isOnAxis, sidesOf } from './opposites.js'
 import { HELD, overlapOf, type Pointed } from './pointed.js'
 import { toldLanguage } from './same-language.js'
 import { isPart, looksLike, sharesCharacter } from './spelling.js'
@@ -54,13 +54,19 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
   const names = new Set([...codes, ...named].flatMap((name) => comparedTerms(name)))
   const { terms, facets } = subjectOf(plain)
   for (const name of names) terms.set(name, { weight: WEIGHT_OF_NAME, groups: terms.get(name)?.groups ?? [] })
+  const sides = sidesOf(written)
+  // until when something is open is when it closes: the side stands for the word
+  for (const [axis, side] of sides) {
+    for (const term of terms.keys()) if (isOnAxis(axis, term)) terms.delete(term)
+    terms.set(`${side} ${axis}`, { weight: WEIGHT_OF_EVERYDAY, groups: [] })
+  }
   const told = wantedBy(written)
   return {
     ...{ facets: told.length > 0 ? told : [...new Set(facets)], terms, names, pointed },
     groups: new Set([...terms.values()].flatMap(({ groups }) => groups)),
     numbers: new Set([...names].filter((name) => NUMBER.test(name))),
     words: new Set(foldAccents(question.toLowerCase()).match(WORD) ?? []),
-    ...{ sides: sidesOf(written), negated: isNegated(written), language: toldLanguage(question) },
+    ...{ sides, negated: isNegated(written), language: toldLanguage(question) },
   }
 }
 
@@ -119,15 +125,15 @@ function signsOf(one: Meaning, other: Meaning): PairSigns {
  * alone.
  */
 const POINTING = {
-  ...{ base: -3.2, shared: 3.5, within: 1.5, apart: -2, heldApart: -2, swapped: -6 },
-  ...{ together: 3, togetherWithin: -2, sameFacet: 2 },
+  ...{ base: -3, shared: 3.5, within: 1.5, apart: -2, heldApart: -2, swapped: -6 },
+  ...{ together: 3.8, togetherWithin: -2, sameFacet: 2 },
 }
 const BY_WORDS = {
-  ...{ base: -4, shared: 4.5, within: 2, apart: -1, heldApart: 0, swapped: -7 },
+  ...{ base: -3.8, shared: 4.5, within: 2, apart: -1, heldApart: 0, swapped: -7 },
   ...{ together: 0, togetherWithin: 0, sameFacet: 2 },
 }
 /** Two questions that want to know different things, or of which one denies what the other asks. */
-const OTHER_QUESTION = -5
+const OTHER_QUESTION = -4.5
 const NEVER = -9
 
 /** How far two questions ask the same, in logits; from 0 on they do. */

@@ -62,6 +62,11 @@ export function sidesOf(question: string): ReadonlyMap<number, -1 | 1> {
   return sides
 }
 
+/** Whether a term is one of those that an axis is told by. */
+export function isOnAxis(axis: number, term: string): boolean {
+  return ALL[axis]?.sides.some((side) => side.test(term)) === true
+}
+
 /** Whether two questions stand on opposite sides of anything. */
 export function areOpposed(one: ReadonlyMap<number, -1 | 1>, other: ReadonlyMap<number, -1 | 1>): boolean {
   for (const [axis, side] of one) if (other.get(axis) === -side) return true

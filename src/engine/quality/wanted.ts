@@ -1,4 +1,4 @@
-import { type Facet, facetsOf } from '../query/question/facets.js'
+import { type Facet, facetsAgree, facetsOf } from '../query/question/facets.js'
 import { soundsEnglish } from './same-language.js'
 
 /**
@@ -83,5 +83,5 @@ function sharpened(facets: readonly Facet[]): readonly Facet[] {
 export function sameWanted(one: readonly Facet[], other: readonly Facet[]): boolean | undefined {
   if (one.length === 0 || other.length === 0) return undefined
   if (one.includes('permission') !== other.includes('permission')) return undefined
-  return one.some((facet) => other.includes(facet))
+  return facetsAgree(one, other)
 }
