@@ -125,8 +125,8 @@ function signsOf(one: Meaning, other: Meaning): PairSigns {
  * alone.
  */
 const POINTING = {
-  ...{ base: -3, shared: 3.5, within: 1.5, apart: -2, heldApart: -2, swapped: -6 },
-  ...{ together: 3.8, togetherWithin: -2, sameFacet: 2 },
+  ...{ base: -3.2, shared: 3.5, within: 1.5, apart: -2, heldApart: -2, swapped: -6 },
+  ...{ together: 5, togetherWithin: -2, sameFacet: 2 },
 }
 const BY_WORDS = {
   ...{ base: -3.8, shared: 4.5, within: 2, apart: -1, heldApart: 0, swapped: -7 },
