@@ -6,6 +6,8 @@ import { type Pointed, readPointed } from './pointed.js'
 
 /** From this likeness on a question joins a cluster, in logits. */
 const SAME_FROM = 0
+/** No question joins a cluster with a member that it is less like than this: it asks something else. */
+const LEAST = -4
 /** Failed queries that a new one is compared with, newest first, and of each cluster so many. */
 const COMPARED = 500
 const OF_A_CLUSTER = 4
@@ -49,13 +51,14 @@ export function clusterFor(db: Database, place: Place, query: string, pointed: P
   return nearestCluster(meaningOf(query, pointed), clusters)
 }
 
-/** The cluster that is most like a question: by the mean and the best of its members, each of which it can be one with. */
+/** The cluster that is most like a question: by the mean and the best of its members, none of which may ask something else. */
 export function nearestCluster<Key>(asked: Meaning, clusters: ReadonlyMap<Key, readonly Meaning[]>): Key | undefined {
   let nearest: Key | undefined
   let most = SAME_FROM
   for (const [key, members] of clusters) {
     if (members.length === 0 || !members.every((member) => canBeOne(asked, member))) continue
     const each = members.map((member) => likeness(asked, member))
+    if (Math.min(...each) < LEAST) continue
     const mean = each.reduce((sum, value) => sum + value, 0) / each.length
     const value = (mean + Math.max(...each)) / 2
     if (value < most) continue

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
-import { forEachTerm } from '../../lib/text/analyze.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { type AnswerType, answerType } from '../query/answer-type.js'
 import { signOf } from '../query/extractive/answer-signs.js'
 import { type Facet, facetsOf } from '../query/question/facets.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { comparedTerms } from './compared-terms.js'
-import { everydayGroups, isFiller } from './everyday-words.js'
-import { looksLike } from './spelling.js'
+import { isPart, looksLike, sharesCharacter } from './spelling.js'
+import { type SubjectTerm, subjectOf, WEIGHT_OF_FACET, writtenOut } from './subject-terms.js'
 
 /** A passage that a question was given as evidence; `score` is 0 to 1. */
 export interface Given {
@@ -17,9 +15,14 @@ export interface Given {
   score: number
 }
 
-/** Sentences that a question points to, by a digest of their text, with the share of each; shares add up to 1. */
+/**
+ * Sentences that a question points to, by a digest of their text, with the share of each; shares add up to 1. Behind
+ * `HELD`, terms of the question that stand in the best of them, as the space writes them.
+ */
 export type Pointed = ReadonlyMap<string, number>
 
+/** Begins the key of a term that the space has. */
+export const HELD = '='
 /** Sentences kept. */
 const KEPT = 6
 /** Sentences of fewer characters are headings and scraps. */
@@ -27,8 +30,11 @@ const SHORTEST = 8
 /** What stands for a term of the question, of what the term itself counts. */
 const SYNONYM = 0.8
 const LOOKALIKE = 0.8
+const PART = 0.6
 const HALF = 0.4
 const FILLER = 0.2
+/** A term of one sentence counts as one and a half: one more, not seen, may have it. */
+const LONE = 1.5
 /** In logits: what holding all of the question, the kind of thing asked for, and the best passage say for a sentence. */
 const HOLDS_ALL = 8
 const HOLDS_KIND = 1.5
@@ -40,15 +46,15 @@ const BEST_PASSAGE = 2
  * also where they share no word. Nothing where no sentence holds anything of the question.
  */
 export function pointedTo(query: string, given: readonly Given[]): Pointed {
-  const sentences = given.flatMap(({ text, score }) =>
+  const sentences = given.flatMap(({ id, text, score }) =>
     splitSentences(text)
       .map(({ start, end }) => text.slice(start, end).trim())
       .filter((sentence) => sentence.length >= SHORTEST)
-      .map((sentence) => ({ sentence, score, terms: termsOf(sentence) })),
+      .map((sentence) => ({ sentence, score, passage: id, terms: subjectOf(sentence).terms })),
   )
-  const asked = [...new Set(comparedTerms(query))]
-  const held = asked.map((term) => sentences.map(({ terms }) => heldBy(term, terms)))
-  const weights = held.map((values, at) => weightOf(asked[at] ?? '', values))
+  const asked = [...subjectOf(writtenOut(query)).terms]
+  const held = asked.map(([term, { groups }]) => sentences.map(({ terms }) => heldBy(term, groups, terms)))
+  const weights = held.map((values, at) => weightOf(asked[at]?.[1].weight ?? 0, values))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return new Map()
   const best = Math.max(...given.map(({ score }) => score)) || 1
@@ -58,16 +64,23 @@ export function pointedTo(query: string, given: readonly Given[]): Pointed {
     const covered = held.reduce((sum, values, term) => sum + (values[at] ?? 0) * (weights[term] ?? 0), 0) / total
     return HOLDS_ALL * covered + HOLDS_KIND * signOf(type, sentence, text) + (BEST_PASSAGE * score) / best
   })
-  return sharesOf(
+  const shares = sharesOf(
     sentences.map(({ sentence }) => sentence),
     logits,
   )
+  // what the document has that the best sentence stands in: it calls one thing by one of its words
+  const from = sentences[logits.indexOf(Math.max(...logits))]?.passage
+  for (const [at, [term]] of asked.entries())
+    if (held[at]?.some((value, place) => value >= LOOKALIKE && sentences[place]?.passage === from) === true)
+      shares.set(HELD + term, Math.min(1, (weights[at] ?? 0) / Math.log(1 + sentences.length / LONE)))
+  return shares
 }
 
 /** How far two questions point to the same sentences, 0 to 1: Bhattacharyya's coefficient of their shares. */
 export function overlapOf(one: Pointed, other: Pointed): number {
   let sum = 0
-  for (const [sentence, share] of one) sum += Math.sqrt(share * (other.get(sentence) ?? 0))
+  for (const [sentence, share] of one)
+    if (!sentence.startsWith(HELD)) sum += Math.sqrt(share * (other.get(sentence) ?? 0))
   return Math.min(1, sum)
 }
 
@@ -94,38 +107,27 @@ export function readPointed(cell: string): Pointed {
   return new Map(shares.flatMap(([sentence, share]) => (typeof share === 'number' ? [[sentence, share] as const] : [])))
 }
 
-function termsOf(sentence: string): ReadonlySet<string> {
-  const terms = new Set<string>()
-  forEachTerm(sentence, (term) => terms.add(term))
-  return terms
-}
-
-const PAIR = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}$/u
-
 /** How much of a term a sentence holds, in any form, 0 to 1. */
-function heldBy(term: string, terms: ReadonlySet<string>): number {
+function heldBy(term: string, groups: readonly number[], terms: ReadonlyMap<string, SubjectTerm>): number {
   if (terms.has(term)) return 1
-  const groups = everydayGroups(term)
-  const isPair = PAIR.test(term)
   let most = 0
-  for (const other of terms) {
-    if (groups.length > 0 && everydayGroups(other).some((group) => groups.includes(group)))
-      most = Math.max(most, SYNONYM)
-    else if (isPair) {
-      if ([...term].some((character) => other.includes(character))) most = Math.max(most, HALF)
-    } else if (looksLike(term, other)) most = Math.max(most, LOOKALIKE)
+  for (const [other, sense] of terms) {
+    if (groups.length > 0 && sense.groups.some((group) => groups.includes(group))) most = Math.max(most, SYNONYM)
+    else if (looksLike(term, other)) most = Math.max(most, LOOKALIKE)
+    else if (isPart(term, other)) most = Math.max(most, PART)
+    else if (sharesCharacter(term, other)) most = Math.max(most, HALF)
   }
   return most
 }
 
 /** How telling a term is among the sentences; one that all hold, or none, tells nothing. */
-function weightOf(term: string, held: readonly number[]): number {
+function weightOf(weight: number, held: readonly number[]): number {
   const holders = held.reduce((sum, value) => sum + value, 0)
   if (holders === 0) return 0
-  return Math.log(1 + held.length / (0.5 + holders)) * (isFiller(term) ? FILLER : 1)
+  return Math.log(1 + held.length / (LONE - 1 + holders)) * (weight < WEIGHT_OF_FACET ? FILLER : 1)
 }
 
-function sharesOf(sentences: readonly string[], logits: readonly number[]): Pointed {
+function sharesOf(sentences: readonly string[], logits: readonly number[]): Map<string, number> {
   const best = Math.max(...logits)
   const byDigest = new Map<string, number>()
   for (const [at, sentence] of sentences.entries()) {

@@ -1,3 +1,5 @@
+import { languageOfQuestion } from '../../lib/text/analyze.js'
+import type { Language } from '../../lib/text/languages.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
 
 /** Words that are English and also small words of German, French, Dutch, Spanish, Italian or Portuguese. */
@@ -20,6 +22,22 @@ export function mayShareLanguage(question: string, texts: readonly string[]): bo
   const isEnglish = (words: ReadonlySet<string>) => [...words].some((word) => ENGLISH.has(word))
   if (isEnglish(asked) !== isEnglish(written)) return false
   return isEnglish(asked) || [...asked].some((word) => written.has(word))
+}
+
+/** Whether a text has a word that only English has. */
+export function soundsEnglish(text: string): boolean {
+  return [...wordsOf(text)].some((word) => ENGLISH.has(word))
+}
+
+/** Keywords without either may be in any language: `cause`, `service`. */
+const OF_OTHERS = /[^\p{ASCII}]|\?/u
+
+/** The language of a question, where its words tell: of keywords alone they often do not. */
+export function toldLanguage(question: string): Language | undefined {
+  if (soundsEnglish(question)) return 'en'
+  if (!OF_OTHERS.test(question)) return undefined
+  const language = languageOfQuestion(question)
+  return language === 'en' ? undefined : language
 }
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u

@@ -81,3 +81,23 @@ function mistakes(one: string, other: string, most: number): number {
   }
   return previous[other.length] ?? most + 1
 }
+
+const SHORTEST_PART = 4
+const SHORTEST_REST = 3
+
+/** One word begins or ends the other: `Kaution`, `Mietkaution`. */
+export function isPart(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return (
+    short.length >= SHORTEST_PART &&
+    long.length >= short.length + SHORTEST_REST &&
+    (long.startsWith(short) || long.endsWith(short))
+  )
+}
+
+const HAN = /^\p{Script=Han}{1,2}$/u
+
+/** Whether two terms of Chinese characters share one. */
+export function sharesCharacter(one: string, other: string): boolean {
+  return HAN.test(one) && HAN.test(other) && [...one].some((character) => other.includes(character))
+}

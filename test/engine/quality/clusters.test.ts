@@ -63,6 +63,36 @@ describe('questions that ask the same', () => {
     ).toEqual([0, 0, 1])
   })
 
+  test('are one cluster in German, French, Spanish and Chinese too, in other words and as keywords', () => {
+    expect(
+      clustered(['Was kostet die Sauna in Turku?', 'Preis Sauna Turku', 'Wie teuer ist die Sauna in Turku?']),
+    ).toEqual([0, 0, 0])
+    expect(clustered(['Combien coûte le sauna ?', 'prix du sauna', 'Quel est le tarif du sauna ?'])).toEqual([0, 0, 0])
+    expect(clustered(['¿Cuánto cuesta la sauna?', 'precio sauna', '¿Qué hay que pagar por la sauna?'])).toEqual([
+      0, 0, 0,
+    ])
+    expect(clustered(['桑拿房多少钱?', '桑拿房 费用', '请问桑拿房的价格是多少?'])).toEqual([0, 0, 0])
+  })
+
+  test('are another cluster where one thing is put for another in the same sentence', () => {
+    expect(clustered(['How much does the sauna cost?', 'How much does the canoe cost?'])).toEqual([0, 1])
+    expect(clustered(['Wann wird der Zaun gestrichen?', 'Wann wird der Zaun gebaut?'])).toEqual([0, 1])
+    expect(clustered(['¿Cuánto cuesta la sauna?', '¿Cuánto cuesta la canoa?'])).toEqual([0, 1])
+  })
+
+  test('are another cluster for another year, on the other side of an opposite, and where one denies', () => {
+    expect(clustered(['How many guests came in 2021?', 'How many guests came in 2022?'])).toEqual([0, 1])
+    expect(clustered(['When does the first tram leave?', 'When does the last tram leave?'])).toEqual([0, 1])
+    expect(clustered(['小桑拿房每小时多少钱?', '大桑拿房每小时多少钱?'])).toEqual([0, 1])
+    expect(clustered(['Which trams stop at the mill?', 'Which trams do not stop at the mill?'])).toEqual([0, 1])
+    expect(clustered(['Until when is the sauna open?', 'When does the sauna close?'])).toEqual([0, 0])
+  })
+
+  test('are one cluster with an abbreviation written out, and with a German compound taken apart', () => {
+    expect(clustered(['What is the max weight of a parcel?', 'maximum weight of a parcel'])).toEqual([0, 0])
+    expect(clustered(['Wie hoch ist die Saunagebühr?', 'Gebühr Sauna'])).toEqual([0, 0])
+  })
+
   test('stay where they are when others come', () => {
     const first = ['What is the fee for a parcel?', 'Why was my parcel lost?', 'price of a parcel']
     const more = [...first, 'What causes the loss of a parcel?', 'How much is a parcel to Norway?']
