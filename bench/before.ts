@@ -5,10 +5,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from './lib/ask.js'
 import { type BenchDaemon, KSD, startDaemon, temporaryFolder } from './lib/daemon.js'
 import { percentile, report } from './lib/report.js'
+import { untilSettled } from './lib/settled.js'
 import { fillSpace } from './lib/upload.js'
 import { numbers, prose, queryFrom, zipfWord } from './lib/words.js'
 
@@ -19,9 +19,6 @@ const SECTIONS_A_FILE = 20
 const SECTION_CHARACTERS = 600
 const WARM_UP = 100
 const QUERIES = 1000
-const QUIET_MS = 3000
-const SETTLE_LIMIT_MS = 600_000
-const POLL_MS = 500
 const SEED = 100_000
 /** Units of processor time in /proc (USER_HZ, fixed by the kernel's interface). */
 const TICKS_PER_SECOND = 100
@@ -67,11 +64,7 @@ try {
 async function side(name: string, program: string): Promise<Side> {
   const daemon = await startDaemon(join(home.path, name), {}, program)
   const { spaceId } = await fillSpace(daemon.client, 'passages', documents)
-  for (let quiet = 0, since = Date.now(); quiet < QUIET_MS; await sleep(POLL_MS)) {
-    if (Date.now() - since > SETTLE_LIMIT_MS) throw new Error('the indexes did not settle in time')
-    const { activity } = await daemon.client.request('GET /daemon/status', {})
-    quiet = activity.backgroundTasks === 0 ? quiet + POLL_MS : 0
-  }
+  await untilSettled(daemon.client)
   return { daemon, spaceId, ms: [], cpuMs: 0 }
 }
 

@@ -9,6 +9,7 @@ import { ask, rankedDocuments } from './lib/ask.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { dataFolder, loadDataset, RETRIEVAL_SETS } from './lib/datasets.js'
 import { type Figure, percentile, report } from './lib/report.js'
+import { untilSettled } from './lib/settled.js'
 import { type TwoHopQuestion, twoHopQuestions } from './lib/two-hop.js'
 import { fillSpace } from './lib/upload.js'
 
@@ -30,6 +31,7 @@ async function main(data: string): Promise<void> {
     }))
     const { spaceId, documents } = await fillSpace(daemon.client, name, files)
     await untilRead(daemon.client, spaceId)
+    await untilSettled(daemon.client)
     const figures: Figure[] = []
     const found = new Map<string, number>()
     for (const mode of MODES) {

@@ -3,13 +3,13 @@
  * another space. The bare text search of the same passages runs in this process for the ratio.
  */
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../src/client/client.js'
 import { analyzeQuery } from '../src/lib/text/analyze.js'
 import { ask } from './lib/ask.js'
 import { bareTextIndex } from './lib/bare-text.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { type Figure, percentile, report } from './lib/report.js'
+import { untilSettled } from './lib/settled.js'
 import { fillSpace } from './lib/upload.js'
 import { numbers, prose, queryFrom, zipfWord } from './lib/words.js'
 
@@ -21,9 +21,6 @@ const QUERIES = 1000
 const WARM_UP = 100
 const INGESTED_BESIDE = 4000
 const AT_ONCE = 300
-const SETTLE_LIMIT_MS = 300_000
-const QUIET_MS = 3000
-const POLL_MS = 500
 const BARE_TOP = 10
 const SEED = 100_000
 
@@ -97,15 +94,9 @@ async function timeAll(client: Client, spaceId: string, asked: Iterable<string>)
 /** Right after a large ingest the vector graph is still being built; a warm query is one after that. @returns s */
 async function settled(client: Client, spaceId: string): Promise<number> {
   const started = performance.now()
-  const since = () => performance.now() - started
-  for (let quiet = 0; since() < SETTLE_LIMIT_MS; await sleep(POLL_MS)) {
-    const { activity } = await client.request('GET /daemon/status', {})
-    quiet = activity.backgroundTasks === 0 ? quiet + POLL_MS : 0
-    if (quiet < QUIET_MS) continue
-    await timeAll(client, spaceId, queries.slice(0, WARM_UP))
-    return since() / 1000
-  }
-  throw new Error('the indexes did not settle in time')
+  await untilSettled(client)
+  await timeAll(client, spaceId, queries.slice(0, WARM_UP))
+  return (performance.now() - started) / 1000
 }
 
 /** Questions for as long as the notes of another space are being taken in. */
