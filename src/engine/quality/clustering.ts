@@ -12,8 +12,8 @@ import { quotesOf } from './quotes.js'
 
 /** Failed queries of a space are compared when none has come for so long … */
 const REST_MS = 2000
-/** … or when the first of them waits for so long. */
-const LONGEST_WAIT_MS = 30_000
+/** … or when the first of them waits for so long: a space that is asked without a pause. */
+const LONGEST_WAIT_MS = 600_000
 /** Who waits for the clusters looks so often whether they are there. */
 const LOOK_MS = 10
 /** Rows read at a time. */
