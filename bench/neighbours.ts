@@ -3,13 +3,13 @@
  * alone, in turns. `neighbours PASSAGES NOTES ROUNDS`
  */
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../src/client/client.js'
 import { createToken } from '../src/local/keys.js'
 import { ask } from './lib/ask.js'
 import { startDaemon, temporaryFolder } from './lib/daemon.js'
 import { startIngester } from './lib/ingester.js'
 import { percentile, report } from './lib/report.js'
+import { untilSettled } from './lib/settled.js'
 import { fillSpace, type UploadFile, waitUntilIdle } from './lib/upload.js'
 import { numbers, prose, queryFrom, zipfWord } from './lib/words.js'
 
@@ -23,9 +23,6 @@ const SECTIONS_A_FILE = 20
 const SECTION_CHARACTERS = 600
 const QUERIES_ALONE = 400
 const WARM_UP = 100
-const QUIET_POLLS = 10
-const POLL_MS = 300
-const SETTLE_LIMIT_MS = 300_000
 const SEED = 3_000
 
 const random = numbers(SEED)
@@ -112,10 +109,5 @@ async function timed(client: Client, spaceId: string, asked: string[], ended?: (
 /** Waits until the daemon has had nothing to do for some time: no jobs, no training, no graphs. */
 async function settled(): Promise<void> {
   await waitUntilIdle(daemon.client)
-  const end = performance.now() + SETTLE_LIMIT_MS
-  for (let quiet = 0; quiet < QUIET_POLLS; await sleep(POLL_MS)) {
-    const { activity } = await daemon.client.request('GET /daemon/status', {})
-    quiet = (activity.backgroundTasks ?? 0) === 0 ? quiet + 1 : 0
-    if (performance.now() > end) throw new Error('the daemon did not come to rest in time')
-  }
+  await untilSettled(daemon.client)
 }

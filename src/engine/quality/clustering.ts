@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Changes } from '../changes.js'
 import type { EngineContext } from '../context.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -14,8 +14,6 @@ import { quotesOf } from './quotes.js'
 const REST_MS = 2000
 /** … or when the first of them waits for so long: a space that is asked without a pause. */
 const LONGEST_WAIT_MS = 600_000
-/** Who waits for the clusters looks so often whether they are there. */
-const LOOK_MS = 10
 /** Rows read at a time. */
 const READ = 50
 
@@ -45,6 +43,7 @@ export class FailedQueryClustering {
     (error) => this.#context?.log.warn({ error: String(error) }, 'failed queries without a cluster could not be read'),
   )
   readonly #due = new Map<number, Due>()
+  readonly #changes = new Changes()
   #working: Promise<void> | undefined
 
   /** Begins with what earlier processes left. */
@@ -77,17 +76,18 @@ export class FailedQueryClustering {
   /** Waits until every failed query of a space was compared, for so many milliseconds at most; the rest follows behind. */
   async catchUp(space: SpaceRow, milliseconds: number): Promise<void> {
     const { db } = this.#started()
-    const deadline = performance.now() + milliseconds
-    while (performance.now() < deadline && !this.#stop.signal.aborted && isLeft(db, space.key)) {
+    const deadline = AbortSignal.timeout(milliseconds)
+    while (!deadline.aborted && !this.#stop.signal.aborted && isLeft(db, space.key)) {
       this.#due.set(space.key, { at: 0, since: 0 })
       this.wake()
-      await sleep(LOOK_MS)
+      await this.#changes.next(deadline)
     }
   }
 
   async close(): Promise<void> {
     this.#stop.abort()
     this.#turns.stop()
+    this.#changes.tell()
     await this.#working
   }
 
@@ -111,6 +111,7 @@ export class FailedQueryClustering {
       })
       .finally(() => {
         this.#working = undefined
+        this.#changes.tell()
         if (this.#next() !== undefined) this.wake()
       })
   }
