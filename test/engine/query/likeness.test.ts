@@ -69,6 +69,18 @@ describe('the order of candidates', () => {
     expect(rankCandidates({ ...covered, vectors: () => vectors }).ranked).toEqual(rankCandidates(covered).ranked)
   })
 
+  it('reads vectors where something is left open, and none where a passage holds all that is asked', () => {
+    let read = 0
+    const counted = () => {
+      read++
+      return vectors
+    }
+    rankCandidates({ ...request, terms: ['valv', 'leak'], vectors: counted })
+    expect(read).toBe(0)
+    rankCandidates({ ...request, vectors: counted })
+    expect(read).toBe(1)
+  })
+
   it('does not change how certain it is that something answers, nor the order of a profile that does not rerank', () => {
     const [best] = rankCandidates(request).ranked
     expect(rankCandidates({ ...request, vectors: () => vectors }).ranked[0]!.final).toBe(best!.final)
