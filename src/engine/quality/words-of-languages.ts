@@ -1,3 +1,4 @@
+import { once } from '../../lib/once.js'
 import type { Facet } from '../query/question/facets.js'
 
 const FACETS: ReadonlySet<string> = new Set<Facet>([
@@ -124,25 +125,33 @@ const SHORT_ENDING = 2
 const SHORTEST_PART = 4
 const LONGEST_STEM = 16
 
-const stems = new Map<string, Sense>()
-const chinese = new Map<string, Sense>()
-for (const [at, line] of GROUPS.trim().split('\n').entries()) {
-  const [name = '', rest = ''] = line.split(': ')
-  const facets = isFacet(name) ? [name] : []
-  for (const [language, words] of rest.split(' | ').entries())
-    for (const word of words.trim().split(' ')) {
-      const table = language === CHINESE ? chinese : stems
-      const known = table.get(word) ?? { groups: [], facets: [] }
-      table.set(word, {
-        groups: [...known.groups, FIRST_GROUP + at * LANGUAGES + language],
-        facets: [...known.facets, ...facets],
-      })
-    }
+interface Tables {
+  stems: ReadonlyMap<string, Sense>
+  chinese: ReadonlyMap<string, Sense>
+  longestChinese: number
 }
-for (const word of CHINESE_FILLERS.split(' ')) if (!chinese.has(word)) chinese.set(word, { groups: [], facets: [] })
+
+const tables = once((): Tables => {
+  const stems = new Map<string, Sense>()
+  const chinese = new Map<string, Sense>()
+  for (const [at, line] of GROUPS.trim().split('\n').entries()) {
+    const [name = '', rest = ''] = line.split(': ')
+    const facets = isFacet(name) ? [name] : []
+    for (const [language, words] of rest.split(' | ').entries())
+      for (const word of words.trim().split(' ')) {
+        const table = language === CHINESE ? chinese : stems
+        const known = table.get(word) ?? { groups: [], facets: [] }
+        table.set(word, {
+          groups: [...known.groups, FIRST_GROUP + at * LANGUAGES + language],
+          facets: [...known.facets, ...facets],
+        })
+      }
+  }
+  for (const word of CHINESE_FILLERS.split(' ')) if (!chinese.has(word)) chinese.set(word, { groups: [], facets: [] })
+  return { stems, chinese, longestChinese: Math.max(...[...chinese.keys()].map(({ length }) => length)) }
+})
 
 const fillers = new Set(FILLERS.trim().split(/\s+/))
-const longestChinese = Math.max(...[...chinese.keys()].map(({ length }) => length))
 
 function isFacet(name: string): name is Facet {
   return FACETS.has(name)
@@ -150,6 +159,7 @@ function isFacet(name: string): name is Facet {
 
 /** What a word in lower case and without accents stands for in German, French or Spanish. */
 export function senseOf(word: string): Sense | undefined {
+  const { stems } = tables()
   const whole = stems.get(`=${word}`)
   if (whole !== undefined) return whole
   for (let length = Math.min(word.length, LONGEST_STEM); length >= 3; length--) {
@@ -176,6 +186,7 @@ export function isForeignFiller(word: string): boolean {
 
 /** Chinese text cut at the words that are known: what they stand for, and what lies between them. */
 export function cutChinese(text: string): { senses: Sense[]; between: string[] } {
+  const { chinese, longestChinese } = tables()
   const senses: Sense[] = []
   const between: string[] = []
   let run = ''

@@ -1,3 +1,4 @@
+import { once } from '../../../lib/once.js'
 import { forEachTerm } from '../../../lib/text/analyze.js'
 import { QUERY_STOP_WORDS } from '../../../lib/text/stop-words.js'
 import { type Moment, readDates } from './dates.js'
@@ -271,14 +272,6 @@ function verbOf(tokens: readonly string[], shown: readonly string[]): number | u
       /^\p{Ll}{2,}[^\P{Ll}su]s$/u.test(shown[place] ?? '') && /\p{L}{2}[^s]$/u.test(tokens[place - 1] ?? ''),
   )
   return present < 0 ? undefined : present
-}
-
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 function turned(end: 1 | -1): 1 | -1 {
