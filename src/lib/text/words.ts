@@ -207,7 +207,9 @@ export function tokensOf(text: string): Token[] {
     } else {
       const end = wordEnd(text, index)
       const found = text.slice(index, end)
-      tokens.push(lookUp(found.includes(',') ? found.replaceAll(',', '') : found))
+      const word = lookUp(found.includes(',') ? found.replaceAll(',', '') : found)
+      // an accent that stands alone, or on a character of an unspaced script, is no word
+      if (word.terms.length > 0) tokens.push(word)
       index = skipContraction(text, end)
     }
   }
