@@ -141,7 +141,9 @@ function printKinds(triaged: readonly Triaged[]): void {
   printTable(
     ['kind', 'questions', 'failed', ...VERDICTS],
     [...groups].map(([name, some]) => [
-      ...[name, String(some.length), String(some.filter(({ failed }) => failed).length)],
+      name,
+      String(some.length),
+      String(some.filter(({ failed }) => failed).length),
       ...VERDICTS.map((verdict) => String(some.filter(({ said }) => said === verdict).length)),
     ]),
   )

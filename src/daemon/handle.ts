@@ -5,6 +5,7 @@ import { KsError } from '../contract/errors.js'
 import { quote } from '../contract/issues.js'
 import { acceptsIdempotencyKey } from '../contract/openapi.js'
 import { linkAbort } from '../lib/abort.js'
+import { defined } from '../lib/defined.js'
 import { newId } from '../lib/ids.js'
 import { diskError } from '../local/disk-error.js'
 import type { DiskRoom } from '../local/disk-room.js'
@@ -205,8 +206,7 @@ async function operate(exchange: Exchange, operation: Operation, session: Sessio
       target: `${exchange.pathname}?${queryText(request.url)}`,
       body: json?.text,
     }),
-    ...(form === undefined ? {} : { content: form }),
-    ...(route.shownOnce === undefined ? {} : { secrets: route.shownOnce }),
+    ...defined({ content: form, secrets: route.shownOnce }),
   }
   const replyOf = (result: unknown) => replyTo(operation, result, request.headers)
   return toResponse(await underKey(options.deps.engine, claim, replyOf, work), base)

@@ -149,10 +149,15 @@ async function startOwned(
 
   const work = createOpenWork()
   const status = createStatusReader({
-    ...{ identity, limits: uploadLimits(settings), activity: () => engine.activity(), jobsOf: engine.jobsOf },
-    ...{ openRequests: work.count, watcherPid: () => watching.pid },
+    identity,
+    limits: uploadLimits(settings),
+    activity: () => engine.activity(),
+    jobsOf: engine.jobsOf,
+    openRequests: work.count,
+    watcherPid: () => watching.pid,
     models: () => engine.models.inUse(),
-    ...{ storage: () => room.state(), damage: () => engine.damage() },
+    storage: () => room.state(),
+    damage: () => engine.damage(),
   })
   closers.push(() => status.close())
   closers.push(() => watching.close())

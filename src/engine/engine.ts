@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.js'
 import { newId } from '../lib/ids.js'
 import { type DataLayout, dataLayout } from '../local/layout.js'
 import type { Engine, EngineOptions } from './api.js'
@@ -242,11 +243,11 @@ function wire(
     chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
-      isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', jti) !== undefined,
+      isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti]) !== undefined,
       revoke: (jti, expiresAt) =>
         db.writeNow(() => {
-          db.run('DELETE FROM revoked_tokens WHERE expires_at < ?', Date.now())
-          db.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', jti, expiresAt)
+          db.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [Date.now()])
+          db.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
         }),
     },
     health: () => {
@@ -280,7 +281,7 @@ function wire(
           views.running +
           graph.readings.active +
           sources.sync.running,
-        ...(indexPid === undefined ? {} : { indexPid }),
+        ...defined({ indexPid }),
         parserPids: context.compiler.pids(),
       }
     },

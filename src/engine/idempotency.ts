@@ -1,4 +1,5 @@
 import { KsError } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import type { Caller, Engine, StoredResponse } from './api.js'
 import type { EngineContext } from './context.js'
 import { inOneWrite, type Slice } from './retention/slice.js'
@@ -24,23 +25,32 @@ interface Row {
 export function createIdempotency(context: EngineContext): Engine['idempotency'] {
   const { db, instance } = context
   const find = (caller: Caller, key: string) =>
-    db.get<Row>(
-      'SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?',
-      ...[caller.tenant, caller.subject, key],
-    )
+    db.get<Row>('SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [
+      caller.tenant,
+      caller.subject,
+      key,
+    ])
   /** what was kept with its effect stays */
   const remove = (caller: Caller, key: string) =>
-    db.run(
-      'DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND status IS NULL',
-      ...[caller.tenant, caller.subject, key],
-    )
+    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND status IS NULL', [
+      caller.tenant,
+      caller.subject,
+      key,
+    ])
   const keep = (caller: Caller, key: string, { status, headers, body, content }: StoredResponse) =>
     db.run(
       `UPDATE idempotency SET status = ?, headers = ?, body = ?,
          fingerprint = fingerprint || iif(instr(fingerprint, '${JOINT}') = 0, ?, '')
        WHERE tenant = ? AND subject = ? AND key = ?`,
-      ...[status, JSON.stringify(headers), body, content === undefined ? '' : `${JOINT}${content}`],
-      ...[caller.tenant, caller.subject, key],
+      [
+        status,
+        JSON.stringify(headers),
+        body,
+        content === undefined ? '' : `${JOINT}${content}`,
+        caller.tenant,
+        caller.subject,
+        key,
+      ],
     )
   /** how requests ended while nothing could be written: what was done stays done, and its key stays usable */
   const unwritten = new Map<string, () => void>()
@@ -66,19 +76,17 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
           throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another request')
         if (row?.status !== null && row?.status !== undefined)
           return {
-            ...{
-              status: row.status,
-              body: row.body ?? '',
-              headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
-            },
-            ...(content === undefined ? {} : { content }),
+            status: row.status,
+            body: row.body ?? '',
+            headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
+            ...defined({ content }),
           }
         // a request of a process that died left no answer: whether it had an effect, only doing it again can tell
         if (row !== undefined && row.instance === instance)
           throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
         db.run(
           'INSERT OR REPLACE INTO idempotency (tenant, subject, key, fingerprint, instance, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-          ...[caller.tenant, caller.subject, key, fingerprint, instance, now],
+          [caller.tenant, caller.subject, key, fingerprint, instance, now],
         )
         return undefined
       })
@@ -101,10 +109,10 @@ export function createIdempotency(context: EngineContext): Engine['idempotency']
 export async function forgetAnswers(db: Database, now: number, batchRows: number): Promise<Slice> {
   const rows = db.all<{ tenant: string; subject: string; key: string }>(
     'SELECT tenant, subject, key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?',
-    ...[now - ANSWERS_KEPT_MS, batchRows],
+    [now - ANSWERS_KEPT_MS, batchRows],
   )
   return inOneWrite(db, rows, batchRows, ({ tenant, subject, key }) =>
-    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', tenant, subject, key),
+    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [tenant, subject, key]),
   )
 }
 

@@ -1,4 +1,5 @@
 import { KsError, notFound } from '../contract/errors.js'
+import { defined } from '../lib/defined.js'
 import type { DegradedClass } from './degraded.js'
 import type { ProviderTrouble } from './models/trouble.js'
 import { type SpaceRow, spaceByKey } from './spaces/store.js'
@@ -22,7 +23,7 @@ export interface SpaceWork {
 /** @param name of one row, for messages */
 export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' | 'graph_readings', name: string) {
   const find = (db: Database, space: SpaceRow, id: string): Row => {
-    const row = db.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, id, space.key)
+    const row = db.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, [id, space.key])
     if (row === undefined) throw notFound(name, id)
     return row
   }
@@ -46,7 +47,7 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
 
     /** A row, as long as it has not ended and its space is there. */
     stillOpen(db: Database, key: number): Row | undefined {
-      const row = db.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, key)
+      const row = db.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key])
       return row === undefined || spaceByKey(db, row.space_key) === undefined ? undefined : row
     },
 
@@ -54,7 +55,7 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
       db.run(
         `UPDATE ${table} SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
          WHERE key = ? AND completed_at IS NULL`,
-        ...[nextAt, trouble.message, trouble.class, Date.now(), key],
+        [nextAt, trouble.message, trouble.class, Date.now(), key],
       )
     },
 
@@ -72,8 +73,7 @@ export function isWaiting({ completed_at, error }: SpaceWork): boolean {
 export function toldOf(row: SpaceWork) {
   const time = (at: number) => new Date(at).toISOString()
   return {
-    ...(row.error === null ? {} : { error: row.error }),
-    ...(row.error_class === null ? {} : { errorClass: row.error_class }),
+    ...defined({ error: row.error ?? undefined, errorClass: row.error_class ?? undefined }),
     ...(isWaiting(row) ? { nextAttemptAt: time(row.next_at) } : {}),
     createdAt: time(row.created_at),
     updatedAt: time(row.updated_at),

@@ -3,8 +3,12 @@ import { expect, test } from 'vitest'
 import { type Lease, Leases, type LeaseType } from '../../src/engine/leases.js'
 
 const request = (type: LeaseType, targetId = 'document', spaceKey = 1) => ({
-  ...{ spaceKey, sessionId: 'session', type, targetType: 'document' },
-  ...{ targetId, virtualPath: `/knowledge/documents/${targetId}` },
+  spaceKey,
+  sessionId: 'session',
+  type,
+  targetType: 'document',
+  targetId,
+  virtualPath: `/knowledge/documents/${targetId}`,
 })
 
 test('a lease is active until it is released, and belongs to its space', () => {

@@ -70,8 +70,8 @@ class Watch {
       )
       return result as Promise<T>
     })
-    vi.spyOn(Database.prototype, 'run').mockImplementation(function (this: Database, statement, ...values) {
-      const done = run.call(this, statement, ...values)
+    vi.spyOn(Database.prototype, 'run').mockImplementation(function (this: Database, statement, values = []) {
+      const done = run.call(this, statement, values)
       const [to, , , , , job, from] = values
       if (statement.startsWith('UPDATE jobs SET stage = ?, error = ?')) {
         const move = { job: String(job), from: String(from), to: String(to), isDone: done.changes === 1 }
@@ -227,13 +227,16 @@ test('F51: a job that is canceled around its publication is either published and
     const what = `seed ${seed}, round ${round} (${kind}), ${JSON.stringify(moment)}`
     if (outcome === 'canceled') {
       expect({ stage, status: document.parserStatus, rows, seen }, what).toEqual({
-        ...{ stage: 'canceled', status: 'failed' },
+        stage: 'canceled',
+        status: 'failed',
         rows: { visible: 0, versions: 0, nodes: 0 },
         seen: { searched: false, listed: false },
       })
     } else {
       expect({ outcome, stage, status: document.parserStatus, rows, seen }, what).toEqual({
-        ...{ outcome: 'already-terminal', stage: 'published', status: 'parsed' },
+        outcome: 'already-terminal',
+        stage: 'published',
+        status: 'parsed',
         rows: { visible: 1, versions: 1, nodes: expect.any(Number) },
         seen: { searched: true, listed: true },
       })

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import type { ErrorCode } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { type FileFacts, fileFacts } from '../../local/file-facts.js'
 import { bytes } from '../units.js'
 import { overLimit, uploadLimit } from '../upload-limit.js'
@@ -83,7 +84,7 @@ async function look(file: FoundFile, index: number, options: PlanOptions, limit:
   const { filename } = file
   const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): Settled => ({
     index,
-    record: { filename, status, reason, ...(code === undefined ? {} : { code }) },
+    record: { filename, status, reason, ...defined({ code }) },
   })
   let stats: BigIntStats
   try {
@@ -119,7 +120,7 @@ async function ask(known: Known[], options: PlanOptions, settled: Settled[]): Pr
     path: { id: options.spaceId },
     body: {
       items: known.map(({ filename, sha256 }) => ({ filename, sha256 })),
-      ...(options.sourceId === undefined ? {} : { sourceId: options.sourceId }),
+      ...defined({ sourceId: options.sourceId }),
     },
   })
   const send: FileToSend[] = []

@@ -1,5 +1,6 @@
 import { CHAT_ERRORS, ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
 import { ERRORS, KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { diskError } from '../../local/disk-error.js'
 import { jsonReply, type Reply } from '../http/reply.js'
 
@@ -31,9 +32,10 @@ export function encodeChatFrame(data: unknown): Uint8Array {
 export function chatErrorReply(error: ChatError, headers: Record<string, string> = {}): Reply {
   const status = CHAT_ERRORS[error.code]
   const body = {
-    ...{ code: error.code, message: error.message, status },
-    ...(error.params === undefined ? {} : { params: error.params }),
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    code: error.code,
+    message: error.message,
+    status,
+    ...defined({ params: error.params, hint: error.hint }),
   }
   return jsonReply(status, body, {
     ...(status === 401 ? { 'www-authenticate': 'Bearer realm="api"' } : {}),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { KsError } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, Engine } from '../../engine/api.js'
+import { defined } from '../../lib/defined.js'
 import type { FormReader } from './multipart.js'
 import type { Reply } from './reply.js'
 
@@ -64,7 +65,7 @@ export async function underKey(
     const text = textOf(reply)
     if (text === undefined) return undefined
     const body = withoutSecrets(text, claim.secrets ?? [])
-    return { status, body, headers, ...(content === undefined ? {} : { content }) }
+    return { status, body, headers, ...defined({ content }) }
   }
   let isOver = false
   const answered = (result: unknown) => {

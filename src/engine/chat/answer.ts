@@ -4,6 +4,7 @@ import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../cont
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import type { Degradation } from '../degraded.js'
@@ -216,7 +217,7 @@ function instructionsOf({ app, inputs, variables }: Asked): string {
 
 export function settingsOf({ app, meter }: Asked): { maxTokens: number; temperature?: number; meter: TokenMeter } {
   const { maxTokens = MAX_ANSWER_TOKENS, temperature } = app.modelSettings
-  return { maxTokens, meter, ...(temperature === undefined ? {} : { temperature }) }
+  return { maxTokens, meter, ...defined({ temperature }) }
 }
 
 /** @param rules what the model is told beside the rules of evidence, before the application's instructions */

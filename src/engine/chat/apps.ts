@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } from '../../contract/chat/apps.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import { KsError, notFound } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid, newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
@@ -10,7 +11,6 @@ import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readable } from '../storage/readable.js'
 import { writeAnswer } from '../write-answer.js'
-import { given } from './given.js'
 
 /** An application that proved itself by one of its keys. */
 export interface AppSession {
@@ -75,7 +75,7 @@ const HINT_CHARACTERS = 4
 export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
   const { db } = context
   return writeAnswer(db, caller, () => {
-    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', caller.tenant)
+    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_apps WHERE tenant = ?', [caller.tenant])
     if ((held?.n ?? 0) >= CHAT_LIMITS.appsPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
     const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
@@ -83,10 +83,14 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
     assertOneMeaning(fields)
     const id = newId()
     const now = Date.now()
-    db.run(
-      'INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[id, caller.tenant, caller.subject, JSON.stringify(fields), now, now],
-    )
+    db.run('INSERT INTO chat_apps (id, tenant, owner, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)', [
+      id,
+      caller.tenant,
+      caller.subject,
+      JSON.stringify(fields),
+      now,
+      now,
+    ])
     return findApp(db, caller, id)
   })
 }
@@ -95,7 +99,7 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
 export function listApps(db: Database, { tenant, subject }: Caller): { items: ChatApp[] } {
   return {
     items: readable(
-      db.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', tenant, subject),
+      db.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', [tenant, subject]),
       toApp,
     ),
   }
@@ -104,7 +108,7 @@ export function listApps(db: Database, { tenant, subject }: Caller): { items: Ch
 /** @throws KsError `not-found`, also for an application of another tenant or subject */
 export function findApp(db: Database, { tenant, subject }: Caller, id: string): ChatApp {
   const row = isUuid(id)
-    ? db.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', tenant, subject, id)
+    ? db.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [tenant, subject, id])
     : undefined
   if (row === undefined) throw notFound('chat application', id)
   return toApp(row)
@@ -122,10 +126,13 @@ export async function updateApp(
     const fields = changed(before, body)
     assertUsable(context, caller, body)
     assertOneMeaning(fields)
-    db.run(
-      'UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?',
-      ...[JSON.stringify(fields), Date.now(), caller.tenant, caller.subject, id],
-    )
+    db.run('UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?', [
+      JSON.stringify(fields),
+      Date.now(),
+      caller.tenant,
+      caller.subject,
+      id,
+    ])
     return findApp(db, caller, id)
   })
 }
@@ -133,7 +140,7 @@ export async function updateApp(
 export async function deleteApp(db: Database, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, () => {
     findApp(db, caller, id)
-    db.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', caller.tenant, caller.subject, id)
+    db.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [caller.tenant, caller.subject, id])
   })
 }
 
@@ -142,21 +149,24 @@ export async function createKey(db: Database, caller: Caller, appId: string): Pr
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
   return writeAnswer(db, caller, () => {
     findApp(db, caller, appId)
-    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', appId)
+    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE app_id = ?', [appId])
     if ((held?.n ?? 0) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application holds at most ${CHAT_LIMITS.keysPerApp} keys`)
     const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
-    db.run(
-      'INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)',
-      ...[row.id, appId, hashOf(key), row.hint, row.created_at],
-    )
+    db.run('INSERT INTO chat_keys (id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?)', [
+      row.id,
+      appId,
+      hashOf(key),
+      row.hint,
+      row.created_at,
+    ])
     return { ...toKey(row), key }
   })
 }
 
 export function listKeys(db: Database, caller: Caller, appId: string): { items: ChatAppKey[] } {
   findApp(db, caller, appId)
-  return { items: readable(db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', appId), toKey) }
+  return { items: readable(db.all<KeyRow>('SELECT * FROM chat_keys WHERE app_id = ? ORDER BY id', [appId]), toKey) }
 }
 
 /** Revoking again changes nothing. @throws KsError `not-found` */
@@ -165,7 +175,7 @@ export async function revokeKey(db: Database, caller: Caller, appId: string, key
     findApp(db, caller, appId)
     const { changes } = db.run(
       'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE app_id = ? AND id = ?',
-      ...[Date.now(), appId, keyId],
+      [Date.now(), appId, keyId],
     )
     if (changes === 0) throw notFound('key', keyId)
   })
@@ -175,14 +185,14 @@ export async function revokeKey(db: Database, caller: Caller, appId: string, key
 export function authenticate(db: Database, key: string): AppSession | undefined {
   const row = db.get<AppRow>(
     `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
-    hashOf(key),
+    [hashOf(key)],
   )
   return row === undefined ? undefined : toSession(row)
 }
 
 /** The application by its id, for whoever needs no key any more. */
 export function sessionOf(db: Database, appId: string): AppSession | undefined {
-  const row = db.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', appId)
+  const row = db.get<AppRow>('SELECT * FROM chat_apps WHERE id = ?', [appId])
   return row === undefined ? undefined : toSession(row)
 }
 
@@ -195,10 +205,10 @@ function changed(fields: AppFields, body: ChatAppUpdate): AppFields {
   const { vision = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
   return {
     ...fields,
-    ...given(plain),
-    vision: { ...fields.vision, ...given(vision) },
-    speechToText: { ...fields.speechToText, ...given(speechToText) },
-    textToSpeech: { ...fields.textToSpeech, ...given(textToSpeech) },
+    ...defined(plain),
+    vision: { ...fields.vision, ...defined(vision) },
+    speechToText: { ...fields.speechToText, ...defined(speechToText) },
+    textToSpeech: { ...fields.textToSpeech, ...defined(textToSpeech) },
   }
 }
 

@@ -56,7 +56,7 @@ export function listConversations(
     `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
      WHERE app_id = ? AND end_user_id = ? ${last === undefined ? '' : `AND (${column}, id) ${after} (?, ?)`}
      ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
-    ...[who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
+    [who.appId, who.userId, ...(last === undefined ? [] : [last[column], last.id]), limit + 1],
   )
   const data = readable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
@@ -66,10 +66,11 @@ export function listConversations(
 export async function deleteConversation(db: Database, session: AppSession, user: string, id: string): Promise<void> {
   await db.write(() => {
     const { who } = requireConversation(db, session, user, id)
-    db.run(
-      'DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?',
-      ...[who.appId, who.userId, id],
-    )
+    db.run('DELETE FROM chat_conversations WHERE app_id = ? AND end_user_id = ? AND id = ?', [
+      who.appId,
+      who.userId,
+      id,
+    ])
   })
 }
 
@@ -100,7 +101,7 @@ export async function renameConversation(
 async function generatedName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
   const first = context.db.get<{ query: string }>(
     'SELECT query FROM chat_messages WHERE app_id = ? AND conversation_id = ? ORDER BY place LIMIT 1',
-    ...[session.app.id, id],
+    [session.app.id, id],
   )
   if (first === undefined) return undefined
   return (await modelTitle(context, session, first.query, signal)) ?? plainTitle(first.query)

@@ -1,10 +1,10 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import { TOOL_ICONS } from './agent/tools.js'
 import { replySetting } from './annotations/store.js'
 import { chatModel } from './answer.js'
 import type { AppSession } from './apps.js'
-import { given } from './given.js'
 import { speechModel, transcriptionModel } from './speech/voices.js'
 
 const OFF = { enabled: false }
@@ -79,6 +79,6 @@ export function describeSite({ app }: AppSession): Site {
     default_language: 'en-US',
     show_workflow_steps: false,
     use_icon_as_answer_icon: false,
-    ...given(app.site),
+    ...defined(app.site),
   }
 }

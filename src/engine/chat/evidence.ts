@@ -55,7 +55,12 @@ export async function evidenceOf(
     const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {
-      ...{ body, query: searched, admitted, route, recorder, signal },
+      body,
+      query: searched,
+      admitted,
+      route,
+      recorder,
+      signal,
     })
     const passages = retrieved.ranked.map(({ passage }) => passage)
     const freshness = await freshnessNow(context, passages)

@@ -41,7 +41,7 @@ function toMessage(db: Database, who: Who, row: MessageRow, linkTo: (fileId: str
   const thoughts: AgentThought[] = fromCell(row.thoughts)
   const feedback = db.get<{ rating: 'like' | 'dislike' }>(
     'SELECT rating FROM chat_feedback WHERE message_id = ? AND end_user_id = ?',
-    ...[row.id, who.userId],
+    [row.id, who.userId],
   )
   return {
     id: row.id,
@@ -64,7 +64,7 @@ export async function rateMessage(db: Database, session: AppSession, id: string,
   await db.write(() => {
     const { who, row } = requireMessage(db, session, body.user, id)
     if (body.rating === null || body.rating === undefined) {
-      db.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', id, who.userId)
+      db.run('DELETE FROM chat_feedback WHERE message_id = ? AND end_user_id = ?', [id, who.userId])
       return
     }
     const now = Date.now()
@@ -74,7 +74,7 @@ export async function rateMessage(db: Database, session: AppSession, id: string,
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (message_id, end_user_id) DO UPDATE SET
          rating = excluded.rating, content = excluded.content, updated_at = excluded.updated_at`,
-      ...[newId(), who.appId, who.userId, row.conversation_id, id, body.rating, body.content ?? '', now, now],
+      [newId(), who.appId, who.userId, row.conversation_id, id, body.rating, body.content ?? '', now, now],
     )
   })
 }
@@ -99,7 +99,7 @@ export function listFeedbacks(
 ): { data: FeedbackItem[] } {
   const rows = db.all<FeedbackRow>(
     'SELECT * FROM chat_feedback WHERE app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
-    ...[app.id, limit, (page - 1) * limit],
+    [app.id, limit, (page - 1) * limit],
   )
   return {
     data: readable(rows, (row) => ({

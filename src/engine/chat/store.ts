@@ -49,7 +49,7 @@ const MESSAGE_COLUMNS = `id, conversation_id, place, task_id, query, inputs, ans
 
 /** Id of an end user that has sent something; undefined for one this application has not seen. */
 export function findUser(db: Database, appId: string, name: string): string | undefined {
-  return db.get<{ id: string }>('SELECT id FROM chat_end_users WHERE app_id = ? AND name = ?', appId, name)?.id
+  return db.get<{ id: string }>('SELECT id FROM chat_end_users WHERE app_id = ? AND name = ?', [appId, name])?.id
 }
 
 /** The same, made where it is missing, inside the caller's transaction. */
@@ -57,7 +57,7 @@ export function ensureUser(db: Database, appId: string, name: string, now: numbe
   const known = findUser(db, appId, name)
   if (known !== undefined) return known
   const id = newId()
-  db.run('INSERT INTO chat_end_users (id, app_id, name, created_at) VALUES (?, ?, ?, ?)', id, appId, name, now)
+  db.run('INSERT INTO chat_end_users (id, app_id, name, created_at) VALUES (?, ?, ?, ?)', [id, appId, name, now])
   return id
 }
 
@@ -65,7 +65,7 @@ export function findConversation(db: Database, who: Who, id: string): Conversati
   return db.get<ConversationRow>(
     `SELECT id, name, named_by, inputs, created_at, updated_at FROM chat_conversations
      WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    ...[who.appId, who.userId, id],
+    [who.appId, who.userId, id],
   )
 }
 
@@ -77,15 +77,18 @@ export function insertConversation(
   db.run(
     `INSERT INTO chat_conversations (id, app_id, end_user_id, name, named_by, inputs, created_at, updated_at)
      VALUES (?, ?, ?, ?, 'default', ?, ?, ?)`,
-    ...[id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
+    [id, who.appId, who.userId, name, JSON.stringify(inputs), now, now],
   )
 }
 
 export function renameRow(db: Database, who: Who, id: string, name: string, by: 'model' | 'user'): void {
-  db.run(
-    'UPDATE chat_conversations SET name = ?, named_by = ? WHERE app_id = ? AND end_user_id = ? AND id = ?',
-    ...[name, by, who.appId, who.userId, id],
-  )
+  db.run('UPDATE chat_conversations SET name = ?, named_by = ? WHERE app_id = ? AND end_user_id = ? AND id = ?', [
+    name,
+    by,
+    who.appId,
+    who.userId,
+    id,
+  ])
 }
 
 /** A message whose answer is still to come, inside the caller's transaction. */
@@ -99,7 +102,7 @@ export function insertMessage(
     `INSERT INTO chat_messages (id, app_id, end_user_id, conversation_id, place, task_id, query, inputs, status, created_at)
      VALUES (?, ?, ?, ?, 1 + coalesce((SELECT max(place) FROM chat_messages WHERE conversation_id = ?), 0),
        ?, ?, ?, 'running', ?)`,
-    ...[id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
+    [id, who.appId, who.userId, conversationId, conversationId, taskId, query, JSON.stringify(inputs), now],
   )
   touchConversation(db, who, conversationId, now, inputs)
 }
@@ -110,9 +113,18 @@ export function finishMessage(db: Database, who: Who, message: { id: string; con
   const { changes } = db.run(
     `UPDATE chat_messages SET answer = ?, status = ?, error = ?, resources = ?, thoughts = ?, usage = ?, finished_at = ?
      WHERE app_id = ? AND end_user_id = ? AND id = ? AND status = 'running'`,
-    ...[end.answer, end.status, end.error ?? null, JSON.stringify(end.resources)],
-    ...[JSON.stringify(end.thoughts), JSON.stringify(end.usage), now],
-    ...[who.appId, who.userId, message.id],
+    [
+      end.answer,
+      end.status,
+      end.error ?? null,
+      JSON.stringify(end.resources),
+      JSON.stringify(end.thoughts),
+      JSON.stringify(end.usage),
+      now,
+      who.appId,
+      who.userId,
+      message.id,
+    ],
   )
   if (changes > 0) touchConversation(db, who, message.conversationId, now)
 }
@@ -121,7 +133,7 @@ function touchConversation(db: Database, who: Who, id: string, now: number, inpu
   db.run(
     `UPDATE chat_conversations SET updated_at = max(updated_at + 1, ?), inputs = coalesce(?, inputs)
      WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    ...[now, inputs === undefined ? null : JSON.stringify(inputs), who.appId, who.userId, id],
+    [now, inputs === undefined ? null : JSON.stringify(inputs), who.appId, who.userId, id],
   )
 }
 
@@ -130,14 +142,14 @@ export function failOrphans(db: Database): number {
   return db.run(
     `UPDATE chat_messages SET status = 'error', error = 'the service stopped before the answer was complete',
        finished_at = ? WHERE status = 'running'`,
-    Date.now(),
+    [Date.now()],
   ).changes
 }
 
 export function findMessage(db: Database, who: Who, id: string): MessageRow | undefined {
   const row = db.get<MessageRow>(
     `SELECT ${MESSAGE_COLUMNS} FROM chat_messages WHERE app_id = ? AND end_user_id = ? AND id = ?`,
-    ...[who.appId, who.userId, id],
+    [who.appId, who.userId, id],
   )
   return row === undefined ? undefined : withoutDeleted(db, row)
 }
@@ -148,7 +160,7 @@ export function messagesBefore(db: Database, who: Who, conversationId: string, p
     .all<MessageRow>(
       `SELECT ${MESSAGE_COLUMNS} FROM chat_messages
        WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place < ? ORDER BY place DESC LIMIT ?`,
-      ...[who.appId, who.userId, conversationId, place, limit],
+      [who.appId, who.userId, conversationId, place, limit],
     )
     .map((row) => withoutDeleted(db, row))
 }
@@ -170,7 +182,7 @@ function withoutDeleted(db: Database, row: MessageRow): MessageRow {
       .all<{ id: string }>(
         `SELECT documents.id FROM json_each(?) wanted CROSS JOIN documents ON documents.id = wanted.value
          WHERE documents.deleted_at IS NULL`,
-        JSON.stringify(resources.map(({ document_id }) => document_id)),
+        [JSON.stringify(resources.map(({ document_id }) => document_id))],
       )
       .map(({ id }) => id),
   )

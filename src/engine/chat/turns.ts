@@ -2,6 +2,7 @@ import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import { CHAT_ERRORS, ChatError } from '../../contract/chat/errors.js'
 import type { AnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { withoutThoughts } from '../../lib/text/said.js'
 import type { EngineContext } from '../context.js'
 import { type Degradation, degradedFields } from '../degraded.js'
@@ -198,8 +199,12 @@ export class ChatTurns {
     const usage = usageOf(said.meter.total(), (performance.now() - turn.started) / 1000, prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
     const outcome: Outcome = {
-      ...{ answer, status, resources, usage, thoughts },
-      ...(error === undefined ? {} : { error: error.message }),
+      answer,
+      status,
+      resources,
+      usage,
+      thoughts,
+      ...defined({ error: error?.message }),
     }
     try {
       const { messageId, conversationId } = ids
@@ -213,7 +218,9 @@ export class ChatTurns {
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
     }
     const metadata: AnswerMetadata = {
-      ...{ usage, retriever_resources: resources, annotation_reply: said.annotation },
+      usage,
+      retriever_resources: resources,
+      annotation_reply: said.annotation,
       ...toldOf(said.degraded),
     }
     if (error === undefined) turn.finish(metadata)
@@ -230,7 +237,7 @@ export class ChatTurns {
   /** Earlier turns as they were saved, oldest first, as far as they fit; failed ones do not count. */
   #earlier(who: Who, ids: TurnIds): SessionTurn[] {
     const { db } = this.#context
-    const [own] = db.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', ids.messageId)
+    const [own] = db.all<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [ids.messageId])
     const turns: SessionTurn[] = []
     let room = CONTEXT_CHARACTERS
     for (const row of messagesBefore(db, who, ids.conversationId, own?.place ?? 0, CONTEXT_TURNS)) {

@@ -136,7 +136,7 @@ export class EmbeddingMigrations {
     const target = known ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
     if (target !== undefined) return await fillVectors(context, space, target, signal, after)
     // text too little for a model: the space is searched by words until there is more
-    const last = db.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', space.key)
+    const last = db.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', [space.key])
     return last?.key ?? 0
   }
 
@@ -173,7 +173,7 @@ export class EmbeddingMigrations {
       const filled: FilledVector[] = []
       for (const [place, node] of nodes.entries()) {
         const result = made[place]
-        if (result === undefined || db.get('SELECT 1 one FROM nodes WHERE key = ?', node.key) === undefined) continue
+        if (result === undefined || db.get('SELECT 1 one FROM nodes WHERE key = ?', [node.key]) === undefined) continue
         if (result instanceof Float32Array) filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
         else {
           noteRefusal(db, space.key, node.key, result.refused)
@@ -246,7 +246,7 @@ function targetFor({ db }: EngineContext, row: MigrationRow, space: SpaceRow, di
   }
   const { key } = db.run(
     "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, 'building', ?)",
-    ...[row.vector_space, space.key, space.embedding_revision + 1, dimension, Date.now()],
+    [row.vector_space, space.key, space.embedding_revision + 1, dimension, Date.now()],
   )
   return { key, id: row.vector_space, dimension, trainedNodes: 0 }
 }
@@ -257,7 +257,7 @@ function hasPassages({ db }: EngineContext, { space_key }: MigrationRow): boolea
     db.get(
       `SELECT 1 one FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.space_key = ? AND versions.until_revision IS NULL LIMIT 1`,
-      space_key,
+      [space_key],
     ) !== undefined
   )
 }

@@ -122,7 +122,7 @@ async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promi
   }
   log.info({ space: space.id }, 'the embedding model is of an earlier text analyser, and is trained anew')
   await db.write(() =>
-    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'active'", vectorSpace.key),
+    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'active'", [vectorSpace.key]),
   )
   context.wake(space.key)
   return undefined
@@ -140,7 +140,7 @@ export function account(context: EngineContext, space: SpaceRow) {
   return {
     id: space.id,
     limits: () => {
-      const row = context.db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', space.key)
+      const row = context.db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', [space.key])
       return row === undefined ? {} : quotasOf(context, row).providerBudgets
     },
   }

@@ -44,7 +44,7 @@ function head(db: Database, space: string): Row | undefined {
        vector_spaces.key vector_key, (SELECT live FROM vector_counts WHERE vector_space = vector_spaces.key) vectors
      FROM spaces LEFT JOIN vector_spaces ON vector_spaces.id = spaces.vector_space AND vector_spaces.state = 'active'
      WHERE spaces.id = ?`,
-    space,
+    [space],
   )
 }
 
@@ -63,7 +63,7 @@ async function inSlices(db: Database, sql: string, owner: number): Promise<numbe
   let live = 0
   let after = 0
   for (;;) {
-    const slice = db.get<{ looked: number; last: number | null; live: number }>(sql, owner, after, COUNTED_A_TURN)
+    const slice = db.get<{ looked: number; last: number | null; live: number }>(sql, [owner, after, COUNTED_A_TURN])
     live += slice?.live ?? 0
     if (slice === undefined || slice.last === null || slice.looked < COUNTED_A_TURN) return live
     after = slice.last

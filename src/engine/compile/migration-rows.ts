@@ -43,7 +43,7 @@ export function toMigration(db: Database, row: MigrationRow): EmbeddingMigration
 const REFUSALS = 'embedding_migration_refusals'
 
 function refusedOf(db: Database, table: 'vector_refusals' | typeof REFUSALS, { space_key }: MigrationRow): number {
-  return db.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, space_key)?.n ?? 0
+  return db.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [space_key])?.n ?? 0
 }
 
 /** By the counters that the triggers of the schema keep. */
@@ -52,7 +52,7 @@ function progressOf(db: Database, { space_key, vector_space }: MigrationRow): { 
     `SELECT (SELECT live FROM vector_counts JOIN vector_spaces ON vector_spaces.key = vector_counts.vector_space
              WHERE vector_spaces.id = ?) filled,
        (SELECT node_count FROM space_usage WHERE space_key = ?) total`,
-    ...[vector_space, space_key],
+    [vector_space, space_key],
   )
   return { filled: row?.filled ?? 0, total: row?.total ?? 0 }
 }
@@ -61,7 +61,7 @@ function progressOf(db: Database, { space_key, vector_space }: MigrationRow): { 
 export function targetOf(db: Database, { vector_space, space_key }: MigrationRow): VectorSpace | undefined {
   const row = db.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
     "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'building'",
-    ...[vector_space, space_key],
+    [vector_space, space_key],
   )
   return row === undefined
     ? undefined
@@ -84,22 +84,19 @@ export function unfilled(
      WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL
        AND vectors.node_key IS NULL AND refusals.node_key IS NULL
      ORDER BY nodes.key LIMIT ?`,
-    ...[target?.key ?? -1, after, space_key, limit],
+    [target?.key ?? -1, after, space_key, limit],
   )
 }
 
 export function noteRefusal(db: Database, spaceKey: number, nodeKey: number, error: string): void {
-  db.run(
-    `INSERT OR REPLACE INTO ${REFUSALS} (space_key, node_key, error) VALUES (?, ?, ?)`,
-    ...[spaceKey, nodeKey, error],
-  )
+  db.run(`INSERT OR REPLACE INTO ${REFUSALS} (space_key, node_key, error) VALUES (?, ?, ?)`, [spaceKey, nodeKey, error])
 }
 
 /** Its provider answers again. */
 export function goOn(db: Database, key: number): void {
   db.run(
     'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
-    ...[Date.now(), key],
+    [Date.now(), key],
   )
 }
 
@@ -115,10 +112,10 @@ export function abandon(
   db.run(
     `UPDATE embedding_migrations SET state = ?, error = ?, error_class = ?, filled = ?, total = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
-    ...[state, why?.message ?? null, why?.class ?? null, filled, total, now, now, row.key],
+    [state, why?.message ?? null, why?.class ?? null, filled, total, now, now, row.key],
   )
-  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE id = ? AND state = 'building'", row.vector_space)
-  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, row.space_key)
+  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE id = ? AND state = 'building'", [row.vector_space])
+  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [row.space_key])
 }
 
 /** Makes the filled vector space the one that queries use, inside the caller's transaction, as one publication. */
@@ -126,34 +123,34 @@ export function switchTo(db: Database, row: MigrationRow, target: VectorSpace | 
   const { space_key: space } = row
   const { filled, total } = progressOf(db, row)
   const now = Date.now()
-  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", space)
+  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [space])
   db.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = ?,
        embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ? WHERE key = ?`,
-    ...[row.plugin, row.provider, row.model, row.vector_space, target?.dimension ?? null, now, space],
+    [row.plugin, row.provider, row.model, row.vector_space, target?.dimension ?? null, now, space],
   )
   if (target !== undefined)
     db.run(
       `UPDATE vector_spaces SET state = 'active',
          revision = (SELECT embedding_revision FROM spaces WHERE key = space_key) WHERE key = ?`,
-      target.key,
+      [target.key],
     )
   // what was owed, refused and waited for was of the old model
   for (const table of ['vectors_due', 'vector_refusals', 'vector_waits'])
-    db.run(`DELETE FROM ${table} WHERE space_key = ?`, space)
-  db.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, space)
-  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, space)
+    db.run(`DELETE FROM ${table} WHERE space_key = ?`, [space])
+  db.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, [space])
+  db.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [space])
   for (const { version_key } of db.all<{ version_key: number }>(
     `SELECT DISTINCT nodes.version_key FROM vector_refusals JOIN nodes ON nodes.key = vector_refusals.node_key
      JOIN versions ON versions.key = nodes.version_key
      WHERE vector_refusals.space_key = ? AND versions.until_revision IS NULL`,
-    space,
+    [space],
   ))
     oweVectors(db, space, version_key)
   publishNext(db, space, `embedding ${row.vector_space}`)
   db.run(
     `UPDATE embedding_migrations SET state = 'published', attempts = 0, error = NULL, error_class = NULL, filled = ?, total = ?,
        updated_at = ?, completed_at = ? WHERE key = ?`,
-    ...[filled, total, now, now, row.key],
+    [filled, total, now, now, row.key],
   )
 }

@@ -118,15 +118,14 @@ function toIndexed({ document, nodes }: Built): IndexedNode[] {
 /** Nodes of a job that an earlier run of the process built. */
 function reload(context: EngineContext, work: Work): Built[] {
   const { db } = context
-  const version = db.get<{ key: number }>(
-    'SELECT key FROM versions WHERE doc_key = ? AND version = ?',
+  const version = db.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
     work.document.key,
     work.job.version,
-  )
+  ])
   if (version === undefined) return []
   const nodes = db.all<{ key: number; title: string; text: string }>(
     'SELECT key, title, text FROM nodes WHERE version_key = ? ORDER BY ordinal',
-    version.key,
+    [version.key],
   )
   return [{ ...work, versionKey: version.key, nodes }]
 }
@@ -134,10 +133,9 @@ function reload(context: EngineContext, work: Work): Built[] {
 /** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
 async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
   if (built.length === 0) return
-  const head = context.db.get<{ seq: number | null }>(
-    'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
+  const head = context.db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [
     space.key,
-  )
+  ])
   if (head?.seq === null || head?.seq === undefined) return
   const nodes = built.flatMap(toIndexed)
   for (let from = 0; from < nodes.length; from += REAPPLIED_AT_ONCE) {
@@ -155,7 +153,7 @@ export async function failJob(
 ): Promise<void> {
   const { db } = context
   const dropped = await db.write(() => {
-    const row = db.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', job.key)
+    const row = db.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [job.key])
     if (row === undefined || !moveJob(db, row.id, row.stage, 'failed', failure.message)) return undefined
     endCommit(db, job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
     db.run(
@@ -163,7 +161,7 @@ export async function failJob(
          CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
               THEN 'parsed' ELSE 'failed' END
        WHERE key = ?`,
-      ...[failure.code, failure.message, Date.now(), document.key],
+      [failure.code, failure.message, Date.now(), document.key],
     )
     return dropUnpublished(db, document.key, job.version)
   })

@@ -102,8 +102,9 @@ async function storeVectors(
       const there = new Set(
         [...new Set(slice.map(({ doc }) => doc))].filter(
           (doc) =>
-            db.get('SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL', versions.get(doc) ?? null) !==
-            undefined,
+            db.get('SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL', [
+              versions.get(doc) ?? null,
+            ]) !== undefined,
         ),
       )
       const wanted = slice.filter(({ doc }) => there.has(doc))
@@ -123,14 +124,14 @@ async function storeVectors(
  */
 function assertHeld({ db, leases }: EngineContext, { job, lease }: Built): void {
   if (lease === undefined || leases.isCurrent(lease)) return
-  const open = db.get<{ id: string }>('SELECT id FROM jobs WHERE id = ? AND completed_at IS NULL', job.id)
+  const open = db.get<{ id: string }>('SELECT id FROM jobs WHERE id = ? AND completed_at IS NULL', [job.id])
   if (open !== undefined) throw new KsError('unavailable', `the lease of job ${job.id} was lost before its publication`)
 }
 
 /** A job that a crash caught after `projection_built` goes on from there. */
 function resume(db: Database, jobId: string): boolean {
-  const row = db.get<{ stage: string }>('SELECT stage FROM jobs WHERE id = ? AND completed_at IS NULL', jobId)
-  if (row?.stage === 'smoke_eval_passed') db.run("UPDATE jobs SET stage = 'projection_built' WHERE id = ?", jobId)
+  const row = db.get<{ stage: string }>('SELECT stage FROM jobs WHERE id = ? AND completed_at IS NULL', [jobId])
+  if (row?.stage === 'smoke_eval_passed') db.run("UPDATE jobs SET stage = 'projection_built' WHERE id = ?", [jobId])
   return row?.stage === 'projection_built' || row?.stage === 'smoke_eval_passed'
 }
 
@@ -141,32 +142,33 @@ function publishOne(db: Database, space: SpaceRow, item: Built, revision: number
   advance(db, job.id, ['nodes-built', 'projections-built', 'published'])
   for (const old of db.all<{ key: number; first_node: number | null; last_node: number | null }>(
     'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
-    ...[document.key, versionKey],
+    [document.key, versionKey],
   )) {
-    db.run('UPDATE versions SET until_revision = ? WHERE key = ?', revision, old.key)
+    db.run('UPDATE versions SET until_revision = ? WHERE key = ?', [revision, old.key])
     if (old.first_node === null || old.last_node === null) continue
-    db.run(
-      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
-      ...[space.key, old.first_node, old.last_node],
-    )
+    db.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
+      space.key,
+      old.first_node,
+      old.last_node,
+    ])
   }
-  db.run('UPDATE versions SET from_revision = ? WHERE key = ?', revision, versionKey)
+  db.run('UPDATE versions SET from_revision = ? WHERE key = ?', [revision, versionKey])
   const keep = retentionOf(db, space.key).parseArtifactVersions
   if (job.version > keep)
-    db.run(
-      'UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL',
-      ...[Date.now(), document.key, job.version - keep],
-    )
-  const meta = db.get<{ metadata: string; title: string }>(
-    'SELECT metadata, title FROM versions WHERE key = ?',
+    db.run('UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL', [
+      Date.now(),
+      document.key,
+      job.version - keep,
+    ])
+  const meta = db.get<{ metadata: string; title: string }>('SELECT metadata, title FROM versions WHERE key = ?', [
     versionKey,
-  )
+  ])
   db.run(
     `UPDATE documents SET parser_status = 'parsed', version = ?, error_code = NULL, error = NULL, updated_at = ?,
        mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type), 
        metadata = CASE WHEN json_valid(metadata) THEN json_set(metadata, '$.title', ?) ELSE metadata END
      WHERE key = ?`,
-    ...[job.version, Date.now(), meta?.metadata ?? '{}', meta?.title ?? document.filename, document.key],
+    [job.version, Date.now(), meta?.metadata ?? '{}', meta?.title ?? document.filename, document.key],
   )
   return retireNamesakes(db, document, revision)
 }
@@ -177,7 +179,7 @@ function retireNamesakes(db: Database, document: DocumentRow, revision: number):
     // left to itself, the planner may walk the whole source
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
        AND key <> ? AND deleted_at IS NULL`,
-    ...[document.space_key, document.filename, document.source_id, document.key],
+    [document.space_key, document.filename, document.source_id, document.key],
   )
   const newer = others.some((other) => other.key > document.key && other.parser_status === 'parsed')
   const retired = newer ? [document] : others.filter((other) => other.key < document.key)
@@ -189,10 +191,11 @@ function retireNamesakes(db: Database, document: DocumentRow, revision: number):
 function logOf(db: Database, spaceKey: number, revision: number): { seq: number; removed: number[] } {
   const ranges = db.all<{ first_node: number; last_node: number }>(
     'SELECT first_node, last_node FROM versions WHERE space_key = ? AND until_revision = ? AND first_node IS NOT NULL',
-    ...[spaceKey, revision],
+    [spaceKey, revision],
   )
   if (ranges.length === 0) return { seq: 0, removed: [] }
-  const seq = db.get<{ seq: number }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', spaceKey)?.seq ?? 0
+  const seq =
+    db.get<{ seq: number }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [spaceKey])?.seq ?? 0
   const removed: number[] = []
   for (const range of ranges) for (let key = range.first_node; key <= range.last_node; key++) removed.push(key)
   return { seq, removed }

@@ -22,7 +22,7 @@ export function createReplaySource(db: Database): ReplaySource {
         `SELECT (SELECT max(seq) FROM projection_log WHERE space_key = spaces.key) seq, vector_spaces.id, vector_spaces.dimension
          FROM spaces LEFT JOIN vector_spaces ON vector_spaces.id = spaces.vector_space AND vector_spaces.state = 'active'
          WHERE spaces.id = ?`,
-        space,
+        [space],
       )
       const seq = row?.seq ?? 0
       if (row === undefined || row.id === null || row.dimension === null) return { seq }
@@ -46,8 +46,7 @@ async function* changes(db: Database, space: string, afterSeq: number): AsyncIte
     const row = db.get<{ seq: number; op: number; first_node: number; last_node: number }>(
       `SELECT seq, op, first_node, last_node FROM projection_log
        WHERE space_key = (SELECT key FROM spaces WHERE id = ?) AND seq > ? ORDER BY seq LIMIT 1`,
-      space,
-      seq,
+      [space, seq],
     )
     if (row === undefined) return
     const previous = seq
@@ -67,7 +66,7 @@ async function* changes(db: Database, space: string, afterSeq: number): AsyncIte
 async function* everything(db: Database, space: string): AsyncIterable<IndexBatch> {
   const seq = db.get<{ seq: number | null }>(
     'SELECT max(seq) seq FROM projection_log WHERE space_key = (SELECT key FROM spaces WHERE id = ?)',
-    space,
+    [space],
   )?.seq
   if (seq === null || seq === undefined) return
   yield* slices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
@@ -88,7 +87,7 @@ async function* slices(
       `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.key BETWEEN ? AND ? AND nodes.space_key = (SELECT key FROM spaces WHERE id = ?) AND versions.until_revision IS NULL
        ORDER BY nodes.key LIMIT ?`,
-      ...[from, last, space, TEXT_BATCH],
+      [from, last, space, TEXT_BATCH],
     )
     const done = rows.length < TEXT_BATCH
     yield { seq: done ? seq : before, add: rows.map(toIndexed), remove: [] }
@@ -105,8 +104,7 @@ function toIndexed(row: NodeText): IndexedNode {
 async function* vectors(db: Database, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
   const owner = db.get<{ key: number; dimension: number; space_key: number }>(
     'SELECT key, dimension, space_key FROM vector_spaces WHERE id = ? AND space_key = (SELECT key FROM spaces WHERE id = ?)',
-    vectorSpace,
-    space,
+    [vectorSpace, space],
   )
   if (owner === undefined) return
   let after = 0
@@ -116,7 +114,7 @@ async function* vectors(db: Database, space: string, vectorSpace: string): Async
        JOIN nodes ON nodes.key = vectors.node_key JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE vectors.vector_space = ? AND vectors.node_key > ? AND versions.until_revision IS NULL
        ORDER BY vectors.node_key LIMIT ?`,
-      ...[owner.key, after, VECTOR_BATCH],
+      [owner.key, after, VECTOR_BATCH],
     )
     if (rows.length === 0) return
     const block = new Float32Array(rows.length * owner.dimension)

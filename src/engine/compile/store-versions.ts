@@ -245,12 +245,12 @@ function* cut<T>(things: readonly T[], weigh: (thing: T) => Weight, most = SLICE
 
 /** Whether a version that is being stored is still wanted: whoever ends its job takes the version along. */
 function goesOn(db: Database, { work }: ReadWork, { versionKey }: Begun): boolean {
-  const there = db.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', versionKey, work.job.version)
+  const there = db.get('SELECT 1 one FROM versions WHERE key = ? AND version = ?', [versionKey, work.job.version])
   return there !== undefined && isQueued(db, work)
 }
 
 function isQueued(db: Database, { job }: Work): boolean {
-  return db.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", job.id) !== undefined
+  return db.get("SELECT 1 one FROM jobs WHERE id = ? AND stage = 'queued'", [job.id]) !== undefined
 }
 
 /** All of a version is stored: its job goes on, inside the caller's transaction. */

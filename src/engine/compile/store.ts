@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
@@ -48,18 +49,36 @@ export function insertVersionRow(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
        artifact, outline_id, outline, items_id, items, node_count, segment_count, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
-    ...[owner.docKey, owner.spaceKey, owner.version, document.title, newId(), document.artifactHash],
-    ...[document.contentType, document.parser, JSON.stringify(versionMetadata(document)), row.artifact],
-    ...[newId(), row.outline, newId(), row.items, document.segments, Date.now()],
+    [
+      owner.docKey,
+      owner.spaceKey,
+      owner.version,
+      document.title,
+      newId(),
+      document.artifactHash,
+      document.contentType,
+      document.parser,
+      JSON.stringify(versionMetadata(document)),
+      row.artifact,
+      newId(),
+      row.outline,
+      newId(),
+      row.items,
+      document.segments,
+      Date.now(),
+    ],
   ).key
   return { versionKey, parts }
 }
 
 export function insertAsset(db: Database, versionKey: number, asset: PreparedAsset): void {
-  db.run(
-    'INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)',
-    ...[versionKey, asset.itemId, asset.contentType, asset.sha256, asset.bytes],
-  )
+  db.run('INSERT INTO item_assets (version_key, item_id, content_type, sha256, bytes) VALUES (?, ?, ?, ?, ?)', [
+    versionKey,
+    asset.itemId,
+    asset.contentType,
+    asset.sha256,
+    asset.bytes,
+  ])
 }
 
 /**
@@ -69,8 +88,8 @@ export function insertAsset(db: Database, versionKey: number, asset: PreparedAss
  * @returns the first of them
  */
 export function reserveNodeKeys(db: Database, count: number): number {
-  const { changes } = db.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", count)
-  if (changes === 0) db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", count)
+  const { changes } = db.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'nodes'", [count])
+  if (changes === 0) db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('nodes', ?)", [count])
   const last = db.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'")?.seq ?? count
   return last - count + 1
 }
@@ -93,21 +112,39 @@ export function insertNodes(
       `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
          start_offset, end_offset, page, kind, row_hash)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[keys[place] ?? null, newId(), spaceKey, docKey, versionKey, node.ordinal, node.title, node.text],
-      ...[node.section, node.outlineNodeId, node.elements, node.startOffset, node.endOffset],
-      ...[node.pageNumber ?? null, node.kind, node.hash],
+      [
+        keys[place] ?? null,
+        newId(),
+        spaceKey,
+        docKey,
+        versionKey,
+        node.ordinal,
+        node.title,
+        node.text,
+        node.section,
+        node.outlineNodeId,
+        node.elements,
+        node.startOffset,
+        node.endOffset,
+        node.pageNumber ?? null,
+        node.kind,
+        node.hash,
+      ],
     )
   })
   const [first = firstNode] = keys
   const last = keys.at(-1) ?? first
-  db.run(
-    'UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?',
-    ...[firstNode, last, nodes.length, versionKey],
-  )
-  return db.run(
-    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)',
-    ...[spaceKey, first, last],
-  ).key
+  db.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
+    firstNode,
+    last,
+    nodes.length,
+    versionKey,
+  ])
+  return db.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)', [
+    spaceKey,
+    first,
+    last,
+  ]).key
 }
 
 /**
@@ -128,8 +165,7 @@ export function dropUnpublished(db: Database, docKey: number, version: number): 
     `SELECT key, space_key, first_node, last_node, node_count,
        EXISTS (SELECT 1 FROM version_parts WHERE version_key = versions.key) has_parts
      FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL`,
-    docKey,
-    version,
+    [docKey, version],
   )
   if (row === undefined) return undefined
   const { first_node: first, last_node: last } = row
@@ -138,29 +174,30 @@ export function dropUnpublished(db: Database, docKey: number, version: number): 
     db.run(
       `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
          AND node_key BETWEEN ? AND ?`,
-      ...[row.space_key, first, last],
+      [row.space_key, first, last],
     )
-    db.run('DELETE FROM nodes WHERE version_key = ?', row.key)
-    db.run('DELETE FROM item_assets WHERE version_key = ?', row.key)
-    db.run('DELETE FROM versions WHERE key = ?', row.key)
+    db.run('DELETE FROM nodes WHERE version_key = ?', [row.key])
+    db.run('DELETE FROM item_assets WHERE version_key = ?', [row.key])
+    db.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
   if (first === null || last === null) return undefined
-  const seq = db.run(
-    'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
-    ...[row.space_key, first, last],
-  ).key
+  const seq = db.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
+    row.space_key,
+    first,
+    last,
+  ]).key
   return { seq, add: [], remove: Array.from({ length: last - first + 1 }, (_, place) => first + place) }
 }
 
 /** Ends a version before the first revision: no revision shows it, its number is free, and the purge takes it next. */
 function leaveToPurge(db: Database, versionKey: number): void {
-  db.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', versionKey)
+  db.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', [versionKey])
 }
 
 function versionMetadata(document: PreparedDocument): Record<string, unknown> {
   return {
     ...document.metadata,
     mediaType: document.mediaType,
-    ...(document.language === undefined ? {} : { language: document.language }),
+    ...defined({ language: document.language }),
   }
 }

@@ -82,7 +82,7 @@ async function giveUp(
   const { db } = context
   await untilWritten(context, 'the end of a training', signal, async () => {
     await db.write(() =>
-      db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'building'", key),
+      db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ? AND state = 'building'", [key]),
     )
     await forgetSuperseded(context, spaceKey)
   })
@@ -109,7 +109,7 @@ export async function trainVectorSpace(
     const key = db.run(
       `INSERT INTO vector_spaces (id, space_key, revision, dimension, trained_nodes, model, state, created_at)
        VALUES (?, ?, ?, ?, ?, ?, 'building', ?)`,
-      ...[id, space.key, space.embedding_revision + 1, dimension, nodes, bytes, Date.now()],
+      [id, space.key, space.embedding_revision + 1, dimension, nodes, bytes, Date.now()],
     ).key
     return { key, id, dimension, trainedNodes: nodes }
   })
@@ -135,7 +135,7 @@ export async function fillVectors(
     const slice = db.get<{ last: number | null }>(
       `SELECT max(key) last FROM
          (SELECT key FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?)`,
-      ...[space.key, after, WRITE_BATCH],
+      [space.key, after, WRITE_BATCH],
     )
     const last = slice?.last ?? null
     if (last === null) return after
@@ -146,7 +146,7 @@ export async function fillVectors(
        WHERE nodes.space_key = ? AND nodes.key > ? AND nodes.key <= ? AND versions.until_revision IS NULL
          AND vectors.node_key IS NULL
        ORDER BY nodes.key`,
-      ...[vectorSpace.key, space.key, after, last],
+      [vectorSpace.key, space.key, after, last],
     )
     after = last
     if (rows.length === 0) {
@@ -165,7 +165,7 @@ export async function fillVectors(
     if (known.length === 0) continue
     const isWanted = await db.write(() => {
       // another model may have taken its place meanwhile, and its vectors are being removed
-      const row = db.get<{ state: string }>('SELECT state FROM vector_spaces WHERE key = ?', vectorSpace.key)
+      const row = db.get<{ state: string }>('SELECT state FROM vector_spaces WHERE key = ?', [vectorSpace.key])
       if (row === undefined || row.state === 'superseded') return false
       insertVectors(db, vectorSpace.key, known)
       return true
@@ -192,14 +192,14 @@ function switchVectorSpace(context: EngineContext, spaceKey: number, next: Vecto
   if (space === undefined) return false
   if (!isTrained(space)) {
     // a migration gave the space another model meanwhile
-    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ?", next.key)
+    db.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ?", [next.key])
     return false
   }
-  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", spaceKey)
-  db.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", next.key)
+  db.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [spaceKey])
+  db.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", [next.key])
   db.run(
     'UPDATE spaces SET vector_space = ?, dimension = ?, embedding_revision = embedding_revision + 1 WHERE key = ?',
-    ...[next.id, next.dimension, spaceKey],
+    [next.id, next.dimension, spaceKey],
   )
   return true
 }
@@ -209,7 +209,7 @@ export async function forgetSuperseded(context: EngineContext, spaceKey: number,
   const { db } = context
   const old = db.all<{ key: number; id: string }>(
     "SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'",
-    spaceKey,
+    [spaceKey],
   )
   for (const { key, id } of old) {
     for (;;) {
@@ -219,12 +219,12 @@ export async function forgetSuperseded(context: EngineContext, spaceKey: number,
           db.run(
             `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
                (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
-            ...[key, key, 2000],
+            [key, key, 2000],
           ).changes,
       )
       if (gone === 0) break
     }
-    await db.write(() => db.run('DELETE FROM vector_spaces WHERE key = ?', key))
+    await db.write(() => db.run('DELETE FROM vector_spaces WHERE key = ?', [key]))
     context.lsa.unload(id)
   }
 }
@@ -233,7 +233,7 @@ function liveNodes(context: EngineContext, spaceKey: number): number {
   return (
     context.db.get<{ n: number | null }>(
       'SELECT sum(node_count) n FROM versions WHERE space_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL',
-      spaceKey,
+      [spaceKey],
     )?.n ?? 0
   )
 }
@@ -248,7 +248,7 @@ async function* sampleTexts(context: EngineContext, spaceKey: number, nodes: num
       `SELECT nodes.key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.key > ? AND nodes.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
        ORDER BY nodes.key LIMIT ?`,
-      ...[after, spaceKey, READ_BATCH],
+      [after, spaceKey, READ_BATCH],
     )
     if (rows.length === 0) return
     after = rows.at(-1)?.key ?? after

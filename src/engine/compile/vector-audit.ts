@@ -81,7 +81,7 @@ function lacking({ db }: EngineContext, space: SpaceRow, { key }: VectorSpace): 
   const row = db.get<{ nodes: number | null; vectors: number | null }>(
     `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) nodes,
        (SELECT live FROM vector_counts WHERE vector_space = ?) vectors`,
-    ...[space.key, key],
+    [space.key, key],
   )
   return (row?.nodes ?? 0) - (row?.vectors ?? 0)
 }

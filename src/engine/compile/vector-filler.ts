@@ -89,7 +89,7 @@ export class VectorFiller {
   async askAgain(spaceKey: number): Promise<void> {
     const { db } = this.#started()
     await db.write(() => {
-      db.run('UPDATE vector_waits SET next_at = 0 WHERE space_key = ?', spaceKey)
+      db.run('UPDATE vector_waits SET next_at = 0 WHERE space_key = ?', [spaceKey])
       forgetRefusals(db, spaceKey)
     })
     this.wake()
@@ -130,7 +130,7 @@ export class VectorFiller {
     for (;;) {
       const owed = db.get<{ one: number }>(
         'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
-        keys,
+        [keys],
       )
       if (owed === undefined || waitOf(db, spaceKey) !== undefined || signal.aborted) return
       const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
@@ -160,7 +160,7 @@ export class VectorFiller {
       signal.throwIfAborted()
       const space = spaceByKey(db, spaceKey)
       if (space === undefined || isTrained(space)) {
-        await db.write(() => db.run('DELETE FROM vectors_due WHERE space_key = ?', spaceKey))
+        await db.write(() => db.run('DELETE FROM vectors_due WHERE space_key = ?', [spaceKey]))
         return
       }
       const { key, dimension } = activeVectorSpace(db, space) ?? {}
@@ -239,7 +239,7 @@ export class VectorFiller {
     await db.write(() => {
       for (const { version_key } of db.all<{ version_key: number }>(
         'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',
-        spaceKey,
+        [spaceKey],
       ))
         countAgain(db, version_key)
     })

@@ -27,8 +27,7 @@ export function isTrained(space: SpaceRow): boolean {
 export function activeVectorSpace(db: Database, space: SpaceRow): VectorSpace | undefined {
   const row = db.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
     "SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = 'active'",
-    space.vector_space,
-    space.key,
+    [space.vector_space, space.key],
   )
   return row === undefined
     ? undefined
@@ -37,7 +36,7 @@ export function activeVectorSpace(db: Database, space: SpaceRow): VectorSpace | 
 
 export function modelBytes(db: Database, vectorSpaceId: string): Uint8Array | undefined {
   return (
-    db.get<{ model: Uint8Array | null }>('SELECT model FROM vector_spaces WHERE id = ?', vectorSpaceId)?.model ??
+    db.get<{ model: Uint8Array | null }>('SELECT model FROM vector_spaces WHERE id = ?', [vectorSpaceId])?.model ??
     undefined
   )
 }
@@ -69,9 +68,9 @@ export async function observeDimension(
     }
     db.run(
       "INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, 'active', ?)",
-      ...[space.vector_space, space.key, space.embedding_revision, dimension, Date.now()],
+      [space.vector_space, space.key, space.embedding_revision, dimension, Date.now()],
     )
-    db.run('UPDATE spaces SET dimension = ? WHERE key = ?', dimension, space.key)
+    db.run('UPDATE spaces SET dimension = ? WHERE key = ?', [dimension, space.key])
     const made = activeVectorSpace(db, space)
     if (made === undefined) throw new KsError('internal', 'a vector space vanished while it was made')
     return made
@@ -89,8 +88,6 @@ export function insertVectors(
       // no REPLACE: it would remove the old row without the trigger that counts vectors
       `INSERT INTO vectors (vector_space, node_key, vector) VALUES (?, ?, ?)
        ON CONFLICT (vector_space, node_key) DO UPDATE SET vector = excluded.vector`,
-      vectorSpaceKey,
-      nodeKey,
-      encodeHalf(vector),
+      [vectorSpaceKey, nodeKey, encodeHalf(vector)],
     )
 }

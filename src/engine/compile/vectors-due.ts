@@ -24,7 +24,7 @@ export interface VectorWait {
 
 /** Notes that a provider owes the vectors of a version, inside the caller's transaction; those it has do not count. */
 export function oweVectors(db: Database, spaceKey: number, versionKey: number): void {
-  db.run('INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)', versionKey, spaceKey)
+  db.run('INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)', [versionKey, spaceKey])
   countAgain(db, versionKey)
 }
 
@@ -42,9 +42,9 @@ export function countAgain(db: Database, versionKey: number): void {
        refused = (SELECT count(*) FROM nodes JOIN vector_refusals USING (space_key)
             WHERE nodes.version_key = vectors_due.version_key AND vector_refusals.node_key = nodes.key)
      WHERE version_key = ?`,
-    versionKey,
+    [versionKey],
   )
-  db.run('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', versionKey)
+  db.run('DELETE FROM vectors_due WHERE version_key = ? AND due <= 0 AND refused = 0', [versionKey])
 }
 
 /** The passages that have waited longest. @param vectorSpace row key; undefined while the space has no vector yet */
@@ -56,7 +56,7 @@ export function dueNodes(db: Database, spaceKey: number, vectorSpace: number | u
      LEFT JOIN vector_refusals ON vector_refusals.space_key = vectors_due.space_key AND vector_refusals.node_key = nodes.key
      WHERE vectors_due.space_key = ? AND vectors_due.due > 0 AND vectors.node_key IS NULL AND vector_refusals.node_key IS NULL
      ORDER BY vectors_due.version_key, nodes.ordinal LIMIT ?`,
-    ...[vectorSpace ?? -1, spaceKey, limit],
+    [vectorSpace ?? -1, spaceKey, limit],
   )
 }
 
@@ -66,7 +66,7 @@ export function isDue(db: Database, { key, version_key }: DueNode): boolean {
     db.get<{ one: number }>(
       `SELECT 1 one FROM vectors_due JOIN nodes ON nodes.version_key = vectors_due.version_key
        WHERE vectors_due.version_key = ? AND nodes.key = ?`,
-      ...[version_key, key],
+      [version_key, key],
     ) !== undefined
   )
 }
@@ -76,26 +76,27 @@ export function settleDue(db: Database, done: readonly DueNode[]): void {
   const counts = new Map<number, number>()
   for (const { version_key } of done) counts.set(version_key, (counts.get(version_key) ?? 0) + 1)
   for (const [version, count] of counts) {
-    db.run('UPDATE vectors_due SET due = due - ? WHERE version_key = ?', count, version)
-    const left = db.get<{ due: number }>('SELECT due FROM vectors_due WHERE version_key = ?', version)
+    db.run('UPDATE vectors_due SET due = due - ? WHERE version_key = ?', [count, version])
+    const left = db.get<{ due: number }>('SELECT due FROM vectors_due WHERE version_key = ?', [version])
     if (left !== undefined && left.due <= 0) countAgain(db, version)
   }
 }
 
 export function refuse(db: Database, spaceKey: number, node: DueNode, error: string): void {
-  db.run(
-    'INSERT OR REPLACE INTO vector_refusals (space_key, node_key, error) VALUES (?, ?, ?)',
-    ...[spaceKey, node.key, error],
-  )
-  db.run('UPDATE vectors_due SET due = due - 1, refused = refused + 1 WHERE version_key = ?', node.version_key)
+  db.run('INSERT OR REPLACE INTO vector_refusals (space_key, node_key, error) VALUES (?, ?, ?)', [
+    spaceKey,
+    node.key,
+    error,
+  ])
+  db.run('UPDATE vectors_due SET due = due - 1, refused = refused + 1 WHERE version_key = ?', [node.version_key])
 }
 
 /** Passages that were refused are asked for again. @param spaceKey all spaces where absent */
 export function forgetRefusals(db: Database, spaceKey?: number): void {
   const of = spaceKey === undefined ? '' : ' AND space_key = ?'
   const values = spaceKey === undefined ? [] : [spaceKey]
-  db.run(`DELETE FROM vector_refusals WHERE true${of}`, ...values)
-  db.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${of}`, ...values)
+  db.run(`DELETE FROM vector_refusals WHERE true${of}`, values)
+  db.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${of}`, values)
 }
 
 /** Spaces with passages that have no vector yet, each with the time it is asked for next. */
@@ -108,7 +109,7 @@ export function spacesDue(db: Database): { key: number; next_at: number; permane
 }
 
 export function waitOf(db: Database, spaceKey: number): VectorWait | undefined {
-  return db.get<VectorWait>('SELECT * FROM vector_waits WHERE space_key = ?', spaceKey)
+  return db.get<VectorWait>('SELECT * FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
 export function putOff(db: Database, spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): void {
@@ -116,12 +117,12 @@ export function putOff(db: Database, spaceKey: number, trouble: ProviderTrouble,
     `INSERT INTO vector_waits (space_key, attempts, since, next_at, error_class, error, permanent) VALUES (?, 1, ?, ?, ?, ?, ?)
      ON CONFLICT (space_key) DO UPDATE SET attempts = attempts + 1, next_at = excluded.next_at,
        error_class = excluded.error_class, error = excluded.error, permanent = excluded.permanent`,
-    ...[spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
+    [spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
   )
 }
 
 export function forgetWait(db: Database, spaceKey: number): void {
-  db.run('DELETE FROM vector_waits WHERE space_key = ?', spaceKey)
+  db.run('DELETE FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
 /** Published passages of a space that have no vector yet, and those that the model refused. */
@@ -130,7 +131,7 @@ export function missingOf(db: Database, spaceKey: number): { due: number; refuse
     `SELECT sum(due) due, sum(refused) refused FROM vectors_due
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
      WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   return { due: row?.due ?? 0, refused: row?.refused ?? 0 }
 }

@@ -35,20 +35,25 @@ export function cutParts(packed: Packed): { row: Packed; parts: VersionPart[] } 
 
 /** Stores a part, inside the caller's transaction. */
 export function insertPart(db: Database, spaceKey: number, versionKey: number, { part, place, bytes }: VersionPart) {
-  db.run(
-    'INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)',
-    ...[versionKey, part, place, spaceKey, bytes],
-  )
+  db.run('INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)', [
+    versionKey,
+    part,
+    place,
+    spaceKey,
+    bytes,
+  ])
 }
 
 /** Writes all that a version is read from over what it has, inside the caller's transaction. */
 export function replacePacked(db: Database, spaceKey: number, versionKey: number, packed: Packed): void {
   const { row, parts } = cutParts(packed)
-  db.run('DELETE FROM version_parts WHERE version_key = ?', versionKey)
-  db.run(
-    'UPDATE versions SET artifact = ?, outline = ?, items = ? WHERE key = ?',
-    ...[row.artifact, row.outline, row.items, versionKey],
-  )
+  db.run('DELETE FROM version_parts WHERE version_key = ?', [versionKey])
+  db.run('UPDATE versions SET artifact = ?, outline = ?, items = ? WHERE key = ?', [
+    row.artifact,
+    row.outline,
+    row.items,
+    versionKey,
+  ])
   for (const part of parts) insertPart(db, spaceKey, versionKey, part)
 }
 
@@ -57,7 +62,7 @@ export function packedOf(db: Database, versionKey: number, part: VersionPart['pa
   if (inRow.length > 0) return inRow
   const parts = db.all<{ bytes: Uint8Array }>(
     'SELECT bytes FROM version_parts WHERE version_key = ? AND part = ? ORDER BY place',
-    ...[versionKey, part],
+    [versionKey, part],
   )
   return parts.length === 0 ? inRow : Buffer.concat(parts.map(({ bytes }) => bytes))
 }

@@ -59,7 +59,9 @@ export class ComparedSpace {
     for (;;) {
       const rows = comparedAfter(context.db, key, after, VERSIONS)
       const versions = rows.map(({ version_key, doc_key, claims }) => ({
-        ...{ version: version_key, document: doc_key, claims },
+        version: version_key,
+        document: doc_key,
+        claims,
       }))
       await space.#timed(() => thread.ask('done', { type: 'add', versions }))
       after = rows.at(-1)?.version_key ?? after

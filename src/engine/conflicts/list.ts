@@ -4,6 +4,7 @@ import type {
   SpaceConflicts,
   SpaceConflictsQuery,
 } from '../../contract/gateway/conflicts.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
@@ -87,7 +88,7 @@ async function countCompared({ db, conflicts }: EngineContext, { key }: SpaceRow
 function onTheirWay(db: Database, spaceKey: number): number {
   const sql =
     'SELECT count(DISTINCT doc_key) n FROM jobs INDEXED BY jobs_open WHERE space_key = ? AND completed_at IS NULL'
-  return db.get<{ n: number }>(sql, spaceKey)?.n ?? 0
+  return db.get<{ n: number }>(sql, [spaceKey])?.n ?? 0
 }
 
 const sideOf = (side: 'one' | 'other'): string =>
@@ -112,15 +113,25 @@ function rowsBefore(
      WHERE c.space_key = ? AND c.key < ? ${conditions.join(' ')}
        AND ${mayKnow('d_one.source_id')} AND ${mayKnow('d_other.source_id')}
      ORDER BY c.key DESC LIMIT +?`,
-    ...[spaceKey, before, ...(kind === undefined ? [] : [kind])],
-    ...(documentId === undefined ? [] : [documentId, documentId]),
-    ...[asker, asker, limit + 1],
+    [
+      spaceKey,
+      before,
+      ...(kind === undefined ? [] : [kind]),
+      ...(documentId === undefined ? [] : [documentId, documentId]),
+      asker,
+      asker,
+      limit + 1,
+    ],
   )
 }
 
 function toConflict(db: Database, space: SpaceRow, row: ConflictRow): SpaceConflict {
   return {
-    ...{ id: row.id, knowledgeSpaceId: space.id, kind: row.kind, relation: row.relation, reason: row.reason },
+    id: row.id,
+    knowledgeSpaceId: space.id,
+    kind: row.kind,
+    relation: row.relation,
+    reason: row.reason,
     sides: [toSide(db, space.key, row.one_node, row.one_quote), toSide(db, space.key, row.other_node, row.other_quote)],
     decidedBy: row.verdict === null ? 'rules' : 'model',
     foundAt: new Date(row.created_at).toISOString(),
@@ -132,14 +143,18 @@ function toSide(db: Database, spaceKey: number, node: number, quote: string): Co
     `SELECT n.key, n.id, d.id document_id, v.version, d.filename, v.title, n.page, n.section, v.created_at stored_at
      FROM nodes n CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
      WHERE n.space_key = ? AND n.key = ?`,
-    ...[spaceKey, node],
+    [spaceKey, node],
   )
   if (row === undefined) throw new Error('a passage of a version that is shown is missing')
   return {
-    ...{ documentId: row.document_id, documentVersion: row.version, filename: row.filename, title: row.title },
+    documentId: row.document_id,
+    documentVersion: row.version,
+    filename: row.filename,
+    title: row.title,
     nodeId: row.id,
-    ...(row.page === null ? {} : { pageNumber: row.page }),
+    ...defined({ pageNumber: row.page ?? undefined }),
     sectionPath: fromCell<string[]>(row.section),
-    ...{ quote, storedAt: new Date(row.stored_at).toISOString() },
+    quote,
+    storedAt: new Date(row.stored_at).toISOString(),
   }
 }

@@ -68,19 +68,22 @@ async function judge(
     for (const [place, isCompatible] of replies.entries()) {
       const row = asked[place]
       if (row === undefined) continue
-      db.run(
-        'INSERT OR REPLACE INTO conflict_verdicts (space_key, pair, verdict) VALUES (?, ?, ?)',
-        ...[spaceKey, pairKey(of.model, pairOf(row)), isCompatible ? 'compatible' : 'contradict'],
-      )
+      db.run('INSERT OR REPLACE INTO conflict_verdicts (space_key, pair, verdict) VALUES (?, ?, ?)', [
+        spaceKey,
+        pairKey(of.model, pairOf(row)),
+        isCompatible ? 'compatible' : 'contradict',
+      ])
     }
     for (const row of rows) {
       const verdict = knownVerdict(db, spaceKey, pairKey(of.model, pairOf(row)))
       if (verdict === undefined) continue
       const relation = verdict === 'compatible' ? 'other' : 'contradiction'
-      db.run(
-        'UPDATE conflicts SET verdict = ?, relation = ? WHERE space_key = ? AND key = ?',
-        ...[verdict, relation, spaceKey, row.key],
-      )
+      db.run('UPDATE conflicts SET verdict = ?, relation = ? WHERE space_key = ? AND key = ?', [
+        verdict,
+        relation,
+        spaceKey,
+        row.key,
+      ])
     }
   })
   return asked.length
@@ -90,13 +93,13 @@ function unjudgedAfter(db: Database, spaceKey: number, after: number, limit: num
   return db.all<Unjudged>(
     `SELECT key, one_quote, other_quote FROM conflicts
      WHERE space_key = ? AND relation = 'contradiction' AND verdict IS NULL AND key > ? ORDER BY key LIMIT +?`,
-    ...[spaceKey, after, limit],
+    [spaceKey, after, limit],
   )
 }
 
 function knownVerdict(db: Database, spaceKey: number, pair: string): string | undefined {
-  return db.get<{ verdict: string }>(
-    'SELECT verdict FROM conflict_verdicts WHERE space_key = ? AND pair = ?',
-    ...[spaceKey, pair],
-  )?.verdict
+  return db.get<{ verdict: string }>('SELECT verdict FROM conflict_verdicts WHERE space_key = ? AND pair = ?', [
+    spaceKey,
+    pair,
+  ])?.verdict
 }

@@ -23,38 +23,38 @@ export function comparedAfter(db: Database, spaceKey: number, after: number, lim
   return db.all<ClaimsRow>(
     `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.compared = 1 AND c.version_key > ?
      ORDER BY c.version_key LIMIT +?`,
-    ...[spaceKey, after, limit],
+    [spaceKey, after, limit],
   )
 }
 
 /** The claims of a version that a space shows; nothing where they were not read yet. */
 export function claimsOfVersion(db: Database, spaceKey: number, version: number): ClaimsRow | undefined {
-  return db.get<ClaimsRow>(
-    `SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.version_key = ?`,
-    ...[spaceKey, version],
-  )
+  return db.get<ClaimsRow>(`SELECT c.version_key, v.doc_key, c.compared, c.claims ${OF_LIVE} AND c.version_key = ?`, [
+    spaceKey,
+    version,
+  ])
 }
 
 /** Stores what a version claims, inside the caller's transaction; what was found by earlier ones goes. */
 export function writeClaims(db: Database, spaceKey: number, version: number, claims: Uint8Array): void {
   if (!isLive(db, spaceKey, version)) return
   for (const side of ['one_version', 'other_version'])
-    db.run(`DELETE FROM conflicts WHERE space_key = ? AND ${side} = ?`, spaceKey, version)
+    db.run(`DELETE FROM conflicts WHERE space_key = ? AND ${side} = ?`, [spaceKey, version])
   db.run(
     `INSERT OR REPLACE INTO conflict_claims (version_key, space_key, format, compared, claims)
      VALUES (?, ?, ${CLAIMS_FORMAT}, 0, ?)`,
-    ...[version, spaceKey, claims],
+    [version, spaceKey, claims],
   )
 }
 
 /** A version was compared with all that were compared before. Inside the caller's transaction. */
 export function markCompared(db: Database, spaceKey: number, version: number): void {
-  db.run('UPDATE conflict_claims SET compared = 1 WHERE space_key = ? AND version_key = ?', spaceKey, version)
+  db.run('UPDATE conflict_claims SET compared = 1 WHERE space_key = ? AND version_key = ?', [spaceKey, version])
 }
 
 function isLive(db: Database, spaceKey: number, version: number): boolean {
   const sql = 'SELECT 1 one FROM versions WHERE space_key = ? AND key = ? AND until_revision IS NULL'
-  return db.get<{ one: number }>(sql, spaceKey, version) !== undefined
+  return db.get<{ one: number }>(sql, [spaceKey, version]) !== undefined
 }
 
 /** A side longer than this is cut: it is a quotation, and the passage is there. */
@@ -77,8 +77,21 @@ export function writeDisagreements(
       `INSERT OR IGNORE INTO conflicts (id, space_key, kind, relation, reason, one_version, one_node, one_quote,
          other_version, other_node, other_quote, created_at, pair)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[newId(), spaceKey, kind, relation, reason, one.version, left, quote ?? ''],
-      ...[other.version, right, otherQuote ?? '', now, hashOf(quotes)],
+      [
+        newId(),
+        spaceKey,
+        kind,
+        relation,
+        reason,
+        one.version,
+        left,
+        quote ?? '',
+        other.version,
+        right,
+        otherQuote ?? '',
+        now,
+        hashOf(quotes),
+      ],
     )
   }
 }
@@ -99,6 +112,6 @@ export function passagesAt(
      CROSS JOIN versions v ON v.key = wanted.value ->> 0
      CROSS JOIN nodes n INDEXED BY nodes_version ON n.version_key = v.key AND n.ordinal = wanted.value ->> 1
      WHERE v.space_key = ? AND v.until_revision IS NULL`,
-    ...[JSON.stringify(places.map(({ version, ordinal }) => [version, ordinal])), spaceKey],
+    [JSON.stringify(places.map(({ version, ordinal }) => [version, ordinal])), spaceKey],
   )
 }

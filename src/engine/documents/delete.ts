@@ -66,10 +66,9 @@ async function removeDocuments(
       rows.map(({ id, row }) => ({ documentId: id, outcome: row === undefined ? 'failed' : 'completed' })),
     )
     const ranges = live.flatMap((row) => nodeRanges(db, row.key))
-    const seq = db.get<{ seq: number | null }>(
-      'SELECT max(seq) seq FROM projection_log WHERE space_key = ?',
+    const seq = db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [
       space.key,
-    )?.seq
+    ])?.seq
     return { bulkJobId, rows, removed, ranges, seq: seq ?? 0 }
   }
   // whether nobody else holds the bytes shows only afterwards
@@ -107,7 +106,12 @@ function toReport({ bulkJobId, rows, removed }: Outcome, withBytes: ReadonlySet<
 
 function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {
   const lease = leases.acquire({
-    ...{ spaceKey, sessionId: id, type: 'delete', targetType: 'document', targetId: id, targetVersion: version },
+    spaceKey,
+    sessionId: id,
+    type: 'delete',
+    targetType: 'document',
+    targetId: id,
+    targetVersion: version,
     virtualPath: `/knowledge/documents/${id}`,
   })
   lease.keepAlive()
@@ -119,34 +123,34 @@ export function retireDocument(db: Database, row: DocumentRow, revision: number)
   const now = Date.now()
   const versions = db.all<{ key: number; node_count: number; first_node: number | null; last_node: number | null }>(
     'SELECT key, node_count, first_node, last_node FROM versions WHERE doc_key = ? AND version > 0',
-    row.key,
+    [row.key],
   )
   for (const version of versions) {
     if (version.first_node === null || version.last_node === null) continue
-    db.run(
-      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
+    db.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
       row.space_key,
       version.first_node,
       version.last_node,
-    )
+    ])
   }
-  db.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', revision, row.key)
-  db.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', now, now, row.key)
+  db.run('UPDATE versions SET until_revision = ? WHERE doc_key = ? AND until_revision IS NULL', [revision, row.key])
+  db.run('UPDATE documents SET deleted_at = ?, updated_at = ? WHERE key = ?', [now, now, row.key])
   cancelOpenJobs(db, row, now)
   const nodes = versions.reduce((sum, version) => sum + version.node_count, 0)
   return { nodes, artifacts: versions.length, projections: nodes * 2 }
 }
 
 function cancelOpenJobs(db: Database, row: DocumentRow, now: number): void {
-  const open = db.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', row.key)
+  const open = db.all<{ id: string }>('SELECT id FROM jobs WHERE doc_key = ? AND completed_at IS NULL', [row.key])
   if (open.length === 0) return
   const space = spaceByKey(db, row.space_key)
   const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
   for (const { id } of open) {
-    db.run(
-      "UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?",
-      ...[now, now, id],
-    )
+    db.run("UPDATE jobs SET stage = 'canceled', claimed_by = NULL, updated_at = ?, completed_at = ? WHERE id = ?", [
+      now,
+      now,
+      id,
+    ])
     endCommit(db, id, 'canceled', undefined, days)
   }
 }
@@ -154,7 +158,7 @@ function cancelOpenJobs(db: Database, row: DocumentRow, now: number): void {
 function nodeRanges(db: Database, docKey: number): NodeRange[] {
   return db.all<NodeRange>(
     'SELECT first_node first, last_node last FROM versions WHERE doc_key = ? AND first_node IS NOT NULL AND version > 0',
-    docKey,
+    [docKey],
   )
 }
 
@@ -180,7 +184,7 @@ export function isReferenced(db: Database, objectKey: string): boolean {
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = ?
                   AND status IN ('received', 'object-staged', 'object-verified'))
        OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} held`,
-    ...[objectKey, objectKey, objectKey, objectKey, objectKey],
+    [objectKey, objectKey, objectKey, objectKey, objectKey],
   )
   return row?.held === 1
 }

@@ -58,8 +58,7 @@ export async function getParseArtifact(
   const { document } = locate(db, caller, spaceId, documentId)
   const row = db.get<VersionRow>(
     'SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL',
-    document.key,
-    version,
+    [document.key, version],
   )
   if (row === undefined) throw notFound('parse artifact', `${documentId} version ${version}`)
   const { elements } = await unpack<StoredArtifact>(packedOf(db, row.key, 'artifact', row.artifact))
@@ -150,8 +149,7 @@ export async function getItemAsset(
     )
   const stored = db.get<{ bytes: Uint8Array; content_type: string }>(
     'SELECT bytes, content_type FROM item_assets WHERE version_key = ? AND item_id = ?',
-    row.key,
-    itemId,
+    [row.key, itemId],
   )
   if (stored === undefined) throw notFound('asset of item', itemId)
   if (!(await hasHash(Uint8Array.from(stored.bytes), item.asset.sha256))) throw damagedObject()
@@ -173,7 +171,7 @@ function publishedVersion(db: Database, document: DocumentRow): VersionRow {
   const row = db.get<VersionRow>(
     `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
      ORDER BY version DESC LIMIT 1`,
-    document.key,
+    [document.key],
   )
   if (row === undefined) throw notFound('published version of document', document.id)
   return row
@@ -185,7 +183,7 @@ async function nodesBySection(db: Database, versionKey: number): Promise<Map<str
   for (let after = -1; ; ) {
     const nodes = db.all<{ id: string; outline_node: string; ordinal: number }>(
       'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
-      ...[versionKey, after, NODES_AT_ONCE],
+      [versionKey, after, NODES_AT_ONCE],
     )
     for (const { id, outline_node: section } of nodes) {
       const ids = bySection.get(section)

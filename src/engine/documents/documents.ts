@@ -1,5 +1,6 @@
 import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller, Page, PageRequest } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { endedInVain, latestJob } from '../jobs/store.js'
@@ -20,7 +21,7 @@ export function listDocuments(db: Database, caller: Caller, spaceId: string, pag
   const rows = db.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
        AND ${mayKnow('documents.source_id')} ORDER BY id LIMIT ?`,
-    ...[space.key, page.cursor ?? '', askerOf(caller), limit + 1],
+    [space.key, page.cursor ?? '', askerOf(caller), limit + 1],
   )
   return readablePage(
     rows,
@@ -62,7 +63,7 @@ export async function checkDocuments(
             status: endedInVain(latestJob(db, row.key)) ? ('failed' as const) : ('unchanged' as const),
             documentId: row.id,
             parserStatus: row.parser_status,
-            ...(row.error === null ? {} : { error: row.error }),
+            ...defined({ error: row.error ?? undefined }),
           }
         }),
       )),

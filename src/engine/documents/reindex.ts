@@ -58,7 +58,7 @@ function select(
       .all<DocumentRow>(
         `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
          ORDER BY id`,
-        ...[space.key, askerOf(caller)],
+        [space.key, askerOf(caller)],
       )
       .map((row) => ({ id: row.id, row }))
   return [...new Set(which.documentIds)].map((id) => ({ id, row: lookupDocument(db, caller, space.key, id) }))
@@ -73,7 +73,7 @@ export function queueAgain(db: Database, space: SpaceRow, row: DocumentRow) {
   db.run(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, 'bulk-reindex', 'metadata-prepared', ?, ?, ?, ?, ?)`,
-    ...[newId(), space.tenant, space.key, job.id, row.id, row.source_id, job.id, now, now],
+    [newId(), space.tenant, space.key, job.id, row.id, row.source_id, job.id, now, now],
   )
   return job
 }

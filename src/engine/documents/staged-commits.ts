@@ -40,7 +40,7 @@ export function moveCommit(db: Database, id: string, from: CommitStatus, to: Com
   assertMove(from, to)
   const values: Bindable[] = [to, Date.now(), id, from]
   return (
-    db.run('UPDATE staged_commits SET status = ?, updated_at = ? WHERE id = ? AND status = ?', ...values).changes === 1
+    db.run('UPDATE staged_commits SET status = ?, updated_at = ? WHERE id = ? AND status = ?', values).changes === 1
   )
 }
 
@@ -55,17 +55,18 @@ export function settleUpload(
   db.run(
     `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
      WHERE id = ? AND status IN (${passed})`,
-    ...[to, Date.now(), made.documentId, made.jobId, id],
+    [to, Date.now(), made.documentId, made.jobId, id],
   )
 }
 
 /** Moves the commit of a job from wherever it stands on its path to the end, in one update. */
 export function advance(db: Database, jobId: string, path: readonly CommitStatus[]): void {
   const { to, passed } = alongPath(path)
-  db.run(
-    `UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`,
-    ...[to, Date.now(), jobId],
-  )
+  db.run(`UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`, [
+    to,
+    Date.now(),
+    jobId,
+  ])
 }
 
 /** The last status of a path whose moves are all allowed, and the ones before it as SQL. */
@@ -90,7 +91,7 @@ export function failRetryably(
   db.run(
     `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + ?, error_code = ?,
        error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${UNDER_WAY}`,
-    ...[tries, failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
+    [tries, failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
   )
 }
 
@@ -99,7 +100,7 @@ export function resumeFromStart(db: Database, jobId: string): void {
   db.run(
     `UPDATE staged_commits SET resume_status = 'metadata-prepared', updated_at = ?
      WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IN ('artifacts-built', 'nodes-built', 'projections-built')`,
-    ...[Date.now(), jobId],
+    [Date.now(), jobId],
   )
 }
 
@@ -108,7 +109,7 @@ export function resumeCommit(db: Database, jobId: string): void {
   db.run(
     `UPDATE staged_commits SET status = resume_status, resume_status = NULL, error_code = NULL, error_message = NULL,
        expires_at = NULL, updated_at = ? WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IS NOT NULL`,
-    ...[Date.now(), jobId],
+    [Date.now(), jobId],
   )
 }
 
@@ -124,12 +125,7 @@ export function endCommit(
   db.run(
     `UPDATE staged_commits SET status = ?, error_code = ?, error_message = ?, expires_at = ?, updated_at = ?
      WHERE job_id = ? AND (status IN ${UNDER_WAY} OR status = 'failed-retryable')`,
-    to,
-    failure?.code ?? null,
-    failure?.message ?? null,
-    now + retentionDays * DAY,
-    now,
-    jobId,
+    [to, failure?.code ?? null, failure?.message ?? null, now + retentionDays * DAY, now, jobId],
   )
 }
 
@@ -138,7 +134,7 @@ export function failUpload(db: Database, commitId: string, errorCode: string): v
   db.run(
     `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
      WHERE id = ? AND status IN ${UNACKNOWLEDGED}`,
-    ...[errorCode, Date.now(), commitId],
+    [errorCode, Date.now(), commitId],
   )
 }
 
@@ -148,7 +144,7 @@ export function giveUpExpired(db: Database, commitId: string, now: number): bool
     db.run(
       `UPDATE staged_commits SET status = 'failed-terminal', updated_at = ?
        WHERE id = ? AND status = 'failed-retryable' AND expires_at < ?`,
-      ...[now, commitId, now],
+      [now, commitId, now],
     ).changes === 1
   )
 }
@@ -158,13 +154,12 @@ export function abandonUnacknowledged(db: Database): number {
   const now = Date.now()
   db.run(
     "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ? AND job_id IS NULL",
-    ...[now, now],
+    [now, now],
   )
   return db.run(
     `UPDATE staged_commits SET status = 'failed-retryable', error_code = 'interrupted', resume_status = status,
        error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?, updated_at = ?
      WHERE status IN ${UNACKNOWLEDGED}`,
-    now + DAY,
-    now,
+    [now + DAY, now],
   ).changes
 }

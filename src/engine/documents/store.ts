@@ -38,7 +38,7 @@ export function lookupDocument(db: Database, reader: Reader, spaceKey: number, i
   if (!isUuid(id)) return undefined
   return db.get<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}`,
-    ...[spaceKey, id, askerOf(reader)],
+    [spaceKey, id, askerOf(reader)],
   )
 }
 
@@ -47,7 +47,7 @@ export function knownDocuments(db: Database, reader: Reader, spaceKey: number, i
   const rows = db.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
      WHERE d.space_key = ? AND d.deleted_at IS NULL AND ${mayKnow('d.source_id')}`,
-    ...[JSON.stringify([...new Set(ids)]), spaceKey, askerOf(reader)],
+    [JSON.stringify([...new Set(ids)]), spaceKey, askerOf(reader)],
   )
   return new Set(rows.map(({ id }) => id))
 }
@@ -62,9 +62,7 @@ export function documentsNamed(
   return db.all<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
        AND deleted_at IS NULL ORDER BY key DESC`,
-    spaceKey,
-    filename,
-    sourceId,
+    [spaceKey, filename, sourceId],
   )
 }
 

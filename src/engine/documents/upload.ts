@@ -113,8 +113,20 @@ async function commitUpload(
         `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, raw_object_key,
            published_object_key, checksum, size_bytes, source_id, expires_at, created_at, updated_at)
          VALUES (?, ?, ?, ?, 'document-upload', 'received', ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[item.commitId, space.tenant, space.key, item.commitId, `tmp/${item.staged.id}`, item.objectKey],
-        ...[item.staged.sha256, item.staged.size, sourceId, now + UNACKNOWLEDGED_MILLISECONDS, now, now],
+        [
+          item.commitId,
+          space.tenant,
+          space.key,
+          item.commitId,
+          `tmp/${item.staged.id}`,
+          item.objectKey,
+          item.staged.sha256,
+          item.staged.size,
+          sourceId,
+          now + UNACKNOWLEDGED_MILLISECONDS,
+          now,
+          now,
+        ],
       )
   })
   for (let from = 0; from < received.length; from += SYNCED_AT_ONCE) {
@@ -132,7 +144,7 @@ async function commitUpload(
     // it may have been deleted while the bytes came in
     if (sourceId !== null) findSource(db, caller, live, sourceId)
     if (live.frozen_at === null)
-      db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', Date.now(), space.key)
+      db.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [Date.now(), space.key])
     const made = received.map((item) => admit(context, caller, space, sourceId, item))
     // several uploads may have been let in at once
     if (added.length > 0) assertRawBytes(context, space)
@@ -198,8 +210,12 @@ function insertDocument(
     `INSERT INTO documents (id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parser_status, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    ...[id, space.key, sourceId, JSON.stringify(item.metadata), item.filename],
-    ...[
+    [
+      id,
+      space.key,
+      sourceId,
+      JSON.stringify(item.metadata),
+      item.filename,
       pathName === item.filename ? null : pathName,
       item.mimeType,
       item.objectKey,

@@ -1,4 +1,5 @@
 import type { ExplainBody } from '../../contract/gateway/explain.js'
+import { defined } from '../../lib/defined.js'
 import { storedName, virtualName } from '../documents/filename.js'
 import { type DocumentRow, documentsNamed, lookupDocument } from '../documents/store.js'
 import { latestJob } from '../jobs/store.js'
@@ -74,7 +75,7 @@ function explainAbsence(db: Database, reader: Reader, space: SpaceRow, asked: Na
           : `the document was replaced by a newer one of the same name, ${successor.id}`,
       figures: {
         ...(at === undefined || at === null ? {} : { deletedAt: new Date(at).toISOString() }),
-        ...(successor === undefined ? {} : { replacedBy: successor.id }),
+        ...defined({ replacedBy: successor?.id }),
       },
     })
     return
@@ -105,7 +106,7 @@ export function publishedNow(
   const version = versionAt(db, row.key, space.head_revision)
   const job = latestJob(db, row.key)
   const figures = {
-    ...(job === undefined ? {} : { jobId: job.id, jobStage: job.stage, attempts: job.attempts }),
+    ...defined({ jobId: job?.id, jobStage: job?.stage, attempts: job?.attempts }),
     ...(row.error === null ? {} : { errorCode: row.error_code ?? 'failed', error: row.error }),
   }
   if (version !== undefined) {

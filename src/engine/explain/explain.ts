@@ -61,8 +61,12 @@ export async function explainQuery(
   const leave = await shared.gate.enter(caller.tenant, signal)
   // keeps what is deleted meanwhile from being taken away, as a query does
   const lease = context.leases.acquire({
-    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
-    ...{ targetId: admitted.snapshot.publicationId, virtualPath: '/evidence' },
+    spaceKey: space.key,
+    sessionId: newId(),
+    type: 'read',
+    targetType: 'publication',
+    targetId: admitted.snapshot.publicationId,
+    virtualPath: '/evidence',
   })
   try {
     const document = findAsked(db, caller, space, body, stages)

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { EmbeddedQuery } from '../compile/embeddings.js'
 import { activeVectorSpace } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
@@ -34,11 +35,11 @@ export async function probe(
     terms,
     textK: MAX_K,
     vectorK: MAX_K,
-    ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+    ...defined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   }
   const [own, wide, status] = await Promise.all([
     context.indexes.search(space.id, { ...request, docs: [docKey] }, signal),
-    context.indexes.search(space.id, { ...request, ...(docs === undefined ? {} : { docs }) }, signal),
+    context.indexes.search(space.id, { ...request, ...defined({ docs }) }, signal),
     context.indexes.status(space.id),
   ])
   return { own, wide, watermark: { applied: status.textWatermark, newest: newestChange(context.db, space.key) } }

@@ -7,7 +7,7 @@ export function documentsOfBase(db: Database, reader: Reader, spaceKey: number, 
   return db.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL
        AND ${mayKnow('documents.source_id')} ORDER BY key DESC`,
-    ...[spaceKey, base, askerOf(reader)],
+    [spaceKey, base, askerOf(reader)],
   )
 }
 
@@ -17,7 +17,7 @@ export function namesLike(db: Database, reader: Reader, spaceKey: number, part: 
     .all<{ filename: string }>(
       `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
          AND ${mayKnow('documents.source_id')} ORDER BY length(filename) LIMIT ?`,
-      ...[spaceKey, part, askerOf(reader), limit],
+      [spaceKey, part, askerOf(reader), limit],
     )
     .map((row) => row.filename)
 }
@@ -33,7 +33,7 @@ export function deletedDocument(
   return db.get<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND (id = ? OR filename = ?) AND deleted_at IS NOT NULL
        AND ${mayKnow('documents.source_id')} ORDER BY deleted_at DESC LIMIT 1`,
-    ...[spaceKey, id, name, askerOf(reader)],
+    [spaceKey, id, name, askerOf(reader)],
   )
 }
 
@@ -43,7 +43,7 @@ export function wasHere(db: Database, reader: Reader, spaceKey: number, id: stri
     db.get<{ one: number }>(
       `SELECT 1 one FROM staged_commits WHERE space_key = ? AND document_id = ?
          AND ${mayKnow('staged_commits.source_id')} LIMIT 1`,
-      ...[spaceKey, id, askerOf(reader)],
+      [spaceKey, id, askerOf(reader)],
     ) !== undefined
   )
 }
@@ -61,7 +61,7 @@ export function versionAt(db: Database, docKey: number, revision: number): Visib
   return db.get<VisibleVersion>(
     `SELECT key, version, node_count, from_revision, created_at FROM versions
      WHERE doc_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)`,
-    ...[docKey, revision, revision],
+    [docKey, revision, revision],
   )
 }
 
@@ -70,7 +70,7 @@ export function firstRevision(db: Database, docKey: number): { revision: number;
   return db.get<{ revision: number; version: number }>(
     `SELECT from_revision revision, version FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL
      ORDER BY version LIMIT 1`,
-    docKey,
+    [docKey],
   )
 }
 
@@ -88,7 +88,7 @@ export function nodesAfter(db: Database, versionKey: number, ordinal: number, li
   return db.all<NodeRow>(
     `SELECT key, id, ordinal, title, text body, section FROM nodes WHERE version_key = ? AND ordinal > ?
      ORDER BY ordinal LIMIT ?`,
-    ...[versionKey, ordinal, limit],
+    [versionKey, ordinal, limit],
   )
 }
 
@@ -99,7 +99,7 @@ export function vectorCount(db: Database, vectorSpaceId: string, nodeKeys: reado
       `SELECT count(*) n FROM json_each(?) wanted
        JOIN vectors ON vectors.node_key = wanted.value
          AND vectors.vector_space = (SELECT key FROM vector_spaces WHERE id = ?)`,
-      ...[JSON.stringify(nodeKeys), vectorSpaceId],
+      [JSON.stringify(nodeKeys), vectorSpaceId],
     )?.n ?? 0
   )
 }
@@ -107,6 +107,6 @@ export function vectorCount(db: Database, vectorSpaceId: string, nodeKeys: reado
 /** The newest change that the search indexes of a space should hold. */
 export function newestChange(db: Database, spaceKey: number): number {
   return (
-    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', spaceKey)?.seq ?? 0
+    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [spaceKey])?.seq ?? 0
   )
 }

@@ -1,6 +1,7 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { Explanation } from '../../contract/gateway/explain.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -72,8 +73,7 @@ export function explainRecorded(
     id: row.id,
     createdAt: new Date(row.created_at).toISOString(),
     mode: row.mode,
-    ...(rank === undefined ? {} : { rank }),
-    ...(revision === undefined ? {} : { headRevisionThen: revision }),
+    ...defined({ rank, headRevisionThen: revision }),
     headRevisionNow: space.head_revision,
   }
   const items = recorded.bundle?.items.length ?? 0

@@ -117,7 +117,7 @@ function activeEntities(view: GraphView, named: readonly string[]): { found: num
   for (const name of named) {
     const row = view.db.get<{ key: number }>(
       'SELECT key FROM graph_entities WHERE space_key = ? AND (id = ? OR canonical_key = ?) LIMIT 1',
-      ...[view.space.key, name.toLowerCase(), canonicalKey(name)],
+      [view.space.key, name.toLowerCase(), canonicalKey(name)],
     )
     if (row === undefined || !isShown(view, 'entity', row.key)) unknown++
     else found.add(row.key)
@@ -136,19 +136,19 @@ function askedEntities(db: Database, spaceKey: number, query: string): number[] 
   const named = db.all<{ key: number }>(
     `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e
      ON e.space_key = ? AND e.canonical_key = wanted.value LIMIT +?`,
-    ...[wanted, spaceKey, MAX_SEEDS],
+    [wanted, spaceKey, MAX_SEEDS],
   )
   const aliased = db.all<{ key: number }>(
     `SELECT DISTINCT e.key FROM json_each(?) wanted CROSS JOIN graph_names n INDEXED BY graph_names_alias
      ON n.alias_key = wanted.value CROSS JOIN graph_entities e ON e.key = n.entity_key AND e.space_key = ? LIMIT +?`,
-    ...[wanted, spaceKey, MAX_SEEDS],
+    [wanted, spaceKey, MAX_SEEDS],
   )
   return [...new Set([...named, ...aliased].map(({ key }) => key))]
 }
 
 function mentionedBy(db: Database, node: number): number[] {
   return db
-    .all<{ key: number }>('SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?', node, FANOUT)
+    .all<{ key: number }>('SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?', [node, FANOUT])
     .map(({ key }) => key)
 }
 
@@ -158,7 +158,7 @@ function relationsOf(db: Database, entity: number): { other: number; isStated: b
        SELECT object_key other, type, predicate, confidence, key FROM graph_relations WHERE subject_key = ?
        UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations WHERE object_key = ?)
      ORDER BY confidence DESC, key LIMIT +?`,
-    ...[entity, entity, FANOUT],
+    [entity, entity, FANOUT],
   )
   return rows.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' }))
 }
@@ -167,16 +167,16 @@ function nodesOf(db: Database, entity: number, limit = NODES_PER_ENTITY + 1): nu
   return db
     .all<{ key: number }>(
       'SELECT node_key key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-      ...[entity, limit],
+      [entity, limit],
     )
     .map(({ key }) => key)
 }
 
 function commonness(db: Database, entity: number): number {
   return (
-    db.get<{ n: number }>(
-      'SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? LIMIT +?)',
-      ...[entity, COMMON + 1],
-    )?.n ?? 0
+    db.get<{ n: number }>('SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? LIMIT +?)', [
+      entity,
+      COMMON + 1,
+    ])?.n ?? 0
   )
 }

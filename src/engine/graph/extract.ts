@@ -146,7 +146,11 @@ export class GraphReader {
     if (subject === object) return
     const id = relationId({ subject, object, type, predicate })
     const known = this.#graph.relations.get(id) ?? {
-      ...{ subject, object, type, predicate, confidence },
+      subject,
+      object,
+      type,
+      predicate,
+      confidence,
       nodes: new Set<number>(),
     }
     known.nodes.add(node)

@@ -82,13 +82,14 @@ export async function listRelations(view: GraphView, query: GraphRelationsQuery)
 
 function relationsAfter({ db, space }: GraphView, after: number, entity: number | undefined): RelationRow[] {
   if (entity === undefined)
-    return db.all<RelationRow>(
-      'SELECT * FROM graph_relations WHERE space_key = ? AND key > ? ORDER BY key LIMIT +?',
-      ...[space.key, after, SLICE],
-    )
+    return db.all<RelationRow>('SELECT * FROM graph_relations WHERE space_key = ? AND key > ? ORDER BY key LIMIT +?', [
+      space.key,
+      after,
+      SLICE,
+    ])
   return db.all<RelationRow>(
     `SELECT * FROM graph_relations WHERE key IN (SELECT key FROM graph_relations WHERE subject_key = ?
        UNION SELECT key FROM graph_relations WHERE object_key = ?) AND key > ? ORDER BY key LIMIT +?`,
-    ...[entity, entity, after, SLICE],
+    [entity, entity, after, SLICE],
   )
 }

@@ -17,7 +17,7 @@ export function knownSaid(
 ): PassageSaid | undefined {
   const row = db.get<{ said: string }>(
     'SELECT said FROM graph_model_reads WHERE space_key = ? AND model = ? AND text_hash = ? LIMIT 1',
-    ...[spaceKey, nameOf(model), askedHash(text)],
+    [spaceKey, nameOf(model), askedHash(text)],
   )
   return row === undefined ? undefined : storedSaid(row.said, text)
 }
@@ -31,12 +31,12 @@ export function keepSaid(
   said: PassageSaid,
 ): void {
   // of a passage that was purged meanwhile nothing would remove it
-  if (db.get('SELECT 1 one FROM nodes WHERE key = ? AND space_key = ?', key, spaceKey) === undefined) return
-  db.run('UPDATE graph_model_reads SET is_current = 0 WHERE node_key = ?', key)
+  if (db.get('SELECT 1 one FROM nodes WHERE key = ? AND space_key = ?', [key, spaceKey]) === undefined) return
+  db.run('UPDATE graph_model_reads SET is_current = 0 WHERE node_key = ?', [key])
   db.run(
     `INSERT OR REPLACE INTO graph_model_reads (node_key, model, space_key, text_hash, said, is_current)
      VALUES (?, ?, ?, ?, ?, 1)`,
-    ...[key, nameOf(model), spaceKey, askedHash(text), JSON.stringify(said)],
+    [key, nameOf(model), spaceKey, askedHash(text), JSON.stringify(said)],
   )
 }
 
@@ -62,12 +62,12 @@ export function passagesAfter(
      CROSS JOIN documents d ON d.key = v.doc_key
      WHERE n.space_key = ? AND n.key > ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
        AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
-    ...[nameOf(model), spaceKey, after, limit],
+    [nameOf(model), spaceKey, after, limit],
   )
 }
 
 export function textOf(db: Database, spaceKey: number, node: number): string | undefined {
-  return db.get<{ text: string }>('SELECT text FROM nodes WHERE key = ? AND space_key = ?', node, spaceKey)?.text
+  return db.get<{ text: string }>('SELECT text FROM nodes WHERE key = ? AND space_key = ?', [node, spaceKey])?.text
 }
 
 function nameOf({ pluginId, provider, model }: ModelReference): string {

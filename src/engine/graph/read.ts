@@ -65,32 +65,35 @@ export function isShown(view: GraphView, kind: keyof typeof TABLES, key: number)
   const { table, owner } = TABLES[kind]
   const found = view.db.get<{ one: number }>(
     `SELECT 1 one FROM ${table} m ${OF_VERSION} WHERE m.${owner} = ? AND ${SHOWN} LIMIT 1`,
-    ...[key, ...shownTo(view)],
+    [key, ...shownTo(view)],
   )
   return found !== undefined
 }
 
 /** The entity of this id, if the reader sees it. */
 export function entityById(view: GraphView, id: string): EntityRow | undefined {
-  const row = view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND id = ?', view.space.key, id)
+  const row = view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND id = ?', [
+    view.space.key,
+    id,
+  ])
   return row !== undefined && isShown(view, 'entity', row.key) ? row : undefined
 }
 
 /** The entity of this type and canonical key, if the reader sees it. */
 export function entityNamed(view: GraphView, type: string, canonicalKey: string): EntityRow | undefined {
-  const row = view.db.get<EntityRow>(
-    'SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
-    ...[view.space.key, canonicalKey],
-  )
+  const row = view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key = ?', [
+    view.space.key,
+    canonicalKey,
+  ])
   return row?.type === type && isShown(view, 'entity', row.key) ? row : undefined
 }
 
 /** The entity at the end of a relation; one that is damaged is not there. */
 export function entityByKey(view: GraphView, key: number): EntityRow | undefined {
-  const row = view.db.get<EntityRow>(
-    'SELECT * FROM graph_entities WHERE space_key = ? AND key = ?',
-    ...[view.space.key, key],
-  )
+  const row = view.db.get<EntityRow>('SELECT * FROM graph_entities WHERE space_key = ? AND key = ?', [
+    view.space.key,
+    key,
+  ])
   return row === undefined || isDamaged(row) ? undefined : row
 }
 
@@ -104,7 +107,7 @@ export function entityRowsAfter(
   return db.all<EntityRow>(
     `SELECT * FROM graph_entities WHERE space_key = ? AND canonical_key > ? ${type === undefined ? '' : 'AND type = ?'}
      ORDER BY canonical_key LIMIT +?`,
-    ...[space.key, after, ...(type === undefined ? [] : [type]), limit],
+    [space.key, after, ...(type === undefined ? [] : [type]), limit],
   )
 }
 
@@ -126,7 +129,7 @@ export function sourceNodes(view: GraphView, kind: keyof typeof TABLES, key: num
        (SELECT json_group_array(subject) FROM source_readers r WHERE r.source_id = d.source_id) scope
      FROM ${table} m ${OF_VERSION} CROSS JOIN nodes n ON n.key = m.node_key
      WHERE m.${owner} = ? AND ${SHOWN} ORDER BY m.node_key DESC LIMIT +?`,
-    ...[key, ...shownTo(view), limit],
+    [key, ...shownTo(view), limit],
   )
 }
 
@@ -177,7 +180,7 @@ export function isCalled(view: GraphView, key: number, part: string): boolean {
   const found = view.db.get<{ one: number }>(
     `SELECT 1 one FROM graph_names m ${OF_VERSION}
      WHERE m.entity_key = ? AND m.alias_key IS NOT NULL AND instr(m.alias_key, ?) > 0 AND ${SHOWN} LIMIT 1`,
-    ...[key, part, ...shownTo(view)],
+    [key, part, ...shownTo(view)],
   )
   return found !== undefined
 }
@@ -186,7 +189,7 @@ export function isCalled(view: GraphView, key: number, part: string): boolean {
 export function namesOf(view: GraphView, row: EntityRow): string[] {
   const rows = view.db.all<{ name: string }>(
     `SELECT m.name FROM graph_names m ${OF_VERSION} WHERE m.entity_key = ? AND ${SHOWN} LIMIT +?`,
-    ...[row.key, ...shownTo(view), NAMES],
+    [row.key, ...shownTo(view), NAMES],
   )
   const counts = new Map<string, number>()
   for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -1,5 +1,6 @@
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import type { ModelReference } from '../models/types.js'
@@ -30,10 +31,10 @@ export const readingRows = workTable<ReadingRow>('graph_readings', 'graph readin
 
 /** The last readings of a space, newest first. */
 export function lastReadings(db: Database, space: SpaceRow): ReadingRow[] {
-  return db.all<ReadingRow>(
-    'SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?',
-    ...[space.key, KEPT],
-  )
+  return db.all<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?', [
+    space.key,
+    KEPT,
+  ])
 }
 
 /** Begins a reading, or gives the one that is under way another budget, inside the caller's transaction. */
@@ -44,24 +45,23 @@ export function beginReading(
   budget: number,
 ): ReadingRow {
   const now = Date.now()
-  const open = db.get<ReadingRow>(
-    'SELECT * FROM graph_readings WHERE space_key = ? AND completed_at IS NULL',
+  const open = db.get<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? AND completed_at IS NULL', [
     space.key,
-  )
+  ])
   if (open !== undefined) {
-    db.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', budget, now, open.key)
+    db.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', [budget, now, open.key])
     return readingRows.find(db, space, open.id)
   }
   db.run(
     `DELETE FROM graph_readings WHERE space_key = ? AND key NOT IN
        (SELECT key FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?)`,
-    ...[space.key, space.key, KEPT - 1],
+    [space.key, space.key, KEPT - 1],
   )
   const id = newId()
   db.run(
     `INSERT INTO graph_readings (id, space_key, model, state, budget, total, created_at, updated_at)
      VALUES (?, ?, ?, 'reading', ?, coalesce((SELECT node_count FROM space_usage WHERE space_key = ?), 0), ?, ?)`,
-    ...[id, space.key, model === undefined ? null : JSON.stringify(model), budget, space.key, now, now],
+    [id, space.key, model === undefined ? null : JSON.stringify(model), budget, space.key, now, now],
   )
   return readingRows.find(db, space, id)
 }
@@ -80,7 +80,7 @@ export function noteProgress(db: Database, key: number, { place, done, asked, un
   db.run(
     `UPDATE graph_readings SET node_key = max(node_key, ?), done = done + ?, asked = asked + ?, unusable = unusable + ?,
        tokens = tokens + ?, updated_at = ? WHERE key = ?`,
-    ...[place, done, asked, unusable, tokens, Date.now(), key],
+    [place, done, asked, unusable, tokens, Date.now(), key],
   )
 }
 
@@ -88,7 +88,7 @@ export function noteProgress(db: Database, key: number, { place, done, asked, un
 export function noteAnswer(db: Database, key: number): void {
   db.run(
     'UPDATE graph_readings SET attempts = 0, next_at = 0, error = NULL, error_class = NULL WHERE key = ? AND attempts > 0',
-    key,
+    [key],
   )
 }
 
@@ -96,7 +96,7 @@ export function noteAnswer(db: Database, key: number): void {
 export function noteCounts(db: Database, key: number, { total, done }: { total: number; done?: number }): void {
   db.run(
     'UPDATE graph_readings SET total = ?, done = coalesce(?, done), updated_at = ? WHERE key = ? AND completed_at IS NULL',
-    ...[total, done ?? null, Date.now(), key],
+    [total, done ?? null, Date.now(), key],
   )
 }
 
@@ -111,7 +111,7 @@ export function endReading(
   db.run(
     `UPDATE graph_readings SET state = ?, error = ?, error_class = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
-    ...[state, why?.message ?? null, why?.class ?? null, now, now, key],
+    [state, why?.message ?? null, why?.class ?? null, now, now, key],
   )
 }
 
@@ -126,14 +126,14 @@ export function toReading(space: SpaceRow, row: ReadingRow): GraphReading {
     id: row.id,
     knowledgeSpaceId: space.id,
     state: isWaiting(row) ? 'waiting' : row.state,
-    ...(model === undefined ? {} : { model }),
+    ...defined({ model }),
     passages: Math.max(row.total, row.done),
     passagesRead: row.done,
     passagesAsked: row.asked,
     passagesUnusable: row.unusable,
     budgetTokens: row.budget,
     usedTokens: row.tokens,
-    ...(message === undefined ? {} : { message }),
+    ...defined({ message }),
     ...toldOf(row),
   }
 }

@@ -49,7 +49,7 @@ export async function scanPassages(
   const last = nodes.at(-1)
   if (last !== undefined)
     await db.write(() =>
-      db.run('INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)', space.key, last.key),
+      db.run('INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)', [space.key, last.key]),
     )
   return {
     knowledgeSpaceId: space.id,
@@ -65,7 +65,7 @@ export async function scanPassages(
 /** The passages after those of the call before; from the first one on when the last one was reached. */
 function nextNodes(db: Database, spaceKey: number, limit: number): ScannedNode[] {
   const started =
-    db.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', spaceKey)?.node_key ?? 0
+    db.get<{ node_key: number }>('SELECT node_key FROM graph_scans WHERE space_key = ?', [spaceKey])?.node_key ?? 0
   const rows = nodesBetween(db, spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
   if (rows.length === limit || started === 0) return rows
   return [...rows, ...nodesBetween(db, spaceKey, 0, started, limit - rows.length)]
@@ -77,7 +77,7 @@ function nodesBetween(db: Database, spaceKey: number, after: number, upTo: numbe
      CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = v.doc_key
      WHERE n.space_key = ? AND n.key > ? AND n.key <= ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
        AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
-    ...[spaceKey, after, upTo, limit],
+    [spaceKey, after, upTo, limit],
   )
 }
 

@@ -46,7 +46,7 @@ export function graphRoom(
   quota: { maxGraphEntityCount: number; maxGraphRelationCount: number },
 ): GraphRoom {
   const count = (table: 'graph_entities' | 'graph_relations') =>
-    db.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, spaceKey)?.n ?? 0
+    db.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [spaceKey])?.n ?? 0
   return {
     entities: quota.maxGraphEntityCount - count('graph_entities'),
     relations: quota.maxGraphRelationCount - count('graph_relations'),
@@ -71,7 +71,7 @@ export async function storeExtraction(
   // it may be purged meanwhile, and then nothing would remove the rows
   const write = async (work: () => void): Promise<void> => {
     await db.write(() => {
-      if (db.get('SELECT 1 one FROM versions WHERE key = ?', of.versionKey) !== undefined) work()
+      if (db.get('SELECT 1 one FROM versions WHERE key = ?', [of.versionKey]) !== undefined) work()
     })
     await turn()
   }
@@ -97,7 +97,7 @@ function statedBefore(db: Database, { nodes, byModel }: ReadPart): boolean {
   const row = db.get<{ one: number }>(
     `SELECT 1 one FROM json_each(?) wanted CROSS JOIN graph_mentions m INDEXED BY graph_mentions_node
        ON m.node_key = wanted.value AND m.by_model = ? LIMIT 1`,
-    ...[JSON.stringify([...nodes]), byModel ? 1 : 0],
+    [JSON.stringify([...nodes]), byModel ? 1 : 0],
   )
   return row !== undefined
 }
@@ -116,19 +116,22 @@ interface Writing {
 }
 
 function writeEntity(db: Database, of: ReadPart, { found, names, nodes }: ExtractedEntity, writing: Writing): void {
-  const known = db.get<KnownEntity>(
-    'SELECT key, type FROM graph_entities WHERE space_key = ? AND canonical_key = ?',
-    ...[of.spaceKey, found.canonicalKey],
-  )
+  const known = db.get<KnownEntity>('SELECT key, type FROM graph_entities WHERE space_key = ? AND canonical_key = ?', [
+    of.spaceKey,
+    found.canonicalKey,
+  ])
   if (known === undefined && writing.room.entities-- <= 0) return
   const now = Date.now()
   const key = known?.key ?? insertEntity(db, of.spaceKey, found, now)
   // a better rule's type wins over `term`
   if (known?.type === 'term' && found.type !== 'term')
-    db.run(
-      'UPDATE graph_entities SET type = ?, name = ?, confidence = ?, updated_at = ? WHERE key = ?',
-      ...[found.type, found.name, found.confidence, now, key],
-    )
+    db.run('UPDATE graph_entities SET type = ?, name = ?, confidence = ?, updated_at = ? WHERE key = ?', [
+      found.type,
+      found.name,
+      found.confidence,
+      now,
+      key,
+    ])
   writing.keys.set(found.canonicalKey, key)
   writing.indexed.entities.add(key)
   for (const name of names) {
@@ -136,14 +139,14 @@ function writeEntity(db: Database, of: ReadPart, { found, names, nodes }: Extrac
     db.run(
       `INSERT INTO graph_names (entity_key, version_key, name, type, confidence, alias_key) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET type = excluded.type, confidence = excluded.confidence, alias_key = excluded.alias_key`,
-      ...[key, of.versionKey, name, found.type, found.confidence, plain === found.canonicalKey ? null : plain],
+      [key, of.versionKey, name, found.type, found.confidence, plain === found.canonicalKey ? null : plain],
     )
   }
   for (const node of nodes) {
     writing.stated.add(`${key}:${node}`)
     const { changes } = db.run(
       'INSERT OR IGNORE INTO graph_mentions (entity_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
-      ...[key, node, of.versionKey, of.byModel ? 1 : 0],
+      [key, node, of.versionKey, of.byModel ? 1 : 0],
     )
     if (changes > 0) writing.indexed.changed.add(node)
   }
@@ -153,7 +156,7 @@ function insertEntity(db: Database, spaceKey: number, found: FoundEntity, now: n
   return db.run(
     `INSERT INTO graph_entities (id, space_key, type, canonical_key, name, confidence, extraction_version, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[newId(), spaceKey, found.type, found.canonicalKey, found.name, found.confidence, EXTRACTION_VERSION, now, now],
+    [newId(), spaceKey, found.type, found.canonicalKey, found.name, found.confidence, EXTRACTION_VERSION, now, now],
   ).key
 }
 
@@ -163,7 +166,7 @@ function writeRelation(db: Database, of: ReadPart, relation: ExtractedRelation, 
   if (ends[0] === undefined || ends[1] === undefined) return
   const known = db.get<{ key: number }>(
     'SELECT key FROM graph_relations WHERE subject_key = ? AND object_key = ? AND type = ? AND predicate = ?',
-    ...[ends[0], ends[1], type, predicate],
+    [ends[0], ends[1], type, predicate],
   )
   if (known === undefined && writing.room.relations-- <= 0) return
   const now = Date.now()
@@ -172,14 +175,14 @@ function writeRelation(db: Database, of: ReadPart, relation: ExtractedRelation, 
     db.run(
       `INSERT INTO graph_relations (id, space_key, subject_key, object_key, type, predicate, confidence,
          extraction_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[newId(), of.spaceKey, ends[0], ends[1], type, predicate, confidence, EXTRACTION_VERSION, now, now],
+      [newId(), of.spaceKey, ends[0], ends[1], type, predicate, confidence, EXTRACTION_VERSION, now, now],
     ).key
   writing.indexed.relations.add(key)
   for (const node of nodes) {
     writing.stated.add(`${key}:${node}`)
     const { changes } = db.run(
       'INSERT OR IGNORE INTO graph_relation_nodes (relation_key, node_key, version_key, by_model) VALUES (?, ?, ?, ?)',
-      ...[key, node, of.versionKey, of.byModel ? 1 : 0],
+      [key, node, of.versionKey, of.byModel ? 1 : 0],
     )
     if (changes > 0) writing.indexed.changed.add(node)
   }
@@ -197,7 +200,7 @@ async function takeBack(
 ): Promise<void> {
   const rows = db.all<{ owner: number; node_key: number }>(
     `SELECT ${column} owner, node_key FROM ${table} WHERE version_key = ? AND by_model = ?`,
-    ...[of.versionKey, of.byModel ? 1 : 0],
+    [of.versionKey, of.byModel ? 1 : 0],
   )
   const gone = rows.filter(
     ({ owner, node_key }) => (of.nodes?.has(node_key) ?? true) && !stated.has(`${owner}:${node_key}`),
@@ -205,7 +208,7 @@ async function takeBack(
   for (const slice of slicesOf(gone))
     await write(() => {
       for (const { owner, node_key } of slice) {
-        db.run(`DELETE FROM ${table} WHERE ${column} = ? AND node_key = ?`, owner, node_key)
+        db.run(`DELETE FROM ${table} WHERE ${column} = ? AND node_key = ?`, [owner, node_key])
         indexed.changed.add(node_key)
       }
     })
@@ -215,10 +218,11 @@ function finishVersion(db: Database, { spaceKey, versionKey }: ReadPart): void {
   db.run(
     `DELETE FROM graph_names WHERE version_key = ? AND entity_key NOT IN
        (SELECT entity_key FROM graph_mentions WHERE version_key = ?)`,
-    ...[versionKey, versionKey],
+    [versionKey, versionKey],
   )
-  db.run(
-    'INSERT OR REPLACE INTO graph_versions (version_key, space_key, extraction_version) VALUES (?, ?, ?)',
-    ...[versionKey, spaceKey, EXTRACTION_VERSION],
-  )
+  db.run('INSERT OR REPLACE INTO graph_versions (version_key, space_key, extraction_version) VALUES (?, ?, ?)', [
+    versionKey,
+    spaceKey,
+    EXTRACTION_VERSION,
+  ])
 }

@@ -37,7 +37,9 @@ export function tokensOf(text: string, start: number, end: number, mentions: rea
     tokens.push({
       text: plain,
       lower: plain.toLowerCase(),
-      ...{ start: at, end: at + plain.length, isWord },
+      start: at,
+      end: at + plain.length,
+      isWord,
       // `the owners' house`, and not `the 'owners'`
       possessive:
         isWord &&

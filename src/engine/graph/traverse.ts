@@ -135,7 +135,7 @@ function relationsOf({ db }: GraphView, entity: number): { rows: RelationRow[]; 
   const rows = db.all<RelationRow>(
     `SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
      UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?)`,
-    ...[entity, HUB, entity, HUB],
+    [entity, HUB, entity, HUB],
   )
   const intact = rows.filter((row) => !isDamaged(row))
   intact.sort((a, b) => b.confidence - a.confidence || a.key - b.key)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.js'
 import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { withParts } from '../compile/version-parts.js'
@@ -37,7 +38,7 @@ export function versionsAfter(scan: Scan, after: number, limit: number): Scanned
      WHERE versions.key > ? AND versions.space_key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL
        AND NOT ${BEING_STORED}
      ORDER BY versions.key LIMIT ?`,
-    ...[after, scan.space.key, limit],
+    [after, scan.space.key, limit],
   )
 }
 
@@ -47,7 +48,7 @@ export function isKept(scan: Scan, versionKey: number): boolean {
     scan.context.db.get<{ one: number }>(
       `SELECT 1 one FROM versions JOIN documents ON documents.key = versions.doc_key
        WHERE versions.key = ? AND versions.obsolete_at IS NULL AND documents.deleted_at IS NULL`,
-      versionKey,
+      [versionKey],
     ) !== undefined
   )
 }
@@ -58,9 +59,7 @@ export async function readVersion(row: Pick<VersionRow, 'artifact' | 'outline' |
   const outline = await unpacked(row.outline, isList<CompiledOutlineNode>)
   const items = await unpacked(row.items, isList<StoredItem>)
   return {
-    ...(artifact === undefined ? {} : { artifact }),
-    ...(outline === undefined ? {} : { outline }),
-    ...(items === undefined ? {} : { items }),
+    ...defined({ artifact, outline, items }),
   }
 }
 
@@ -149,8 +148,7 @@ function checkAssets(
     const id = itemName(item, index)
     const stored = db.get<{ bytes: Uint8Array }>(
       'SELECT bytes FROM item_assets WHERE version_key = ? AND item_id = ?',
-      row.key,
-      id,
+      [row.key, id],
     )
     const target = {
       type: 'artifact-segment',
@@ -188,7 +186,7 @@ const documents: Phase = async (scan, after) => {
     `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
        AND from_revision IS NOT NULL AND until_revision IS NULL) published
      FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    ...[space.key, String(after ?? ''), SLICE_DOCUMENTS],
+    [space.key, String(after ?? ''), SLICE_DOCUMENTS],
   )
   const findings = rows.flatMap((row) => checkDocument(scan, row))
   return sliceOf(rows, SLICE_DOCUMENTS, findings, (row) => row.id)
@@ -227,7 +225,7 @@ const nodes: Phase = async (scan, after) => {
   const rows = scan.context.db.allAsStored<NodeRow>(
     `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_NODES],
+    [scan.space.key, Number(after ?? 0), SLICE_NODES],
   )
   const findings: Finding[] = []
   for (const row of rows) {
@@ -236,7 +234,7 @@ const nodes: Phase = async (scan, after) => {
     const owner = scan.context.db.get<{ artifact_id: string; document: string }>(
       `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
        WHERE versions.key = ? AND documents.deleted_at IS NULL AND versions.obsolete_at IS NULL`,
-      row.version_key,
+      [row.version_key],
     )
     if (owner === undefined) continue
     const target = {

@@ -21,11 +21,7 @@ export function isKnown({ context, space, reader }: Scan, target: IntegrityTarge
        OR EXISTS (SELECT 1 FROM staged_commits c WHERE c.id = ? AND NOT ${mayKnow('c.source_id')})
        OR EXISTS (SELECT 1 FROM staged_commits c
                   WHERE c.published_object_key = ? AND NOT ${mayKnow('c.source_id')})`,
-    ...[documentAssetId, id, asker],
-    ...[id, asker],
-    ...[space.key, id, parseArtifactId, asker],
-    ...[staged, asker],
-    ...[objectKey, asker],
+    [documentAssetId, id, asker, id, asker, space.key, id, parseArtifactId, asker, staged, asker, objectKey, asker],
   )
   return hidden === undefined
 }

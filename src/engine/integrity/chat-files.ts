@@ -12,11 +12,11 @@ export const chatFiles: Phase = async ({ context, space }, after) => {
   const rows = db.allAsStored<Pick<FileRow, 'id' | 'name' | 'object_key' | 'sha256' | 'size_bytes'>>(
     `SELECT id, name, object_key, sha256, size_bytes FROM chat_files
      WHERE tenant = ? AND id > ? AND ready = 1 ORDER BY id LIMIT ?`,
-    ...[space.tenant, String(after ?? ''), SLICE_ROWS],
+    [space.tenant, String(after ?? ''), SLICE_ROWS],
   )
   const findings: Finding[] = []
   for (const row of rows) {
-    const stillThere = () => db.get<{ id: string }>('SELECT id FROM chat_files WHERE id = ?', row.id) !== undefined
+    const stillThere = () => db.get<{ id: string }>('SELECT id FROM chat_files WHERE id = ?', [row.id]) !== undefined
     const target = { type: 'raw-object', id: row.id, objectKey: row.object_key } as const
     const found = await checkBytes(objects, { ...row, target, stillThere })
     if (found !== undefined) findings.push(found)

@@ -34,7 +34,7 @@ const everyNode: Phase = async (scan, after) => {
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
      WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
      ORDER BY nodes.key LIMIT ?`,
-    ...[active?.key ?? -1, space.key, Number(after ?? 0), SLICE_NODES],
+    [active?.key ?? -1, space.key, Number(after ?? 0), SLICE_NODES],
   )
   if (rows.length > 0) await context.indexes.settle(space.id)
   const rarity = frequencies(rows)
@@ -102,7 +102,7 @@ function isLive({ context }: Scan, nodeKey: number): boolean {
     context.db.get<{ one: number }>(
       `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
        WHERE nodes.key = ? AND versions.until_revision IS NULL`,
-      nodeKey,
+      [nodeKey],
     ) !== undefined
   )
 }

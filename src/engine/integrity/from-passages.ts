@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
 import type { StoredArtifact } from '../documents/stored.js'
 import { pack } from '../storage/packed.js'
@@ -50,7 +51,7 @@ function elementsOf(node: StoredNode): CompiledElement[] {
         id,
         type: node.kind === 'table' || node.kind === 'code' || node.kind === 'list' ? node.kind : 'paragraph',
         text: place === 0 ? node.text : '',
-        ...(node.page === null ? {} : { pageNumber: node.page }),
+        ...defined({ pageNumber: node.page ?? undefined }),
         sectionPath,
         metadata: position,
       },
@@ -67,8 +68,13 @@ function outlineOf(title: string, nodes: StoredNode[]): CompiledOutlineNode[] {
     if (known !== undefined) return known
     const level = id.split('.').length
     const made: CompiledOutlineNode = {
-      ...{ id, title: path[level - 1] ?? path.at(-1) ?? title, level, tocSource: level === 1 ? 'document' : 'heading' },
-      ...{ sectionPath: path.slice(0, level), children: [], sourceElementIds: [] },
+      id,
+      title: path[level - 1] ?? path.at(-1) ?? title,
+      level,
+      tocSource: level === 1 ? 'document' : 'heading',
+      sectionPath: path.slice(0, level),
+      children: [],
+      sourceElementIds: [],
     }
     sections.set(id, made)
     if (level === 1) roots.push(made)

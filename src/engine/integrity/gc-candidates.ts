@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import { retentionOf } from '../retention/policy.js'
 import type { Database } from '../storage/database.js'
 import type { Scan } from './findings.js'
@@ -82,8 +83,7 @@ const commits: Phase<GcCandidate> = async (scan, after) => {
       target: {
         type: 'staged-commit',
         id: row.id,
-        ...(row.published_object_key === null ? {} : { objectKey: row.published_object_key }),
-        ...(row.document_id === null ? {} : { documentAssetId: row.document_id }),
+        ...defined({ objectKey: row.published_object_key ?? undefined, documentAssetId: row.document_id ?? undefined }),
       },
       reason: `the commit is ${row.status} and past its time`,
       bytes: 0,
@@ -114,7 +114,7 @@ export function abandonedVersions(db: Database, spaceKey: number, after: number,
        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key AND jobs.version = versions.version
                        AND completed_at IS NULL)
      ORDER BY versions.key LIMIT ?`,
-    ...[spaceKey, after, limit],
+    [spaceKey, after, limit],
   )
 }
 
@@ -143,7 +143,7 @@ const strayNodes: Phase<GcCandidate> = async (scan, after) => {
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
        octet_length(text) bytes
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE],
+    [scan.space.key, Number(after ?? 0), SLICE],
   )
   const found = rows
     .filter((row) => row.stray === 1)
@@ -173,7 +173,7 @@ export function supersededVectorSpaces(db: Database, spaceKey: number): OldVecto
      FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
        AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')
      ORDER BY key`,
-    spaceKey,
+    [spaceKey],
   )
 }
 
@@ -202,7 +202,7 @@ const traces: Phase<GcCandidate> = async (scan, after) => {
   const rows = db.allAsStored<{ id: string; created_at: number; bytes: number }>(
     `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
      WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
-    ...[scan.space.key, traceCutoff(db, scan.space.key, scan.now), String(after ?? ''), SLICE],
+    [scan.space.key, traceCutoff(db, scan.space.key, scan.now), String(after ?? ''), SLICE],
   )
   const found = rows.map((row) =>
     candidate(scan, {

@@ -55,7 +55,7 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   const key = [space.key, candidate.idempotencyKey, targetName(target)] as const
   const known = db.getAsStored<{ state: 'deleting' | 'deleted' }>(
     'SELECT state FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?',
-    ...key,
+    key,
   )?.state
   if (known === 'deleted') return true
   if (context.leases.holds(space.key, [target.objectKey, target.id, target.documentAssetId, target.virtualPath]))
@@ -63,15 +63,15 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   const put = (state: 'deleting' | 'deleted') =>
     db.run(
       'INSERT OR REPLACE INTO gc_outcomes (space_key, idempotency_key, target, state, object_key, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[...key, state, nameOf(target), now],
+      [...key, state, nameOf(target), now],
     )
   const ticket: Ticket = {
     begin: () => put('deleting'),
     end: () => {
       put('deleted')
-      db.run('DELETE FROM gc_outcomes WHERE created_at < ?', now - REMEMBER_MS)
+      db.run('DELETE FROM gc_outcomes WHERE created_at < ?', [now - REMEMBER_MS])
     },
-    forget: () => db.run('DELETE FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?', ...key),
+    forget: () => db.run('DELETE FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?', key),
   }
   switch (candidate.candidateType) {
     case 'staged-object':
@@ -177,7 +177,7 @@ async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Pr
   const outcome = await db.write(() => {
     const row = db.getAsStored<{ key: number }>(
       'SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND artifact_id = ?',
-      ...[space.key, artifactId],
+      [space.key, artifactId],
     )
     const abandoned = row && abandonedVersions(db, space.key, row.key - 1, 1).find(({ key }) => key === row.key)
     if (abandoned === undefined) return undefined
@@ -193,10 +193,7 @@ async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<
   const { context, space } = scan
   const { db } = context
   if (context.leases.isRead(space.key)) return false
-  const node = db.getAsStored<{ key: number }>(
-    'SELECT key FROM nodes WHERE space_key = ? AND id = ?',
-    ...[space.key, id],
-  )
+  const node = db.getAsStored<{ key: number }>('SELECT key FROM nodes WHERE space_key = ? AND id = ?', [space.key, id])
   return node !== undefined && (await removeStrayNodes(scan, node.key, node.key, ticket)) > 0
 }
 
@@ -212,19 +209,20 @@ export async function removeStrayNodes(
     const rows = db.allAsStored<{ key: number }>(
       `SELECT key FROM nodes WHERE space_key = ? AND key BETWEEN ? AND ?
          AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key)`,
-      ...[space.key, first, last],
+      [space.key, first, last],
     )
     let seq = 0
     for (const { key } of rows) {
       db.run(
         'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-        ...[key, space.key],
+        [key, space.key],
       )
-      db.run('DELETE FROM nodes WHERE key = ?', key)
-      seq = db.run(
-        'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)',
-        ...[space.key, key, key],
-      ).key
+      db.run('DELETE FROM nodes WHERE key = ?', [key])
+      seq = db.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, -1, ?, ?)', [
+        space.key,
+        key,
+        key,
+      ]).key
     }
     if (rows.length > 0) ticket.end()
     return { seq, remove: rows.map(({ key }) => key) }
@@ -244,10 +242,10 @@ async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promis
       const { changes } = db.run(
         `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
            (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
-        ...[old.key, old.key, VECTORS_A_TRANSACTION],
+        [old.key, old.key, VECTORS_A_TRANSACTION],
       )
       if (changes > 0) return changes
-      db.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", old.key)
+      db.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", [old.key])
       ticket.end()
       return 0
     })
@@ -264,11 +262,11 @@ async function removeTrace(scan: Scan, id: string, ticket: Ticket): Promise<bool
   return db.write(() => {
     const old = db.getAsStored<{ id: string }>(
       'SELECT id FROM traces WHERE space_key = ? AND id = ? AND created_at < ?',
-      ...[space.key, id, traceCutoff(db, space.key, now)],
+      [space.key, id, traceCutoff(db, space.key, now)],
     )
     if (old === undefined) return false
-    db.run('DELETE FROM evidence_bundles WHERE trace_id = ? AND space_key = ?', id, space.key)
-    db.run('DELETE FROM traces WHERE id = ? AND space_key = ?', id, space.key)
+    db.run('DELETE FROM evidence_bundles WHERE trace_id = ? AND space_key = ?', [id, space.key])
+    db.run('DELETE FROM traces WHERE id = ? AND space_key = ?', [id, space.key])
     ticket.end()
     return true
   })

@@ -10,6 +10,7 @@ import type {
   StagedCommit,
   StagedCommitStatus,
 } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller, Page, PageRequest } from '../api.js'
 import type { EngineContext } from '../context.js'
@@ -75,7 +76,7 @@ async function report(
     knowledgeSpaceId: scan.space.id,
     tenantId: scan.space.tenant,
     scannedAt: new Date(scan.now).toISOString(),
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     summary: {
       scanned,
       info: count('info'),
@@ -107,7 +108,7 @@ async function dryRun(
     tenantId: scan.space.tenant,
     dryRunId: newId(),
     generatedAt: new Date(scan.now).toISOString(),
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     summary: {
       candidateCount: findings.length,
       stagedObjectCount: findings.filter(({ candidateType }) => candidateType === 'staged-object').length,

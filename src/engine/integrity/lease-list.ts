@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { Lease as LeaseItem } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Page, PageRequest } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
@@ -37,7 +38,7 @@ export function knownLeases({ db, leases }: EngineContext, reader: Reader, space
   const hidden = db.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value
      WHERE NOT ${mayKnow('d.source_id')}`,
-    ...[JSON.stringify(ids), askerOf(reader)],
+    [JSON.stringify(ids), askerOf(reader)],
   )
   const names = new Set(hidden.map(({ id }) => id))
   return all.filter(({ targetId }) => !names.has(targetId))
@@ -60,7 +61,7 @@ function toItem(lease: Lease, space: SpaceRow): LeaseItem {
     status: lease.status,
     targetId: lease.targetId,
     targetType: lease.targetType,
-    ...(lease.targetVersion === undefined ? {} : { targetVersion: lease.targetVersion }),
+    ...defined({ targetVersion: lease.targetVersion }),
     virtualPath: lease.virtualPath,
     metadata: { fence: lease.fence },
     acquiredAt: new Date(lease.acquiredAt).toISOString(),

@@ -20,12 +20,12 @@ function truthOf(scan: Scan): Truth {
   const { context, space } = scan
   const { db } = context
   const seq =
-    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', space.key)?.seq ?? 0
+    db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key])?.seq ?? 0
   const nodes =
     db.get<{ n: number }>(
       `SELECT count(*) n FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.space_key = ? AND versions.until_revision IS NULL`,
-      space.key,
+      [space.key],
     )?.n ?? 0
   const active = vectorSpaceInUse(scan)
   const vectors =
@@ -35,7 +35,7 @@ function truthOf(scan: Scan): Truth {
           `SELECT count(*) n FROM vectors JOIN nodes ON nodes.key = vectors.node_key
            JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
            WHERE vectors.vector_space = ? AND versions.until_revision IS NULL`,
-          active.key,
+          [active.key],
         )?.n ?? 0)
   return { seq, nodes, vectors, vectorSpace: active?.id, busy: isBusy(scan) }
 }
@@ -46,7 +46,7 @@ export function isBusy({ context: { db }, space }: Scan): boolean {
     db.get<{ busy: number }>(
       `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
          OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
-      ...[space.key, space.key],
+      [space.key, space.key],
     )?.busy === 1
   )
 }

@@ -1,4 +1,5 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -24,7 +25,7 @@ const documents: Phase = async (scan, after) => {
   const rows = scan.context.db.allAsStored<RawRow>(
     `SELECT key, id, filename, object_key, sha256, size_bytes FROM documents
      WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    ...[scan.space.key, String(after ?? ''), SLICE_ROWS],
+    [scan.space.key, String(after ?? ''), SLICE_ROWS],
   )
   let bytes = 0
   const within = rows.findIndex((row) => {
@@ -90,10 +91,10 @@ export async function checkBytes(objects: ObjectStore, held: Held): Promise<Find
 
 function isLive(db: Database, spaceKey: number, id: string): boolean {
   return (
-    db.get<{ one: number }>(
-      'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
-      ...[spaceKey, id],
-    ) !== undefined
+    db.get<{ one: number }>('SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL', [
+      spaceKey,
+      id,
+    ]) !== undefined
   )
 }
 
@@ -153,7 +154,7 @@ export function isShownBy(db: Database, space: SpaceRow, objectKey: string): boo
         WHERE published_object_key = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL
         ORDER BY staged_commits.id DESC LIMIT 1),
        (SELECT key FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY id LIMIT 1)) key`,
-    ...[objectKey, space.tenant, space.tenant],
+    [objectKey, space.tenant, space.tenant],
   )
   return shown?.key === space.key
 }
@@ -167,7 +168,7 @@ export function isNamed(db: Database, objectKey: string, now: number): boolean {
                     AND (status IN ('received', 'object-staged', 'object-verified')
                          OR status = 'failed-retryable' AND expires_at >= ?))
          OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = ?) OR ${NAMED_BY_WORKSPACE} named`,
-      ...[objectKey, objectKey, now, objectKey, objectKey, objectKey],
+      [objectKey, objectKey, now, objectKey, objectKey, objectKey],
     )?.named === 1
   )
 }
@@ -202,10 +203,10 @@ export function isLeftover(
   now: number,
 ): boolean {
   if (now - file.modifiedAt < GRACE_MS) return false
-  const row = db.get<{ status: string }>(
-    'SELECT status FROM staged_commits WHERE id = ? AND space_key = ?',
-    ...[file.id, spaceKey],
-  )
+  const row = db.get<{ status: string }>('SELECT status FROM staged_commits WHERE id = ? AND space_key = ?', [
+    file.id,
+    spaceKey,
+  ])
   return row !== undefined && !['received', 'object-staged', 'object-verified'].includes(row.status)
 }
 
@@ -217,7 +218,7 @@ const expiredCommits: Phase = async (scan, after) => {
       'failed-commit-expired',
       'failed-commit-expired',
       `staged commit ${row.id} is ${row.status} and past its time`,
-      { type: 'staged-commit', id: row.id, ...(row.document_id === null ? {} : { documentAssetId: row.document_id }) },
+      { type: 'staged-commit', id: row.id, ...defined({ documentAssetId: row.document_id ?? undefined }) },
       { by: 'collecting-commit', commitId: row.id },
     ),
   )
@@ -247,7 +248,7 @@ export function expiredCommitRows(
        OR status = 'failed-retryable' AND expires_at < ?
           AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
      ORDER BY id LIMIT ?`,
-    ...[spaceKey, after, now, now, limit],
+    [spaceKey, after, now, now, limit],
   )
 }
 

@@ -34,7 +34,7 @@ async function checkReferences(scan: Scan, row: ScannedVersion): Promise<Finding
   for (;;) {
     const nodes = db.allAsStored<NodeReferences>(
       'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT ?',
-      ...[row.key, after, SLICE_NODES],
+      [row.key, after, SLICE_NODES],
     )
     count += nodes.length
     for (const node of nodes) {
@@ -99,7 +99,7 @@ const strayNodes: Phase = async (scan, after) => {
   const rows = scan.context.db.allAsStored<{ key: number; id: string; stray: number }>(
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_STRAYS],
+    [scan.space.key, Number(after ?? 0), SLICE_STRAYS],
   )
   const findings = rows
     .filter((row) => row.stray === 1)

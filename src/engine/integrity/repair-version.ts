@@ -56,11 +56,11 @@ function load(scan: Scan, versionKey: number): Damaged | undefined {
   const row = db.getAsStored<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key = ? AND versions.space_key = ? AND documents.deleted_at IS NULL`,
-    ...[versionKey, scan.space.key],
+    [versionKey, scan.space.key],
   )
-  const document = row && db.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', row.doc_key)
+  const document = row && db.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', [row.doc_key])
   if (row === undefined || document === undefined) return undefined
-  const nodes = db.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', versionKey)
+  const nodes = db.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', [versionKey])
   return { scan, row: withParts(db, row), document, nodes }
 }
 
@@ -71,8 +71,10 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument 
   if (file?.sha256 !== document.sha256) return undefined
   const [result] = await compiler.compile([
     {
-      ...{ path: objects.path(document.object_key), root: objects.realRoot },
-      ...{ filename: document.filename, declaredType: document.mime_type },
+      path: objects.path(document.object_key),
+      root: objects.realRoot,
+      filename: document.filename,
+      declaredType: document.mime_type,
     },
   ])
   return result?.ok === true ? result.document : undefined
@@ -98,11 +100,11 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): P
   const applied = await db.write(() => {
     const there = db.getAsStored<{ until_revision: number | null }>(
       'SELECT until_revision FROM versions WHERE key = ?',
-      row.key,
+      [row.key],
     )
     if (there === undefined) return undefined
     replacePacked(db, row.space_key, row.key, read)
-    db.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', read.artifactHash, row.key)
+    db.run('UPDATE versions SET artifact_hash = ? WHERE key = ?', [read.artifactHash, row.key])
     writeAssets(db, row.key, read.assets)
     const changed = read.nodes.filter((node) => writeNode(db, row, nodes, node))
     if (there.until_revision !== null || changed.length === 0) return undefined
@@ -113,7 +115,7 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): P
 }
 
 function writeAssets(db: Database, versionKey: number, assets: readonly PreparedAsset[]): void {
-  db.run('DELETE FROM item_assets WHERE version_key = ?', versionKey)
+  db.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
   for (const asset of assets) insertAsset(db, versionKey, asset)
 }
 
@@ -122,8 +124,15 @@ function writeNode(db: Database, row: ScannedVersion, stored: StoredNode[], node
   const { hash } = node
   const old = stored.find((each) => each.ordinal === node.ordinal)
   const values = [
-    ...[node.title, node.text, node.section, node.outlineNodeId],
-    ...[node.elements, node.startOffset, node.endOffset, node.pageNumber ?? null, node.kind],
+    node.title,
+    node.text,
+    node.section,
+    node.outlineNodeId,
+    node.elements,
+    node.startOffset,
+    node.endOffset,
+    node.pageNumber ?? null,
+    node.kind,
   ]
   if (old !== undefined) {
     const before = [old.title, old.text, old.section, old.outline_node, old.elements]
@@ -132,7 +141,7 @@ function writeNode(db: Database, row: ScannedVersion, stored: StoredNode[], node
     db.run(
       `UPDATE nodes SET title = ?, text = ?, section = ?, outline_node = ?, elements = ?, start_offset = ?, end_offset = ?,
          page = ?, kind = ?, row_hash = ? WHERE key = ?`,
-      ...[...values, hash, old.key],
+      [...values, hash, old.key],
     )
     return true
   }
@@ -141,7 +150,7 @@ function writeNode(db: Database, row: ScannedVersion, stored: StoredNode[], node
   db.run(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
        start_offset, end_offset, page, kind, row_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[row.first_node + node.ordinal, newId(), row.space_key, row.doc_key, row.key, node.ordinal, ...values, hash],
+    [row.first_node + node.ordinal, newId(), row.space_key, row.doc_key, row.key, node.ordinal, ...values, hash],
   )
   return true
 }
@@ -152,10 +161,11 @@ function toBatch(db: Database, scan: Scan, row: ScannedVersion, changed: Prepare
   if (first === null) return undefined
   let seq = 0
   for (const node of changed)
-    seq = db.run(
-      'INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)',
-      ...[scan.space.key, first + node.ordinal, first + node.ordinal],
-    ).key
+    seq = db.run('INSERT INTO projection_log (space_key, op, first_node, last_node) VALUES (?, 1, ?, ?)', [
+      scan.space.key,
+      first + node.ordinal,
+      first + node.ordinal,
+    ]).key
   const add = changed.map(({ ordinal, title, text }) => ({ key: first + ordinal, doc: row.doc_key, title, body: text }))
   return { seq, add, remove: [] }
 }
@@ -166,7 +176,9 @@ async function compileInstead({ scan, row, document }: Damaged): Promise<string 
   if (!isTrained(space))
     return `reading gives other passages by now: \`ks docs reindex ${document.id}\` compiles it again`
   if (row.until_revision !== null) {
-    await context.db.write(() => context.db.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', scan.now, row.key))
+    await context.db.write(() =>
+      context.db.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', [scan.now, row.key]),
+    )
   } else await context.db.write(() => queueAgain(context.db, space, document))
   context.wake()
   return undefined
@@ -187,7 +199,7 @@ async function restoreFromPassages({ scan, row, nodes }: Damaged): Promise<strin
       `UPDATE versions SET artifact_hash = ?,
          metadata = json_set(CASE WHEN json_valid(metadata) THEN metadata ELSE '{}' END, '$.restoredFromPassages', json('true'))
        WHERE key = ?`,
-      ...[hash, row.key],
+      [hash, row.key],
     )
   })
   if (read.items !== undefined) return undefined

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { RepairBody, RepairReport } from '../../contract/gateway/integrity.js'
+import { defined } from '../../lib/defined.js'
 import { fillVectors } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { queueAgain } from '../documents/reindex.js'
@@ -41,7 +42,7 @@ export async function repairPage(scan: Scan, body: RepairBody): Promise<RepairRe
     tenantId: scan.space.tenant,
     scannedAt: new Date(scan.now).toISOString(),
     dryRun: body.dryRun,
-    ...(cursor === undefined ? {} : { cursor }),
+    ...defined({ cursor }),
     summary: {
       scanned,
       wouldRepair: count('would-repair'),
@@ -122,7 +123,7 @@ async function compileAgain({ context, space }: Scan, docKey: number): Promise<s
   const { db } = context
   if (!isTrained(space)) return 'compiling would ask the embedding model: reindex the document yourself'
   const queued = await db.write(() => {
-    const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', docKey)
+    const row = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [docKey])
     return row !== undefined && queueAgain(db, space, row) !== undefined
   })
   context.wake()
@@ -146,7 +147,7 @@ async function renewVector(
   const { db } = context
   const active = vectorSpaceInUse(scan)
   if (active?.key !== vectorSpaceKey) return 'another embedding model is in use by now'
-  await db.write(() => db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', vectorSpaceKey, nodeKey))
+  await db.write(() => db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', [vectorSpaceKey, nodeKey]))
   if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)
   return undefined
 }

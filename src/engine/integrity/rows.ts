@@ -79,16 +79,16 @@ function documentOf(db: Database, name: string, row: Row): { documentAssetId?: s
   if (name === 'documents') return { documentAssetId: String(row['id']) }
   const key = row['doc_key']
   if (typeof key !== 'number') return {}
-  const [owner] = db.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', key)
+  const [owner] = db.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', [key])
   return owner === undefined ? {} : { documentAssetId: owner.id }
 }
 
 /** The columns that order a table's rows: `rowid`, or the primary key of a table without. */
 function placeOf(db: Database, name: string): string[] {
-  const [kind] = db.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', name)
+  const [kind] = db.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', [name])
   if (kind?.wr !== 1) return ['rowid']
   return db
-    .allAsStored<{ name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', name)
+    .allAsStored<{ name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [name])
     .map((column) => column.name)
 }
 
@@ -115,9 +115,7 @@ function readRows(
      FROM (SELECT ${wanted.join(', ')} FROM ${name}
            ${from === undefined ? '' : `WHERE ${inOrder} > (${place.map(() => '?').join(', ')})`}
            ORDER BY ${place.join(', ')} LIMIT ${SLICE_ROWS}) t CROSS JOIN here ORDER BY ${place.map((c) => `t.${c}`).join(', ')}`,
-    ...[space.key, space.tenant],
-    ...(known.includes('?') ? [askerOf(reader)] : []),
-    ...(from ?? []),
+    [space.key, space.tenant, ...(known.includes('?') ? [askerOf(reader)] : []), ...(from ?? [])],
   )
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { embedTrained } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { FLOATS } from '../storage/half.js'
@@ -30,7 +31,7 @@ export const vectors: Phase = async (scan, after) => {
      LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
      WHERE spaces.key = ? AND vector_spaces.state = 'active' AND node_key > ?
      ORDER BY node_key LIMIT ?`,
-    ...[scan.space.key, Number(after ?? 0), SLICE_VECTORS],
+    [scan.space.key, Number(after ?? 0), SLICE_VECTORS],
   )
   const findings = rows.flatMap((row) => checkVector(scan, row))
   return sliceOf(rows, SLICE_VECTORS, findings, (row) => row.node_key)
@@ -46,7 +47,7 @@ function checkVector(scan: Scan, row: VectorRow): Finding[] {
   const target = {
     type: 'index-projection',
     id: row.node,
-    ...(row.document === null ? {} : { documentAssetId: row.document }),
+    ...defined({ documentAssetId: row.document ?? undefined }),
   } as const
   const again: Remedy = isTrained(scan.space)
     ? remedy
@@ -80,7 +81,7 @@ export const missingVectors: Phase = async (scan, after) => {
        AND vectors.node_key IS NULL
        AND NOT EXISTS (SELECT 1 FROM vectors_due WHERE version_key = versions.key)
      ORDER BY nodes.key LIMIT ?`,
-    ...[active.key, space.key, Number(after ?? 0), SLICE_MISSING],
+    [active.key, space.key, Number(after ?? 0), SLICE_MISSING],
   )
   if (rows.length === 0) return { scanned: 0, findings: [] }
   // what has no vector yet may be about to get one

@@ -25,12 +25,12 @@ export function selectBatch(context: EngineContext, spaceKey: number, now: numbe
   const jobs = db.all<JobRow>(
     `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND claimed_by IS NULL AND ${DUE}
      ORDER BY run_after, key LIMIT ?`,
-    ...[spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
+    [spaceKey, now, now + MAX_RETRY_MILLISECONDS, most],
   )
   const work: Work[] = []
   let bytes = 0
   for (const job of jobs) {
-    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', job.doc_key)
+    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ?', [job.doc_key])
     if (document === undefined) continue
     const alone = document.size_bytes > ALONE_BYTES || isSuspect(job)
     if (work.length > 0 && (alone || bytes + document.size_bytes > BATCH_BYTES)) break

@@ -32,8 +32,7 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
       db.run(
         `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
        WHERE key = ? AND parser_status = 'pending'`,
-        Date.now(),
-        row.doc_key,
+        [Date.now(), row.doc_key],
       )
       const left = dropUnpublished(db, row.doc_key, row.version)
       return { job: toJob(db, findJob(db, caller, id)), dropped: left }
@@ -59,21 +58,19 @@ export function insertBulkJob(
   items: BulkItem[],
 ): string {
   const id = newId()
-  db.run(
-    'INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)',
+  db.run('INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)', [
     id,
     space.tenant,
     space.key,
     type,
     Date.now(),
-  )
+  ])
   items.forEach((item, place) => {
     db.run(
       // a document that was not found says nothing of a source, whatever its id
       `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
        VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
-      ...[id, place, item.documentId, item.jobId ?? null, item.outcome ?? null],
-      ...[item.documentId, item.outcome ?? null],
+      [id, place, item.documentId, item.jobId ?? null, item.outcome ?? null, item.documentId, item.outcome ?? null],
     )
   })
   return id
@@ -89,8 +86,7 @@ export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
     `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
      FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key
      WHERE bulk_jobs.id = ? AND bulk_jobs.tenant = ? AND spaces.deleted_at IS NULL`,
-    id,
-    caller.tenant,
+    [id, caller.tenant],
   )
   if (row === undefined) throw notFound('bulk job', id)
   const items = db.all<{
@@ -101,9 +97,9 @@ export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
   }>(
     `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items LEFT JOIN jobs ON jobs.id = bulk_items.job_id
      WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
-    ...[id, askerOf(caller)],
+    [id, askerOf(caller)],
   )
-  if (items.length === 0 && db.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', id) !== undefined)
+  if (items.length === 0 && db.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', [id]) !== undefined)
     throw notFound('bulk job', id)
   const failed = items.filter(
     (item) => item.outcome === 'failed' || item.stage === 'failed' || item.stage === 'canceled',

@@ -36,7 +36,7 @@ export function listJobs(
      CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
      WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : STATES[state]} AND ${mayKnow('documents.source_id')}
      ORDER BY jobs.key DESC LIMIT ?`,
-    ...[space.key, before, askerOf(caller), limit + 1],
+    [space.key, before, askerOf(caller), limit + 1],
   )
   return readablePage(
     rows,

@@ -16,22 +16,21 @@ export function recoverClaims(context: EngineContext): void {
       'UPDATE jobs SET claimed_by = NULL, unclean_ends = unclean_ends + 1 WHERE claimed_by IS NOT NULL AND completed_at IS NULL',
     )
     const now = Date.now()
-    for (const job of db.all<JobRow>(
-      'SELECT * FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?',
+    for (const job of db.all<JobRow>('SELECT * FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?', [
       MAX_UNCLEAN_ENDS,
-    )) {
+    ])) {
       dropUnpublished(db, job.doc_key, job.version)
       endCommit(db, job.id, 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
     }
     db.run(
       `UPDATE documents SET parser_status = 'failed', error_code = ?, error = ?, updated_at = ?
        WHERE parser_status = 'pending' AND key IN (SELECT doc_key FROM jobs WHERE completed_at IS NULL AND unclean_ends >= ?)`,
-      ...[CRASH_LOOP.code, CRASH_LOOP.message, now, MAX_UNCLEAN_ENDS],
+      [CRASH_LOOP.code, CRASH_LOOP.message, now, MAX_UNCLEAN_ENDS],
     )
     db.run(
       `UPDATE jobs SET stage = 'failed', error = ?, updated_at = ?, completed_at = ?
        WHERE completed_at IS NULL AND unclean_ends >= ?`,
-      ...[CRASH_LOOP.message, now, now, MAX_UNCLEAN_ENDS],
+      [CRASH_LOOP.message, now, now, MAX_UNCLEAN_ENDS],
     )
   })
 }

@@ -22,7 +22,7 @@ export async function retryJob(context: EngineContext, caller: Caller, id: strin
   const job = await writeAnswer(db, caller, () => {
     const row = findJob(db, caller, id)
     const space = spaceByKey(db, row.space_key)
-    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', row.doc_key)
+    const document = db.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [row.doc_key])
     if (space === undefined || document === undefined)
       throw new KsError('already-terminal', `the document of job ${row.id} was deleted`)
     const latest = latestJob(db, row.doc_key) ?? row
@@ -45,7 +45,7 @@ export async function retryFailed(context: EngineContext, caller: Caller, spaceI
       for (const waiting of db.all<JobRow>(
         `SELECT * FROM jobs WHERE space_key = ? AND completed_at IS NULL AND run_after > 0 AND claimed_by IS NULL
          AND ${mayKnow('jobs.source_id')}`,
-        ...[space.key, askerOf(caller)],
+        [space.key, askerOf(caller)],
       ))
         goOn(context, waiting)
       const rows = failedDocuments(context, caller, space)
@@ -71,7 +71,7 @@ function told({ spaceKey: _, ...answer }: RetriedJobs & { spaceKey: number }): R
 }
 
 function goOn({ db }: EngineContext, row: JobRow): JobRow {
-  db.run('UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL', row.key)
+  db.run('UPDATE jobs SET run_after = 0 WHERE key = ? AND completed_at IS NULL', [row.key])
   return row
 }
 
@@ -81,6 +81,6 @@ function failedDocuments({ db }: EngineContext, caller: Caller, space: SpaceRow)
        (SELECT key FROM jobs last WHERE last.doc_key = documents.key ORDER BY version DESC, key DESC LIMIT 1)
      WHERE documents.space_key = ? AND documents.deleted_at IS NULL AND jobs.stage IN ('failed', 'canceled')
        AND ${mayKnow('documents.source_id')} ORDER BY documents.key`,
-    ...[space.key, askerOf(caller)],
+    [space.key, askerOf(caller)],
   )
 }

@@ -160,11 +160,11 @@ export class JobRunner {
     if (this.#stop.signal.aborted) return
     const keys = JSON.stringify(work.map(({ job }) => job.key))
     const left = 'claimed_by = ? AND completed_at IS NULL AND key IN (SELECT value FROM json_each(?))'
-    const jobs = db.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${left}`, instance, keys)?.n ?? 0
+    const jobs = db.get<{ n: number }>(`SELECT count(*) n FROM jobs WHERE ${left}`, [instance, keys])?.n ?? 0
     if (jobs === 0) return
     log.warn({ jobs }, 'jobs were left by their batch and are taken up again')
     await this.#untilWritten('the claims of a batch', () =>
-      db.write(() => db.run(`UPDATE jobs SET claimed_by = NULL WHERE ${left}`, instance, keys)),
+      db.write(() => db.run(`UPDATE jobs SET claimed_by = NULL WHERE ${left}`, [instance, keys])),
     )
   }
 
@@ -174,8 +174,12 @@ export class JobRunner {
 
   #hold({ job, document }: Work): Lease {
     const lease = this.#context.leases.acquire({
-      ...{ spaceKey: job.space_key, sessionId: job.id, type: job.version > 1 ? 'reindex' : 'publish' },
-      ...{ targetType: 'document', targetId: document.id, targetVersion: job.version },
+      spaceKey: job.space_key,
+      sessionId: job.id,
+      type: job.version > 1 ? 'reindex' : 'publish',
+      targetType: 'document',
+      targetId: document.id,
+      targetVersion: job.version,
       virtualPath: `/knowledge/documents/${document.id}`,
     })
     lease.keepAlive()
@@ -211,17 +215,16 @@ export class JobRunner {
       for (const { job } of work) {
         const retryAt =
           why === undefined ? 0 : Date.now() + (why.passes ? waitBefore(job.waits) : pauseBefore(job.attempts))
-        db.run(
-          'UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL',
+        db.run('UPDATE jobs SET claimed_by = NULL, run_after = ? WHERE key = ? AND completed_at IS NULL', [
           retryAt,
           job.key,
-        )
+        ])
         if (why === undefined) continue
         const { passes, failure } = why
         db.run(
           `UPDATE jobs SET error = ?, attempts = attempts + ?, waits = CASE WHEN ? THEN waits + 1 ELSE 0 END,
              waiting_since = CASE WHEN ? THEN coalesce(waiting_since, ?) END WHERE key = ? AND completed_at IS NULL`,
-          ...[failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
+          [failure.message, passes ? 0 : 1, passes ? 1 : 0, passes ? 1 : 0, now(), job.key],
         )
         failRetryably(db, job.id, failure, retryAt, passes ? 0 : 1)
         const batch = why.fromStart ? startOver(db, job) : undefined
@@ -257,7 +260,7 @@ export class JobRunner {
         `SELECT space_key FROM jobs WHERE completed_at IS NULL AND claimed_by IS NULL AND space_key > ? AND ${DUE}
            AND space_key NOT IN (SELECT value FROM json_each(?))
          ORDER BY space_key LIMIT 1`,
-        ...[after, now, now + MAX_RETRY_MILLISECONDS, full],
+        [after, now, now + MAX_RETRY_MILLISECONDS, full],
       )
     const turn = next(this.#lastSpace) ?? next(0)
     if (turn === undefined) return undefined
@@ -268,7 +271,7 @@ export class JobRunner {
     this.#lastSpace = turn.space_key
     db.writeNow(() => {
       for (const { job } of work) {
-        db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', instance, job.key)
+        db.run('UPDATE jobs SET claimed_by = ? WHERE key = ?', [instance, job.key])
         resumeCommit(db, job.id)
       }
     })
@@ -339,8 +342,7 @@ export class JobRunner {
       if (waiting === undefined) continue
       const row = this.#context.db.get<{ completed_at: number | null; isWaiting: number }>(
         'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
-        this.#isStopped() ? 1 : 0,
-        id,
+        [this.#isStopped() ? 1 : 0, id],
       )
       if (row !== undefined && row.completed_at === null && row.isWaiting === 0) continue
       this.#settled.delete(id)

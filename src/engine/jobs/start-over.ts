@@ -11,10 +11,10 @@ import type { JobRow } from './store.js'
  * @returns what the index has to forget
  */
 export function startOver(db: Database, job: JobRow): IndexBatch | undefined {
-  const reset = db.run(
-    "UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL",
-    ...[Date.now(), job.key],
-  )
+  const reset = db.run("UPDATE jobs SET stage = 'queued', updated_at = ? WHERE key = ? AND completed_at IS NULL", [
+    Date.now(),
+    job.key,
+  ])
   if (reset.changes === 0) return undefined
   resumeFromStart(db, job.id)
   return dropUnpublished(db, job.doc_key, job.version)

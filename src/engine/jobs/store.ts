@@ -1,5 +1,6 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
@@ -32,7 +33,7 @@ export interface JobRow {
 export const TERMINAL_STAGES: readonly JobStage[] = ['published', 'failed', 'canceled']
 
 export function latestJob(db: Database, docKey: number): JobRow | undefined {
-  return db.get<JobRow>('SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1', docKey)
+  return db.get<JobRow>('SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1', [docKey])
 }
 
 /** Whether documents are on their way to publication. */
@@ -52,16 +53,18 @@ export function endedInVain(job: JobRow | undefined): boolean {
  */
 export function beginJob(db: Database, space: { key: number; tenant: string }, docKey: number): JobRow {
   const now = Date.now()
-  const made = db.get<{ version: number | null }>('SELECT max(version) version FROM versions WHERE doc_key = ?', docKey)
+  const made = db.get<{ version: number | null }>('SELECT max(version) version FROM versions WHERE doc_key = ?', [
+    docKey,
+  ])
   db.run(
     `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
-    ...[newId(), newId(), space.tenant, space.key, docKey, (made?.version ?? 0) + 1, now, now],
+    [newId(), newId(), space.tenant, space.key, docKey, (made?.version ?? 0) + 1, now, now],
   )
   db.run(
     `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
        error_code = NULL, error = NULL, updated_at = ? WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
-    ...[now, docKey],
+    [now, docKey],
   )
   const job = latestJob(db, docKey)
   if (job === undefined) throw new KsError('internal', 'a job vanished while it was made')
@@ -73,7 +76,7 @@ export function findJob(db: Database, caller: Caller, id: string): JobRow {
   const row = db.get<JobRow>(
     `SELECT jobs.* FROM jobs JOIN spaces ON spaces.key = jobs.space_key
      WHERE jobs.id = ? AND jobs.tenant = ? AND spaces.deleted_at IS NULL AND ${mayKnow('jobs.source_id')}`,
-    ...[id, caller.tenant, askerOf(caller)],
+    [id, caller.tenant, askerOf(caller)],
   )
   if (row === undefined) throw notFound('job', id)
   return row
@@ -89,7 +92,7 @@ export function toJob(db: Database, row: JobRow): DocumentCompilationJob {
     `SELECT spaces.id space, (SELECT id FROM documents WHERE key = ?) there,
        (SELECT document_id FROM staged_commits WHERE job_id = ?) gone
      FROM spaces WHERE spaces.key = ?`,
-    ...[row.doc_key, row.id, row.space_key],
+    [row.doc_key, row.id, row.space_key],
   )
   const document = names?.there ?? names?.gone ?? null
   if (names === undefined || document === null) throw notFound('job', row.id)
@@ -101,10 +104,10 @@ export function toJob(db: Database, row: JobRow): DocumentCompilationJob {
     queueJobId: row.queue_id,
     stage: row.stage,
     version: row.version,
-    ...(row.error === null ? {} : { error: row.error }),
+    ...defined({ error: row.error ?? undefined }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
+    ...defined({ completedAt: row.completed_at ?? undefined }),
   }
 }
 
@@ -119,7 +122,7 @@ export function moveJob(db: Database, id: string, from: JobStage, to: JobStage, 
     db.run(
       `UPDATE jobs SET stage = ?, error = ?, updated_at = ?, completed_at = ?, claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
        WHERE id = ? AND stage = ?`,
-      ...[to, error ?? null, now, terminal ? now : null, terminal ? 1 : 0, id, from],
+      [to, error ?? null, now, terminal ? now : null, terminal ? 1 : 0, id, from],
     ).changes === 1
   )
 }

@@ -7,7 +7,7 @@ export function tenantJobs(db: Database, tenant: string): { activeJobs: number; 
        SELECT claimed_by IS NOT NULL isActive FROM jobs WHERE completed_at IS NULL AND tenant = ?
        UNION ALL
        SELECT stage <> 'queued' isActive FROM research_tasks WHERE completed_at IS NULL AND tenant = ?)`,
-    ...[tenant, tenant],
+    [tenant, tenant],
   )
   const active = open?.active ?? 0
   return { activeJobs: active, waitingJobs: (open?.all_open ?? 0) - active }

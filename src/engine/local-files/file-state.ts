@@ -46,7 +46,7 @@ export async function fileStates(context: EngineContext, documents: number[]): P
      FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
      CROSS JOIN local_files ON local_files.space_key = documents.space_key AND local_files.filename = documents.filename
      WHERE documents.source_id IS NULL`,
-    JSON.stringify(documents),
+    [JSON.stringify(documents)],
   )
   if (rows.length === 0) return states
   const looked = Promise.all(
@@ -87,10 +87,13 @@ async function hasSameBytes({ db, log }: EngineContext, row: Backed, stats: BigI
   for await (const chunk of createReadStream('', { fd, ...(size === 0 ? {} : { end: size - 1 }) })) hash.update(chunk)
   if (hash.digest('hex') !== row.sha256) return false
   db.write(() =>
-    db.run(
-      'UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?',
-      ...[fingerprint, row.space_key, row.filename, row.sha256, row.path],
-    ),
+    db.run('UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?', [
+      fingerprint,
+      row.space_key,
+      row.filename,
+      row.sha256,
+      row.path,
+    ]),
   ).catch((error: unknown) => log.warn({ error: String(error) }, 'how a file looks could not be kept'))
   return true
 }

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { KsError } from '../../contract/errors.js'
 import type { AddWatchBody, KeptWatch, LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'
@@ -67,5 +68,5 @@ export function createLocalFiles({ db, compiler }: EngineContext): LocalFileOper
 
 function toLocalFile(row: LocalFileRow, documents: LocalFile['documents']): LocalFile {
   const { filename, path, root, fingerprint, device, size_bytes: sizeBytes, sha256 } = row
-  return { filename, path, ...(root === null ? {} : { root }), fingerprint, device, sizeBytes, sha256, documents }
+  return { filename, path, ...defined({ root: root ?? undefined }), fingerprint, device, sizeBytes, sha256, documents }
 }

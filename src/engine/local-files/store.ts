@@ -26,13 +26,12 @@ export function localFiles(db: Database, spaceKey: number, { root, filename, aft
   if (filename !== undefined)
     return db.all<LocalFileRow>(
       `SELECT ${columns} FROM local_files WHERE space_key = ? AND filename = ? AND root IS coalesce(?, root)`,
-      ...[spaceKey, storedName(filename), root ?? null],
+      [spaceKey, storedName(filename), root ?? null],
     )
   const rooted = root === undefined ? '' : 'AND root = ?'
   return db.all<LocalFileRow>(
     `SELECT ${columns} FROM local_files WHERE space_key = ? ${rooted} AND filename > ? ORDER BY filename LIMIT ?`,
-    ...(root === undefined ? [spaceKey] : [spaceKey, root]),
-    ...[after ?? '', limit],
+    [...(root === undefined ? [spaceKey] : [spaceKey, root]), after ?? '', limit],
   )
 }
 
@@ -45,8 +44,16 @@ export function recordFiles(db: Database, spaceKey: number, { root, files }: Rec
        ON CONFLICT (space_key, filename) DO UPDATE SET path = excluded.path, root = excluded.root,
          fingerprint = excluded.fingerprint, device = excluded.device, size_bytes = excluded.size_bytes,
          sha256 = excluded.sha256`,
-      ...[spaceKey, storedName(file.filename), file.path, root ?? null],
-      ...[file.fingerprint, file.device, file.sizeBytes, file.sha256],
+      [
+        spaceKey,
+        storedName(file.filename),
+        file.path,
+        root ?? null,
+        file.fingerprint,
+        file.device,
+        file.sizeBytes,
+        file.sha256,
+      ],
     )
 }
 
@@ -54,10 +61,10 @@ export function recordFiles(db: Database, spaceKey: number, { root, files }: Rec
 export function forgetFiles(db: Database, spaceKey: number, filenames: readonly string[]): number {
   let gone = 0
   for (const filename of filenames)
-    gone += db.run(
-      'DELETE FROM local_files WHERE space_key = ? AND filename = ?',
-      ...[spaceKey, storedName(filename)],
-    ).changes
+    gone += db.run('DELETE FROM local_files WHERE space_key = ? AND filename = ?', [
+      spaceKey,
+      storedName(filename),
+    ]).changes
   return gone
 }
 
@@ -72,7 +79,7 @@ export function documentsOf(
      CROSS JOIN documents INDEXED BY documents_name ON documents.filename = wanted.value
      WHERE documents.space_key = ? AND documents.source_id IS NULL AND documents.deleted_at IS NULL
      ORDER BY documents.key DESC`,
-    ...[JSON.stringify(filenames), spaceKey],
+    [JSON.stringify(filenames), spaceKey],
   )
   const found = new Map<string, LocalFile['documents']>()
   for (const { id, filename, sha256, parser_status: parserStatus } of rows) {

@@ -24,7 +24,7 @@ export function listWatches(db: Database, tenant?: string): KeptWatch[] {
   const rows =
     tenant === undefined
       ? db.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
-      : db.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, tenant)
+      : db.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
   return readable(rows, toWatch)
 }
 
@@ -54,9 +54,9 @@ export function addWatch(
       db.run(
         `INSERT INTO watches (id, tenant, space_key, folder, rules, created_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (space_key, folder) DO UPDATE SET rules = excluded.rules`,
-        ...[newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
+        [newId(), caller.tenant, space.key, folder, JSON.stringify(rules), Date.now()],
       )
-      const row = db.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, space.key, folder)
+      const row = db.get<WatchRow>(`${SELECT} WHERE watches.space_key = ? AND folder = ?`, [space.key, folder])
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)
     },
@@ -66,7 +66,7 @@ export function addWatch(
 
 export function removeWatch(db: Database, caller: Caller, id: string): Promise<void> {
   return writeAnswer(db, caller, () => {
-    const { changes } = db.run('DELETE FROM watches WHERE tenant = ? AND id = ?', caller.tenant, id)
+    const { changes } = db.run('DELETE FROM watches WHERE tenant = ? AND id = ?', [caller.tenant, id])
     if (changes === 0) throw notFound('watch', id)
   })
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type * as Undici from 'undici'
+import { defined } from '../../lib/defined.js'
 import { parseRetryAfter } from '../../lib/retry.js'
 import { operatorMayDial } from '../egress/addresses.js'
 import { checkedLookup, codeOf, REFUSED_CODE } from '../egress/connect.js'
@@ -67,7 +68,7 @@ export function createEgress(): Egress {
         return {
           status: answer.statusCode,
           mediaType: single(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
-          ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+          ...defined({ retryAfterMs }),
           body: answer.body,
         }
       } catch (error) {

@@ -1,4 +1,5 @@
 import { createCountdown, linkAbort, sleep } from '../../lib/abort.js'
+import { defined } from '../../lib/defined.js'
 import { backoffMs } from '../../lib/retry.js'
 import { type Circuit, type CircuitCall, type CircuitState, createCircuit } from './circuit.js'
 import { ProviderFailure, toFailure, toKsError } from './failure.js'
@@ -209,7 +210,7 @@ function refuseWhenOpen(gate: ProviderGate, circuit: Circuit): void {
   const retryAfterMs = circuit.blockedFor()
   if (retryAfterMs <= 0) return
   const status = circuit.lastStatus()
-  const failure = { retryAfterMs, ...(status === undefined ? {} : { status }) }
+  const failure = { retryAfterMs, ...defined({ status }) }
   throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', failure))
 }
 

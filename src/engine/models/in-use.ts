@@ -31,13 +31,13 @@ function modelsInUse(context: EngineContext): ModelsInUse {
   const day = new Date(now()).toISOString().slice(0, 10)
   const sums = db.all<{ counter: string; used: number }>(
     'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
-    day,
+    [day],
   )
   const usedOf = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
   const spaces = db.all<SpaceRow & { counter: string; used: number }>(
     `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.id = u.account
      WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
-    ...[day, TOLD_SPACES],
+    [day, TOLD_SPACES],
   )
   return {
     today: {

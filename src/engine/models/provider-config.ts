@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import { Secret } from '../../lib/secret.js'
 import type { ProgramSetting, ProviderSetting } from '../../local/provider-setting.js'
 import { operatorMayDial } from '../egress/addresses.js'
@@ -115,7 +116,7 @@ type Refuse = (rule: string) => KsError
 
 function programsOf({ speech, transcription }: ProviderConfig, refuse: Refuse) {
   for (const program of [speech, transcription]) if (program !== undefined) checkProgram(program, refuse)
-  return { ...(speech === undefined ? {} : { speech }), ...(transcription === undefined ? {} : { transcription }) }
+  return { ...defined({ speech, transcription }) }
 }
 
 function readBaseUrl(text: string, refuse: Refuse): URL {

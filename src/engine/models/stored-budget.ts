@@ -27,11 +27,11 @@ export function createBudgetStore(db: Database): BudgetStore {
   const store = () => {
     const oldest = new Date(Date.now() - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
     for (const { account, day, counter, delta } of pending.values()) {
-      db.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', account, oldest)
+      db.run('DELETE FROM provider_usage WHERE account = ? AND day < ?', [account, oldest])
       db.run(
         `INSERT INTO provider_usage (account, day, counter, used) VALUES (?, ?, ?, max(0, ?))
          ON CONFLICT (account, day, counter) DO UPDATE SET used = max(0, used + ?)`,
-        ...[account, day, counter, delta, delta],
+        [account, day, counter, delta, delta],
       )
     }
     pending.clear()
@@ -41,7 +41,7 @@ export function createBudgetStore(db: Database): BudgetStore {
     used(account, day, counter) {
       const row = db.get<{ used: number }>(
         'SELECT used FROM provider_usage WHERE account = ? AND day = ? AND counter = ?',
-        ...[account, day, counter],
+        [account, day, counter],
       )
       return Math.max(0, (row?.used ?? 0) + (pending.get(keyOf(account, day, counter))?.delta ?? 0))
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { withoutThoughts } from '../../lib/text/said.js'
 import { replyTo } from './reply.js'
 import type { ChatMessage, GenerationUsage, Generator } from './types.js'
@@ -87,7 +88,7 @@ export async function askForJson<T>(generator: Generator, question: JsonQuestion
 
 function toldBy({ end }: Awaited<ReturnType<typeof replyTo>>): JsonReply<never> {
   if (end === undefined) return {}
-  return { served: end.metadata?.model, ...(end.usage === undefined ? {} : { usage: end.usage }) }
+  return { served: end.metadata?.model, ...defined({ usage: end.usage }) }
 }
 
 function usageOfBoth(

@@ -40,7 +40,7 @@ export function clusterFor(db: Database, place: Place, query: string, pointed: P
   const rows = db.all<Row>(
     `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND unclustered = 0 AND ${place.quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
-    ...[place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
+    [place.tenant, place.spaceKey, ...(place.quotes.length === 0 ? [] : [JSON.stringify(place.quotes)]), COMPARED],
   )
   const clusters = new Map<string, Meaning[]>()
   for (const row of rows) {

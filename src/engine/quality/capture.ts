@@ -75,7 +75,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   const trace = db.get<{ one: number }>(
     `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
      WHERE t.id = ? AND t.tenant = ? AND t.space_key = ? AND s.tenant = t.tenant AND s.deleted_at IS NULL`,
-    ...[traceId, caller.tenant, spaceKey],
+    [traceId, caller.tenant, spaceKey],
   )
   if (trace === undefined) return true
   const now = Date.now()
@@ -87,7 +87,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
        AND status NOT IN ('annotated', 'promoted')
        AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
          WHERE owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
-    ...[caller.tenant, spaceKey, key, JSON.stringify(quotes), OPEN_REPEATS],
+    [caller.tenant, spaceKey, key, JSON.stringify(quotes), OPEN_REPEATS],
   )
   const repeated =
     open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
@@ -95,7 +95,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
     db.run(
       `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?,
          answer_trace_id = ? WHERE id = ?`,
-      ...[now, now, trigger, mode, traceId, repeated.id],
+      [now, now, trigger, mode, traceId, repeated.id],
     )
     return true
   }
@@ -105,7 +105,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, unclustered, mode, trigger, status,
        occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
-    ...[
+    [
       id,
       caller.tenant,
       spaceKey,
@@ -129,22 +129,22 @@ function ownCluster(db: Database, tenant: string, spaceKey: number, query: strin
   const key = clusterKey(query)
   const taken = db.get<{ one: number }>(
     'SELECT 1 one FROM failed_queries WHERE tenant = ? AND space_key = ? AND cluster_key = ? LIMIT 1',
-    ...[tenant, spaceKey, key],
+    [tenant, spaceKey, key],
   )
   return taken === undefined ? key : `${key} ${queryKey(query)}`
 }
 
 /** In a full space the row that was settled longest ago goes; open rows never do. */
 function makeRoom(db: Database, tenant: string, spaceKey: number): boolean {
-  const held = db.get<{ n: number }>(
-    'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',
-    ...[tenant, spaceKey],
-  )
+  const held = db.get<{ n: number }>('SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?', [
+    tenant,
+    spaceKey,
+  ])
   if ((held?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
   const removed = db.run(
     `DELETE FROM failed_queries WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,
-    ...[tenant, spaceKey],
+    [tenant, spaceKey],
   )
   return removed.changes > 0
 }

@@ -55,7 +55,7 @@ export function circumstancesOf(
 /** Metadata of the step that retrieved; nothing where the trace is gone. */
 function retrieveStep(db: Database, tenant: string, traceId: string | null): Record<string, unknown> {
   if (traceId === null) return {}
-  const row = db.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', traceId, tenant)
+  const row = db.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [traceId, tenant])
   if (row === undefined) return {}
   const steps: { name: string; metadata?: Record<string, unknown> }[] = fromCell(row.steps)
   return steps.find(({ name }) => name === 'query.retrieve')?.metadata ?? {}
@@ -66,7 +66,7 @@ function placesOf(db: Database, nodes: readonly string[]): { document: string; p
     `SELECT documents.id document, versions.created_at published FROM json_each(?) wanted
      CROSS JOIN nodes ON nodes.id = wanted.value CROSS JOIN versions ON versions.key = nodes.version_key
      CROSS JOIN documents ON documents.key = nodes.doc_key`,
-    JSON.stringify(nodes),
+    [JSON.stringify(nodes)],
   )
 }
 
@@ -74,7 +74,7 @@ function unpublishedNames(db: Database, { space, audience }: Searched, asked: re
   const rows = db.all<{ filename: string }>(
     `SELECT d.filename FROM documents d WHERE d.space_key = ? AND d.deleted_at IS NULL AND d.parser_status <> 'parsed'
        AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) ORDER BY d.key DESC LIMIT ?`,
-    ...[space.key, JSON.stringify(audience), MAX_UNPUBLISHED],
+    [space.key, JSON.stringify(audience), MAX_UNPUBLISHED],
   )
   const total = asked.reduce((sum, { weight }) => sum + weight, 0)
   const says = (filename: string): number => {

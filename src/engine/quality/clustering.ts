@@ -127,7 +127,7 @@ export class FailedQueryClustering {
       const rows = context.db.all<Row>(
         `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
          WHERE space_key = ? AND unclustered = 1 ORDER BY id LIMIT ?`,
-        ...[spaceKey, READ],
+        [spaceKey, READ],
       )
       for (const row of rows) {
         await context.rightOfWay.giveWay()
@@ -154,7 +154,7 @@ export class FailedQueryClustering {
 function isLeft(db: Database, spaceKey: number): boolean {
   const left = db.get<{ one: number }>(
     'SELECT 1 one FROM failed_queries WHERE space_key = ? AND unclustered = 1 LIMIT 1',
-    spaceKey,
+    [spaceKey],
   )
   return left !== undefined
 }
@@ -193,11 +193,12 @@ function settle(
 ): void {
   db.run(
     'UPDATE failed_queries SET unclustered = 0, cluster_key = coalesce(?, cluster_key) WHERE id = ? AND tenant = ?',
-    ...[cluster ?? null, id, tenant],
+    [cluster ?? null, id, tenant],
   )
   if (pointed === undefined || pointed.size === 0) return
-  db.run(
-    "UPDATE failed_queries SET metadata = json_set(metadata, '$.pointed', json(?)) WHERE id = ? AND tenant = ?",
-    ...[JSON.stringify(pointedCell(pointed)), id, tenant],
-  )
+  db.run("UPDATE failed_queries SET metadata = json_set(metadata, '$.pointed', json(?)) WHERE id = ? AND tenant = ?", [
+    JSON.stringify(pointedCell(pointed)),
+    id,
+    tenant,
+  ])
 }

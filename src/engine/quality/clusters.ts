@@ -46,7 +46,7 @@ function largest(db: Database, caller: Caller, space: SpaceRow, status: FailedQu
     `SELECT cluster_key, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
        AND ${quotesKnown('failed_queries.id')}
      GROUP BY cluster_key ORDER BY n DESC, sum(occurrences) DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
-    ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), limit],
+    [space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), limit],
   )
 }
 
@@ -61,7 +61,7 @@ function membersOf(
   const rows = db.all<{ id: string; cluster_key: string }>(
     `SELECT id, cluster_key FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
        AND ${quotesKnown('failed_queries.id')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
-    ...[space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), JSON.stringify(keys)],
+    [space.tenant, space.key, status ?? null, status ?? null, askerOf(caller), JSON.stringify(keys)],
   )
   const members = new Map<string, string[]>()
   for (const { id, cluster_key } of readable(rows, (row) => ({ id: row.id, cluster_key: row.cluster_key }))) {

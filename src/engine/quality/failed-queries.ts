@@ -6,6 +6,7 @@ import type {
   VerdictBody,
 } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller, Page } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
@@ -77,7 +78,7 @@ export async function decideFailedQuery(
         ...body,
         actorSubjectId: caller.subject,
         decidedAt: new Date().toISOString(),
-        ...(golden === undefined ? {} : { goldenQuestionId: golden }),
+        ...defined({ goldenQuestionId: golden }),
       },
     })
     return toFailedQuery(space, lookupFailed(db, caller, space, id) ?? row)
@@ -103,8 +104,7 @@ function promote(db: Database, caller: Caller, space: SpaceRow, row: FailedRow, 
         kind: 'failed-query',
         failedQueryId: row.id,
         trigger: row.trigger,
-        ...(row.answer_trace_id === null ? {} : { traceId: row.answer_trace_id }),
-        ...(body.note === undefined ? {} : { note: body.note }),
+        ...defined({ traceId: row.answer_trace_id ?? undefined, note: body.note }),
         ...wholeQuery(row.query),
       },
     },

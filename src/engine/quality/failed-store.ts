@@ -1,4 +1,5 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import { askerOf, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -32,7 +33,7 @@ export function lookupFailed(db: Database, reader: Reader, space: SpaceRow, id: 
   return db.get<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?
        AND ${quotesKnown('failed_queries.id')}`,
-    ...[space.tenant, space.key, id, askerOf(reader)],
+    [space.tenant, space.key, id, askerOf(reader)],
   )
 }
 
@@ -47,8 +48,7 @@ export function failedBefore(
   return db.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR id < ?) AND (? IS NULL OR status = ?)
        AND ${quotesKnown('failed_queries.id')} ORDER BY id DESC LIMIT ?`,
-    ...[space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null],
-    ...[askerOf(reader), limit],
+    [space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null, askerOf(reader), limit],
   )
 }
 
@@ -57,7 +57,7 @@ export function failedToTriage(db: Database, reader: Reader, space: SpaceRow, li
   return db.all<FailedRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage'
        AND ${quotesKnown('failed_queries.id')} ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, askerOf(reader), limit],
+    [space.tenant, space.key, askerOf(reader), limit],
   )
 }
 
@@ -69,7 +69,7 @@ export function failedCounts(
   return db.all<{ status: FailedQueryStatus; n: number }>(
     `SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND ${quotesKnown('failed_queries.id')} GROUP BY status`,
-    ...[space.tenant, space.key, askerOf(reader)],
+    [space.tenant, space.key, askerOf(reader)],
   )
 }
 
@@ -92,7 +92,7 @@ export function moveFailed(
       `UPDATE failed_queries SET updated_at = ?, metadata = json_set(metadata, '$.' || ?, json(?)),
          status = (SELECT value ->> '$.to' FROM json_each(?) WHERE value ->> '$.from' = status)
        WHERE tenant = ? AND space_key = ? AND id = ? AND status IN (SELECT value ->> '$.from' FROM json_each(?))`,
-      ...[Date.now(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
+      [Date.now(), notes.key, JSON.stringify(notes.value), moves, space.tenant, space.key, id, moves],
     ).changes > 0
   )
 }
@@ -108,7 +108,7 @@ export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
     trigger: row.trigger,
     status: row.status,
     metadata: { ...metadata, occurrences: row.occurrences, lastAskedAt: new Date(row.asked_at).toISOString() },
-    ...(row.answer_trace_id === null ? {} : { answerTraceId: row.answer_trace_id }),
+    ...defined({ answerTraceId: row.answer_trace_id ?? undefined }),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }

@@ -7,6 +7,7 @@ import type {
   UpdateGoldenQuestionBody,
 } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller, Page, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { findSpace } from '../spaces/store.js'
@@ -118,9 +119,11 @@ export function createBadCase(
           kind: 'production-bad-case',
           traceId: row.id,
           mode: row.mode,
-          ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
-          ...(row.evidence_state === null ? {} : { evidenceState: row.evidence_state }),
-          ...(body.reason === undefined ? {} : { reason: body.reason }),
+          ...defined({
+            evidenceBundleId: row.bundle_id ?? undefined,
+            evidenceState: row.evidence_state ?? undefined,
+            reason: body.reason,
+          }),
           ...wholeQuery(row.query),
         },
       },

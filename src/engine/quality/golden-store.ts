@@ -28,10 +28,10 @@ const COLUMNS = 'id, question, expected_evidence, tags, metadata, created_at, up
 
 /** Adds a golden question, inside the caller's transaction. @throws KsError `capacity-exceeded` */
 export function insertGolden(db: Database, reader: Reader, space: SpaceRow, content: GoldenContent): GoldenQuestion {
-  const held = db.get<{ n: number }>(
-    'SELECT count(*) n FROM golden_questions WHERE tenant = ? AND space_key = ?',
-    ...[space.tenant, space.key],
-  )
+  const held = db.get<{ n: number }>('SELECT count(*) n FROM golden_questions WHERE tenant = ? AND space_key = ?', [
+    space.tenant,
+    space.key,
+  ])
   if ((held?.n ?? 0) >= LIMITS.goldenPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.goldenPerSpace} golden questions`)
   const id = newId()
@@ -39,7 +39,7 @@ export function insertGolden(db: Database, reader: Reader, space: SpaceRow, cont
   db.run(
     `INSERT INTO golden_questions (id, tenant, space_key, question, expected_evidence, tags, metadata, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, space.tenant, space.key, ...encoded(content), now, now],
+    [id, space.tenant, space.key, ...encoded(content), now, now],
   )
   recordQuotes(db, id, restrictedSources(db, reader, content.expectedEvidenceIds))
   return findGolden(db, reader, space, id)
@@ -57,7 +57,7 @@ export function lookupGolden(db: Database, reader: Reader, space: SpaceRow, id: 
   const row = db.get<GoldenRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
        AND ${quotesKnown('golden_questions.id')}`,
-    ...[space.tenant, space.key, id, askerOf(reader)],
+    [space.tenant, space.key, id, askerOf(reader)],
   )
   return row === undefined ? undefined : toGolden(space, row)
 }
@@ -67,7 +67,7 @@ export function goldenAfter(db: Database, reader: Reader, space: SpaceRow, after
   return db.all<GoldenRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
        AND ${quotesKnown('golden_questions.id')} ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, after, askerOf(reader), limit],
+    [space.tenant, space.key, after, askerOf(reader), limit],
   )
 }
 
@@ -82,7 +82,7 @@ export function updateGolden(
   db.run(
     `UPDATE golden_questions SET question = ?, expected_evidence = ?, tags = ?, metadata = ?, updated_at = ?
      WHERE tenant = ? AND space_key = ? AND id = ?`,
-    ...[...encoded(content), Date.now(), space.tenant, space.key, id],
+    [...encoded(content), Date.now(), space.tenant, space.key, id],
   )
   recordQuotes(db, id, restrictedSources(db, reader, content.expectedEvidenceIds))
   return findGolden(db, reader, space, id)
@@ -95,7 +95,7 @@ export function removeGolden(db: Database, reader: Reader, space: SpaceRow, id: 
     db.run(
       `DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
          AND ${quotesKnown('golden_questions.id')}`,
-      ...[space.tenant, space.key, id, askerOf(reader)],
+      [space.tenant, space.key, id, askerOf(reader)],
     ).changes > 0
   )
 }

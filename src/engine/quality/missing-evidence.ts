@@ -1,5 +1,6 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { MissingEvidenceHistory, MissingEvidenceReview, ReviewBody } from '../../contract/gateway/quality.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
@@ -63,19 +64,29 @@ export function reviewMissingEvidence(
       db.run(
         `INSERT INTO missing_reviews (status, reason, revision, actor, updated_at, id, tenant, space_key, trace_id, item_key, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[...values, id, space.tenant, space.key, item.traceId, item.itemKey, now],
+        [...values, id, space.tenant, space.key, item.traceId, item.itemKey, now],
       )
     else
       db.run(
         `UPDATE missing_reviews SET status = ?, reason = ?, revision = ?, actor = ?, updated_at = ?
          WHERE tenant = ? AND space_key = ? AND id = ? AND revision = ?`,
-        ...[...values, space.tenant, space.key, id, revision],
+        [...values, space.tenant, space.key, id, revision],
       )
     db.run(
       `INSERT INTO missing_review_history (id, tenant, space_key, review_id, actor, from_status, to_status, reason, revision, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[newId(), space.tenant, space.key, id, caller.subject, current?.status ?? null, body.status],
-      ...[body.reason ?? null, revision + 1, now],
+      [
+        newId(),
+        space.tenant,
+        space.key,
+        id,
+        caller.subject,
+        current?.status ?? null,
+        body.status,
+        body.reason ?? null,
+        revision + 1,
+        now,
+      ],
     )
     const stored = lookupReview(db, space, item)
     if (stored === undefined) throw new KsError('internal', 'a review was not kept')
@@ -95,16 +106,16 @@ export function missingEvidenceHistory(
     `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at
      FROM missing_reviews review JOIN missing_review_history history ON history.review_id = review.id
      WHERE review.tenant = ? AND review.space_key = ? AND review.trace_id = ? AND review.item_key = ? ORDER BY history.revision`,
-    ...[space.tenant, space.key, item.traceId, item.itemKey],
+    [space.tenant, space.key, item.traceId, item.itemKey],
   )
   return {
     items: readable(rows, (row) => ({
       id: row.id,
       action: row.to_status === 'dismissed' ? 'dismiss' : 'activate',
       actorSubjectId: row.actor,
-      ...(row.from_status === null ? {} : { fromStatus: row.from_status }),
+      ...defined({ fromStatus: row.from_status ?? undefined }),
       toStatus: row.to_status,
-      ...(row.reason === null ? {} : { reason: row.reason }),
+      ...defined({ reason: row.reason ?? undefined }),
       revision: row.revision,
       createdAt: new Date(row.created_at).toISOString(),
     })),
@@ -124,7 +135,7 @@ function lookupReview(db: Database, space: SpaceRow, item: MissingItem): ReviewR
   return db.get<ReviewRow>(
     `SELECT id, item_key, status, reason, revision, actor, created_at, updated_at FROM missing_reviews
      WHERE tenant = ? AND space_key = ? AND trace_id = ? AND item_key = ?`,
-    ...[space.tenant, space.key, item.traceId, item.itemKey],
+    [space.tenant, space.key, item.traceId, item.itemKey],
   )
 }
 
@@ -134,7 +145,7 @@ function toReview(space: SpaceRow, row: ReviewRow): MissingEvidenceReview {
     knowledgeSpaceId: space.id,
     itemKey: row.item_key,
     status: row.status,
-    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...defined({ reason: row.reason ?? undefined }),
     revision: row.revision,
     actorSubjectId: row.actor,
     createdAt: new Date(row.created_at).toISOString(),

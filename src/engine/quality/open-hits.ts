@@ -66,7 +66,7 @@ function openKeys(db: Database, keys: readonly number[], audience: readonly stri
       `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
        CROSS JOIN documents d ON d.key = n.doc_key
        WHERE ${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?)) ORDER BY wanted.key`,
-      ...[JSON.stringify(keys), JSON.stringify(audience)],
+      [JSON.stringify(keys), JSON.stringify(audience)],
     )
     .map(({ key }) => key)
 }

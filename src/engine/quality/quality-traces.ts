@@ -89,8 +89,19 @@ function tracesBefore(
            ELSE EXISTS (SELECT 1 FROM json_each(steps) step WHERE step.value ->> '$.status' = 'error') END
          ELSE 1 END
      ORDER BY created_at DESC, id DESC LIMIT ?`,
-    ...[caller.tenant, space.key, caller.subject, earliest, end, createdAt, id],
-    ...[mode ?? null, mode ?? null, status ?? null, SLICE],
+    [
+      caller.tenant,
+      space.key,
+      caller.subject,
+      earliest,
+      end,
+      createdAt,
+      id,
+      mode ?? null,
+      mode ?? null,
+      status ?? null,
+      SLICE,
+    ],
   )
 }
 
@@ -104,7 +115,7 @@ function visibleSummary(
   if (bundle !== undefined && !documentsVisible(db, caller, space.key, bundle)) return undefined
   const stored = db.get<{ steps: string }>(
     'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
-    ...[caller.tenant, space.key, caller.subject, row.id],
+    [caller.tenant, space.key, caller.subject, row.id],
   )
   const steps: TraceStep[] = stored === undefined ? [] : fromCell(stored.steps)
   return summarise(row, steps, bundle)

@@ -23,7 +23,7 @@ export function restrictedSources(db: Database, reader: Reader, ids: readonly st
      CROSS JOIN documents d ON d.key = coalesce((SELECT doc_key FROM nodes WHERE id = wanted.value),
        (SELECT key FROM documents WHERE id = wanted.value))
      WHERE d.source_id IN (SELECT source_id FROM source_readers) AND ${mayKnow('d.source_id')} ORDER BY d.source_id`,
-    ...[JSON.stringify(ids), askerOf(reader)],
+    [JSON.stringify(ids), askerOf(reader)],
   )
   return rows.map(({ source_id }) => source_id)
 }
@@ -31,12 +31,12 @@ export function restrictedSources(db: Database, reader: Reader, ids: readonly st
 /** Notes what a golden question or a failed query quotes, beside what it quotes already, inside the caller's transaction. */
 export function recordQuotes(db: Database, owner: string, sources: readonly string[]): void {
   for (const source of sources)
-    db.run('INSERT OR IGNORE INTO quoted_sources (owner, source_id) VALUES (?, ?)', owner, source)
+    db.run('INSERT OR IGNORE INTO quoted_sources (owner, source_id) VALUES (?, ?)', [owner, source])
 }
 
 /** What a golden question or a failed query quotes. */
 export function quotesOf(db: Database, owner: string): string[] {
   return db
-    .all<{ source_id: string }>('SELECT source_id FROM quoted_sources WHERE owner = ? ORDER BY source_id', owner)
+    .all<{ source_id: string }>('SELECT source_id FROM quoted_sources WHERE owner = ? ORDER BY source_id', [owner])
     .map(({ source_id }) => source_id)
 }

@@ -1,4 +1,5 @@
 import type { TriageReport } from '../../contract/gateway/failed-queries.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { expectedEvidence } from '../query/question/expected-evidence.js'
@@ -84,9 +85,12 @@ async function triageOf(
   return {
     verdict,
     triage: {
-      ...{ verdict, triager: opinion === undefined ? TRIAGER : MODEL_TRIAGER },
-      ...{ triagedAt: new Date().toISOString(), ...evidence, causes },
-      ...(opinion === undefined ? {} : { model: opinion.says }),
+      verdict,
+      triager: opinion === undefined ? TRIAGER : MODEL_TRIAGER,
+      triagedAt: new Date().toISOString(),
+      ...evidence,
+      causes,
+      ...defined({ model: opinion?.says }),
       ...(circumstances.unpublished.length === 0 ? {} : { unpublished: circumstances.unpublished }),
       ...(verdict === 'coverage-gap' ? { wanted: expectedEvidence(row.query).map(({ text }) => text) } : {}),
       ...(verdict === 'retrieval-miss' ? { suggestedEvidenceIds: named.length > 0 ? named : ids } : {}),

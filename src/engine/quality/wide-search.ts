@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeContent, analyzeDocument } from '../../lib/text/analyze.js'
 import { embedQuery, termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
@@ -73,11 +74,13 @@ export async function searchWidely(context: EngineContext, where: Searched, quer
     asked,
     [...passages.values()].map(({ key, id, title, body }) => {
       const cosine = first.cosines.get(key)
-      return { id, title, body, ...(cosine === undefined ? {} : { cosine }) }
+      return { id, title, body, ...defined({ cosine }) }
     }),
   )
   return {
-    ...{ asked, compared, respelt: spellings.size > 0 },
+    asked,
+    compared,
+    respelt: spellings.size > 0,
     ...knownOf(asked, counts, compared),
     ...(nearest === undefined ? {} : { nearest, background: cosines[Math.floor(cosines.length / 2)] ?? nearest }),
   }
@@ -149,7 +152,9 @@ async function respell(
     for (const near of nearby) if (looksLike(term, near)) variants.set(near, AS_FORM)
     const candidates = spellingsOf(words.get(term) ?? term)
     const hits = await visibleHits(context, where, {
-      ...{ terms: [...candidates.keys()], textK: SPELLING_PASSAGES, vectorK: 1 },
+      terms: [...candidates.keys()],
+      textK: SPELLING_PASSAGES,
+      vectorK: 1,
     })
     const keys = hits.map(({ key }) => key)
     for (const held of vocabularyOf([...loadPassages(context.db, where.space.key, keys).values()])) {
@@ -202,8 +207,10 @@ async function candidates(
     return undefined
   })
   const hits = await visibleHits(context, where, {
-    ...{ terms, textK: LEG_CANDIDATES, vectorK: LEG_CANDIDATES },
-    ...(embedded === undefined ? {} : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId }),
+    terms,
+    textK: LEG_CANDIDATES,
+    vectorK: LEG_CANDIDATES,
+    ...defined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   })
   const byText = ranked(hits, ({ bm25 }) => bm25).slice(0, COMPARED)
   const byVector = ranked(hits, ({ cosine }) => cosine)
@@ -227,7 +234,7 @@ export function sampleTexts(db: Database, { space, audience }: Searched): string
        CROSS JOIN documents d ON d.key = v.doc_key
        WHERE v.space_key = ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL AND d.deleted_at IS NULL
          AND (${isOpen('d.source_id')} OR d.source_id IN (SELECT value FROM json_each(?))) LIMIT ${SAMPLED}`,
-      ...[space.key, JSON.stringify(audience)],
+      [space.key, JSON.stringify(audience)],
     )
     .map(({ body }) => String(body))
 }

@@ -75,11 +75,11 @@ function linksOf(db: Database, { seeds, late }: BridgeRequest): Map<number, Link
     if (late()) break
     for (const { entity } of db.all<{ entity: number }>(
       'SELECT entity_key entity FROM graph_mentions WHERE node_key = ? LIMIT +?',
-      ...[node, NAMES],
+      [node, NAMES],
     )) {
       const mentions = db.all<{ node: number }>(
         'SELECT node_key node FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-        ...[entity, MENTIONS + 1],
+        [entity, MENTIONS + 1],
       )
       if (mentions.length > MENTIONS) continue
       const strength = 1 / Math.log2(1 + mentions.length)

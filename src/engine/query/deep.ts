@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { EngineContext } from '../context.js'
 import { degradation } from '../degraded.js'
 import { expandFromGraph } from '../graph/expand.js'
@@ -68,7 +69,10 @@ function expandHits(
     timeoutMilliseconds: GRAPH_TIMEOUT_MILLISECONDS,
   })
   const bridges = findBridges(db, {
-    ...{ terms: request.terms, idf: request.idf, cache, late },
+    terms: request.terms,
+    idf: request.idf,
+    cache,
+    late,
     seeds: fused.slice(0, BRIDGE_SEEDS).map(({ key }) => key),
     load: (keys) => loadPassages(db, space.key, [...shownOf(db, admitted, keys)]),
   })
@@ -128,7 +132,7 @@ function raise(hits: SearchHit[], keys: ReadonlySet<number>, last: SearchHit | u
     const hit = known.get(key)
     const bm25 = text === undefined ? undefined : Math.max(text, hit?.bm25 ?? 0)
     const cosine = hit?.cosine ?? last?.cosine
-    return { key, ...(bm25 === undefined ? {} : { bm25 }), ...(cosine === undefined ? {} : { cosine }) }
+    return { key, ...defined({ bm25, cosine }) }
   })
   return [...hits.filter(({ key }) => !keys.has(key)), ...raised]
 }
@@ -143,7 +147,7 @@ function ofDocuments(db: EngineContext['db'], keys: ReadonlySet<number>, docs: r
   const rows = db.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      WHERE n.doc_key IN (SELECT value FROM json_each(?))`,
-    ...[JSON.stringify([...keys]), JSON.stringify(docs)],
+    [JSON.stringify([...keys]), JSON.stringify(docs)],
   )
   return new Set(rows.map(({ key }) => key))
 }

@@ -149,11 +149,11 @@ const PENDING = `FROM versions v INDEXED BY versions_live
     AND NOT ${IS_READ}`
 
 function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
-  const keys = db.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, spaceKey, BATCH)
+  const keys = db.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, BATCH])
   return db.all<PendingVersion>(
     `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
      CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
-    JSON.stringify(keys.map(({ key }) => key)),
+    [JSON.stringify(keys.map(({ key }) => key))],
   )
 }
 
@@ -177,5 +177,5 @@ function wholeOf(db: Database): LRUCache<number, number> {
 }
 
 function headOf(db: Database, spaceKey: number): number | undefined {
-  return db.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', spaceKey)?.head_revision
+  return db.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey])?.head_revision
 }

@@ -1,4 +1,5 @@
 import type { Citation, EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
@@ -56,8 +57,7 @@ export function toEvidenceItem(
       storedAt: new Date(passage.published_at).toISOString(),
       ...originOf(passage),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
-      ...(navigation === undefined ? {} : { navigation }),
-      ...(why === undefined ? {} : { why }),
+      ...defined({ navigation, why }),
     },
   }
 }
@@ -66,7 +66,7 @@ export function toEvidenceItem(
 function originOf({ source_id: sourceId, source_url: sourceUrl, external }: PassageRow): Record<string, unknown> {
   return {
     trust: external === 1 ? 'external' : 'uploaded',
-    ...(sourceId === null ? {} : { sourceId }),
+    ...defined({ sourceId: sourceId ?? undefined }),
     ...(sourceUrl === null ? {} : { sourceUrl: String(sourceUrl) }),
   }
 }
@@ -77,7 +77,7 @@ function toCitation(passage: PassageRow): Citation {
     documentAssetId: passage.document_id,
     documentVersion: passage.version,
     artifactHash: passage.artifact_hash,
-    ...(passage.page === null ? {} : { pageNumber: passage.page }),
+    ...defined({ pageNumber: passage.page ?? undefined }),
     sectionPath,
     startOffset: passage.start_offset,
     endOffset: passage.end_offset,

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import { type Rewording, withReworded } from '../../lib/text/compounds.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
@@ -113,11 +114,11 @@ export async function retrieveFast(
       terms,
       textK: LEG_CANDIDATES,
       vectorK: LEG_CANDIDATES,
-      ...(compounds === undefined ? {} : { compounds }),
+      ...defined({ compounds }),
       ...(embedded === undefined
         ? {}
         : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
-      ...(docs === undefined ? {} : { docs }),
+      ...defined({ docs }),
     },
     signal,
   )
@@ -139,7 +140,8 @@ export async function retrieveFast(
   const { rewordings } = found
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration, ...byVectors }
   const { compared, asked, ...own } = rankCandidates({
-    ...{ ...ranking, hits },
+    ...ranking,
+    hits,
     load: (keys) => {
       loaded = load(keys)
       return loaded
@@ -150,7 +152,7 @@ export async function retrieveFast(
   const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
   const reranked = performance.now()
   const ranked = graph?.reorder(byModel.ranked, byModel.used !== undefined) ?? byModel.ranked
-  observe?.({ found, hits, compared, ranked, ...(byModel.used === undefined ? {} : { model: byModel.used }) })
+  observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
   for (const [key, row] of loadPassages(
@@ -164,7 +166,7 @@ export async function retrieveFast(
     if (passage === undefined) return []
     const held = heldBy(cache.of({ key, title: passage.title, body: passage.body }), terms, rewordings)
     const byGraph = graph?.reached.get(key)
-    return [{ passage, ...scores, held, ...(byGraph === undefined ? {} : { byGraph }) }]
+    return [{ passage, ...scores, held, ...defined({ byGraph }) }]
   })
   return {
     ranked: passages,
@@ -172,7 +174,7 @@ export async function retrieveFast(
     rewordings,
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
-    ...(permission === undefined ? {} : { permission }),
+    ...defined({ permission }),
     degraded: [
       ...found.degraded.map((reason) => degradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),

@@ -29,7 +29,7 @@ export function freshnessOf(
       .all<{ key: number }>(
         `SELECT DISTINCT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
          ON j.doc_key = wanted.value WHERE j.completed_at IS NULL`,
-        JSON.stringify(docs),
+        [JSON.stringify(docs)],
       )
       .map(({ key }) => key),
   )
@@ -37,7 +37,7 @@ export function freshnessOf(
   const missing = db.all<{ key: number }>(
     `SELECT documents.key FROM json_each(?) wanted JOIN documents ON documents.key = wanted.value
      WHERE ${jsonAt('metadata', '$.missingCrawls')} > 0`,
-    JSON.stringify(docs),
+    [JSON.stringify(docs)],
   )
   for (const { key } of missing) waiting.add(key)
   return new Map(

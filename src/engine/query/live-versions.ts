@@ -44,7 +44,7 @@ export function liveAfter(db: Database, spaceKey: number, after: Place, conditio
      WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
        AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
      ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
-    ...[spaceKey, after.revision, after.nodes, after.key, limit],
+    [spaceKey, after.revision, after.nodes, after.key, limit],
   )
 }
 
@@ -69,7 +69,7 @@ export async function countLive(
                AND (from_revision, node_count, key) > (?, ?, ?)
              ORDER BY from_revision, node_count, key LIMIT +?) v ${withDocuments ? DOCUMENTS : ''}
        ORDER BY v.revision, v.nodes, v.key`,
-      ...[...parameters, spaceKey, revision, after.revision, after.nodes, after.key, SLICE],
+      [...parameters, spaceKey, revision, after.revision, after.nodes, after.key, SLICE],
     )
     for (const { counts } of slice) n += counts
     const last = slice.at(-1)

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { type Degradation, degradationBy } from '../degraded.js'
@@ -57,7 +58,7 @@ export async function rerankByModel(
     return {
       ranked: inOrderOf(compared, ranked, told.confidence),
       used: { model, compared: head.length },
-      ...(told.relevance === undefined ? {} : { relevance: told.relevance }),
+      ...defined({ relevance: told.relevance }),
     }
   } catch (error) {
     signal.throwIfAborted()

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { Rewording } from '../../lib/text/compounds.js'
 import type { SearchHit } from '../search/ports.js'
 import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
@@ -183,8 +184,10 @@ function askedOf(request: RankRequest): AskedOf {
   const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
   const byVectors = vectorConfidence(request)
   return {
-    ...{ weight: weightOf(terms, idf), nodes, falloff: falloffOf(bm25, LEG_CANDIDATES) },
-    ...(byVectors === undefined ? {} : { byVectors }),
+    weight: weightOf(terms, idf),
+    nodes,
+    falloff: falloffOf(bm25, LEG_CANDIDATES),
+    ...defined({ byVectors }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { bears } from '../../lib/text/bears.js'
 import { namesIn } from '../../lib/text/names.js'
@@ -93,7 +94,7 @@ export async function retrieveResearch(
     terms: names,
     idf,
     asked,
-    ...(permission === undefined ? {} : { permission }),
+    ...defined({ permission }),
     degraded: [],
     metrics: {
       ...noLegs(),
@@ -134,7 +135,7 @@ async function navigate(
 ) {
   const { db } = context
   const { space, snapshot, docs } = admitted
-  const request = { terms, known, except, ...(docs === undefined ? {} : { docs }) }
+  const request = { terms, known, except, ...defined({ docs }) }
   const choice = await chooseDocuments(db, space.key, snapshot, request, signal)
   const chosen = performance.now()
   const trees = await Promise.all(
@@ -150,7 +151,9 @@ async function navigate(
   const nodes = known === undefined ? choice.scanned : usageOf(db, space.key).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
   const opened = open(context, cache, admitted, ranges, {
-    ...{ whole: prepareQuery(names, idf), cores: coresOf(query, idf, asked), isNamed: namedBy(query) },
+    whole: prepareQuery(names, idf),
+    cores: coresOf(query, idf, asked),
+    isNamed: namedBy(query),
   })
   const passages = pick(opened.ranges)
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
@@ -174,8 +177,15 @@ function limitOf(
 /** The metrics that all modes share, of the parts that have no part in this one. */
 function noLegs(): Record<string, unknown> {
   return {
-    ...{ denseCandidateCount: 0, denseMs: 0, ftsCandidateCount: 0, ftsMs: 0, fusionCandidateCount: 0 },
-    ...{ rerankCandidateCount: 0, multimodalCandidateCount: 0, imageCandidateCount: 0, visualCandidateCount: 0 },
+    denseCandidateCount: 0,
+    denseMs: 0,
+    ftsCandidateCount: 0,
+    ftsMs: 0,
+    fusionCandidateCount: 0,
+    rerankCandidateCount: 0,
+    multimodalCandidateCount: 0,
+    imageCandidateCount: 0,
+    visualCandidateCount: 0,
   }
 }
 

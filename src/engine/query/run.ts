@@ -102,7 +102,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   )
   run.route = route
   const { retrieved, plan } = await retrieveInMode(context, shared, {
-    ...{ body, query: searchedQuery(body.query, run.session.turns), admitted, route, recorder, signal },
+    body,
+    query: searchedQuery(body.query, run.session.turns),
+    admitted,
+    route,
+    recorder,
+    signal,
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
   const freshness = await freshnessNow(context, passages)
@@ -162,8 +167,14 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   const committed = commit(run, route, bundle, answer)
   // before it is awaited, so that both are one transaction
   captureFailedQuery(context, {
-    ...{ caller: run.caller, spaceKey: admitted.space.key, traceId, query: body.query, mode: route.resolvedMode },
-    ...{ evidence: bundle.items.map(({ nodeId }) => nodeId), state: bundle.state, cited: answerMetadata.cited },
+    caller: run.caller,
+    spaceKey: admitted.space.key,
+    traceId,
+    query: body.query,
+    mode: route.resolvedMode,
+    evidence: bundle.items.map(({ nodeId }) => nodeId),
+    state: bundle.state,
+    cited: answerMetadata.cited,
   })
   await committed
   yield { event: 'answer.done', data: { finishReason, metadata: { ...said, evidenceBundle: bundle }, traceId } }
@@ -203,7 +214,10 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
   try {
     await context.db.write(() =>
       insertTrace(context.db, {
-        ...{ id: traceId, tenant: caller.tenant, spaceKey: admitted.space.key, subject: caller.subject },
+        id: traceId,
+        tenant: caller.tenant,
+        spaceKey: admitted.space.key,
+        subject: caller.subject,
         query: body.query,
         mode: route?.resolvedMode ?? (asked === 'auto' ? defaultMode : asked),
         requestedMode: route?.requestedMode ?? asked,

@@ -36,8 +36,12 @@ export async function searchSpace(
   timer.unref()
   const leave = await shared.gate.enter(caller.tenant, signal)
   const lease = context.leases.acquire({
-    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
-    ...{ targetId: snapshot.publicationId, virtualPath: '/evidence' },
+    spaceKey: space.key,
+    sessionId: newId(),
+    type: 'read',
+    targetType: 'publication',
+    targetId: snapshot.publicationId,
+    virtualPath: '/evidence',
   })
   try {
     lease.keepAlive()
@@ -46,7 +50,12 @@ export async function searchSpace(
     const wide = { ...admitted, profile: { ...profile, topK: Math.max(profile.topK, limit) } }
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {
-      ...{ body, query: body.query, admitted: wide, route, recorder, signal },
+      body,
+      query: body.query,
+      admitted: wide,
+      route,
+      recorder,
+      signal,
     })
     const found = retrieved.ranked.slice(0, limit)
     const freshness = await freshnessNow(

@@ -43,7 +43,7 @@ export function openSession(
       ? undefined
       : db.get<{ id: string }>(
           'SELECT id FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ? AND expires_at > ?',
-          ...[id, caller.tenant, caller.subject, space.key, now()],
+          [id, caller.tenant, caller.subject, space.key, now()],
         )
   if (known === undefined) {
     // its first query may still be running
@@ -62,7 +62,7 @@ export function openSession(
   const turns = db
     .all<SessionTurn & { trace_id: string }>(
       'SELECT query, answer, trace_id FROM session_turns WHERE session_id = ? ORDER BY place DESC LIMIT ?',
-      ...[known.id, CONTEXT_TURNS],
+      [known.id, CONTEXT_TURNS],
     )
     // an answer that quoted a document which is gone is not said again, in whatever words
     .map(({ query, answer, trace_id }) => ({
@@ -104,7 +104,7 @@ function makeRoom(context: EngineContext, space: SpaceRow): void {
 
 function storedSessions({ db, now }: EngineContext, spaceKey: number): number {
   return (
-    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', spaceKey, now())
+    db.get<{ n: number }>('SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?', [spaceKey, now()])
       ?.n ?? 0
   )
 }
@@ -118,7 +118,7 @@ function idleOneOffs(context: EngineContext, spaceKey: number, most: number): st
       `SELECT id FROM sessions WHERE space_key = ? AND expires_at > ?
          AND NOT EXISTS (SELECT 1 FROM session_turns WHERE session_id = sessions.id AND place > 1)
        ORDER BY heartbeat_at LIMIT ?`,
-      ...[spaceKey, now(), running.size + most],
+      [spaceKey, now(), running.size + most],
     )
     .flatMap(({ id }) => (running.has(id) ? [] : [id]))
     .slice(0, most)
@@ -136,12 +136,12 @@ export function unstoredSessions(context: EngineContext, spaceKey: number): Leas
 }
 
 function isStored(db: Database, id: string): boolean {
-  return db.get<{ id: string }>('SELECT id FROM sessions WHERE id = ?', id) !== undefined
+  return db.get<{ id: string }>('SELECT id FROM sessions WHERE id = ?', [id]) !== undefined
 }
 
 function removeSession(db: Database, id: string): void {
-  db.run('DELETE FROM session_turns WHERE session_id = ?', id)
-  db.run('DELETE FROM sessions WHERE id = ?', id)
+  db.run('DELETE FROM session_turns WHERE session_id = ?', [id])
+  db.run('DELETE FROM sessions WHERE id = ?', [id])
 }
 
 /** Records a turn and keeps the session alive, inside the caller's transaction. */
@@ -160,14 +160,13 @@ export function recordTurn(
     `INSERT INTO sessions (id, tenant, space_key, subject, client_kind, heartbeat_at, expires_at, created_at)
      VALUES (?, ?, ?, ?, 'api', ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, expires_at = excluded.expires_at`,
-    ...[sessionId, caller.tenant, space.key, caller.subject, now, expiresAt, now],
+    [sessionId, caller.tenant, space.key, caller.subject, now, expiresAt, now],
   )
-  const place = db.get<{ place: number | null }>(
-    'SELECT max(place) place FROM session_turns WHERE session_id = ?',
+  const place = db.get<{ place: number | null }>('SELECT max(place) place FROM session_turns WHERE session_id = ?', [
     sessionId,
-  )
+  ])
   db.run(
     'INSERT INTO session_turns (session_id, place, trace_id, query, answer, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    ...[sessionId, (place?.place ?? 0) + 1, turn.traceId, turn.query, turn.answer, now],
+    [sessionId, (place?.place ?? 0) + 1, turn.traceId, turn.query, turn.answer, now],
   )
 }

@@ -1,4 +1,5 @@
 import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { embeddingReference } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { degradation, degradedFields } from '../degraded.js'
@@ -75,7 +76,7 @@ function embedStep(
     ({ embedded, degraded }, durationMs) => ({
       durationMs,
       model: embeddingReference(admitted.space),
-      ...(embedded === undefined ? {} : { dimension: embedded.dimension, vectorSpaceId: embedded.vectorSpaceId }),
+      ...defined({ dimension: embedded?.dimension, vectorSpaceId: embedded?.vectorSpaceId }),
       ...(degraded === undefined ? {} : degradedFields([degraded])),
     }),
   )

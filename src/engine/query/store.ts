@@ -42,7 +42,7 @@ export function visibleKeys(db: Database, spaceKey: number, snapshot: Snapshot, 
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      WHERE nodes.space_key = ? AND versions.from_revision <= ?
        AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
-    ...[JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
+    [JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
   return new Set(rows.map((row) => row.key))
 }
@@ -59,7 +59,7 @@ export function loadPassages(db: Database, spaceKey: number, keys: number[]): Ma
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value
      CROSS JOIN versions ON versions.key = nodes.version_key CROSS JOIN documents ON documents.key = nodes.doc_key
      WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,
-    ...[JSON.stringify(keys), spaceKey],
+    [JSON.stringify(keys), spaceKey],
   )
   const intact = rows.filter((row) => !isDamaged(row) && saysWhatWasStored({ ...row, text: row.body }))
   return new Map(intact.map((row) => [row.key, row]))
@@ -72,7 +72,7 @@ export function loadVectors(db: Database, vectorSpace: string, keys: number[]): 
      CROSS JOIN json_each(?) wanted
      CROSS JOIN vectors ON vectors.vector_space = vector_spaces.key AND vectors.node_key = wanted.value
      WHERE vector_spaces.id = ?`,
-    ...[JSON.stringify(keys), vectorSpace],
+    [JSON.stringify(keys), vectorSpace],
   )
   const whole = rows.filter(({ vector, dimension }) => vector.byteLength === 2 * dimension)
   return new Map(

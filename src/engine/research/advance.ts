@@ -85,7 +85,7 @@ function stopOf({ row }: TaskRun): ResearchStop | undefined {
 function bundleById(run: TaskRun, id: string): EvidenceBundle {
   const rows = run.context.db.all<{ body: string }>(
     'SELECT body FROM research_partials WHERE task_id = ? ORDER BY sequence DESC',
-    run.row.id,
+    [run.row.id],
   )
   for (const { body } of rows) {
     const bundle: EvidenceBundle = fromCell(body)

@@ -1,5 +1,6 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import { notRetrieved } from '../query/missing.js'
@@ -105,8 +106,12 @@ export function analyse(
   stoppedBy: ResearchStop | undefined,
 ): { analysis: Analysis; bundle: EvidenceBundle } {
   const sections = questions.map(({ question, part, searched, state, withheld, items, idf }) => ({
-    ...{ question, searched, state, withheld, idf },
-    ...(part === undefined ? {} : { part }),
+    question,
+    searched,
+    state,
+    withheld,
+    idf,
+    ...defined({ part }),
     nodeIds: items.slice(0, ITEMS_OF_A_SECTION).map(({ nodeId }) => nodeId),
   }))
   const all = merged(found.flatMap(({ bundle }) => bundle.items))

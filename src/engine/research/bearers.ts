@@ -60,7 +60,7 @@ async function* documentsOf({ db, rightOfWay }: EngineContext, { space }: Admitt
           ORDER BY key DESC LIMIT +?) d
        LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
        ORDER BY d.key DESC`,
-      ...[space.key, before, SLICE],
+      [space.key, before, SLICE],
     )
     for (const { key, filename, title } of rows)
       yield { key, names: `${filename.replace(/[_]+/g, ' ')}\n${title ?? ''}` }

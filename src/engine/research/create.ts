@@ -7,6 +7,7 @@ import type {
   ResearchTaskJob,
   ResearchViolation,
 } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
@@ -80,7 +81,7 @@ function questionOf({ knowledgeSpaceId, query, mode }: PlanResearchBody): QueryB
     query,
     activeDocumentIds: [],
     activeEntityIds: [],
-    ...(mode === undefined ? {} : { mode }),
+    ...defined({ mode }),
   }
 }
 
@@ -106,7 +107,7 @@ function assertRoomForTask(context: EngineContext, space: SpaceRow): void {
 
 function openTasks(db: Database, spaceKey: number): number {
   const sql = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
-  return db.get<{ n: number }>(sql, spaceKey)?.n ?? 0
+  return db.get<{ n: number }>(sql, [spaceKey])?.n ?? 0
 }
 
 function insertTask(
@@ -122,9 +123,24 @@ function insertTask(
     `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, limits,
        budget_usd, metadata, permission_scope, stage, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
-    ...[id, caller.tenant, caller.subject, admitted.space.key, newId(), body.query, route.resolvedMode],
-    ...[JSON.stringify(route), JSON.stringify(admitted.snapshot), JSON.stringify(admitted.profile)],
-    ...[json(body.limits), body.budgetUsd ?? null, json(body.metadata), json(body.permissionScope), at, at],
+    [
+      id,
+      caller.tenant,
+      caller.subject,
+      admitted.space.key,
+      newId(),
+      body.query,
+      route.resolvedMode,
+      JSON.stringify(route),
+      JSON.stringify(admitted.snapshot),
+      JSON.stringify(admitted.profile),
+      json(body.limits),
+      body.budgetUsd ?? null,
+      json(body.metadata),
+      json(body.permissionScope),
+      at,
+      at,
+    ],
   )
   appendEvent(db, id, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
   const { usage, reasoningModel } = route

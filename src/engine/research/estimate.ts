@@ -4,6 +4,7 @@ import type {
   ResearchTaskDryRunPlan,
   ResearchViolation,
 } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import type { ModelPrice } from '../../local/model-prices.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
@@ -52,9 +53,11 @@ export function estimatePlan(
   const { budgetUsd } = body
   const modelCallsUnmeasured = history.tokens === undefined ? modelCalls : 0
   return {
-    ...{ knowledgeSpaceId: space.id, query: body.query, strategyVersion: `${STRATEGY}+${BASIS[history.of]}` },
+    knowledgeSpaceId: space.id,
+    query: body.query,
+    strategyVersion: `${STRATEGY}+${BASIS[history.of]}`,
     budget: {
-      ...(budgetUsd === undefined ? {} : { budgetUsd }),
+      ...defined({ budgetUsd }),
       exceedsBudget: budgetUsd !== undefined && estimated > budgetUsd,
       ...(budgetUsd === undefined ? {} : { remainingBudgetUsd: roundUsd(Math.max(0, budgetUsd - estimated)) }),
     },

@@ -107,7 +107,7 @@ export function lackedByLeads(db: Database, taskId: string): Degradation[] {
 /** The looks of a task so far, in their order, with their evidence. */
 export function foundBy(db: Database, taskId: string): Found[] {
   const bundles = new Map(
-    db.all<{ body: string }>('SELECT body FROM research_partials WHERE task_id = ?', taskId).map(({ body }) => {
+    db.all<{ body: string }>('SELECT body FROM research_partials WHERE task_id = ?', [taskId]).map(({ body }) => {
       const bundle: EvidenceBundle = fromCell(body)
       return [bundle.id, bundle]
     }),

@@ -72,12 +72,12 @@ function measured(
        sum(s.input_tokens) input, sum(s.output_tokens) output,
        max(CASE WHEN s.name = 'plan' AND json_valid(s.body) THEN json_array_length(s.body, '$.questions') ELSE 1 END) questions
      FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY t.id HAVING retrievals > 0`,
-    ...[owner, mode],
+    [owner, mode],
   )
   if (tasks.length === 0) return undefined
   const steps = db.all<{ name: StepName; ms: number }>(
     `SELECT s.name, avg(s.latency_ms) ms FROM (${chosen}) t CROSS JOIN research_steps s ON s.task_id = t.id GROUP BY s.name`,
-    ...[owner, mode],
+    [owner, mode],
   )
   const sum = (pick: (task: TaskTotals) => number): number => tasks.reduce((total, task) => total + pick(task), 0)
   const retrievals = sum((task) => task.retrievals)

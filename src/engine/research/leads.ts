@@ -67,7 +67,7 @@ function headingsOf(db: Database, spaceKey: number, items: readonly EvidenceItem
      CROSS JOIN documents d ON d.id = wanted.value AND d.space_key = ? AND d.deleted_at IS NULL
      CROSS JOIN versions v ON v.doc_key = d.key AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
      CROSS JOIN nodes n ON n.version_key = v.key LIMIT ?`,
-    ...[JSON.stringify(documents.slice(0, DOCUMENTS)), spaceKey, SECTIONS],
+    [JSON.stringify(documents.slice(0, DOCUMENTS)), spaceKey, SECTIONS],
   )
   const titles = readable(rows, ({ section }) => fromCell<string[]>(section)).flatMap((path) => path.at(-1) ?? [])
   return [...new Set(titles)]
@@ -87,7 +87,7 @@ function relatedNames(db: Database, spaceKey: number, items: readonly EvidenceIt
      WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
        AND (SELECT count(*) FROM graph_mentions c WHERE c.entity_key = e.key) < ?
      GROUP BY e.key ORDER BY confidence DESC, e.name LIMIT ?`,
-    ...[JSON.stringify(nodes), spaceKey, ENTITIES, COMMON, ENTITIES],
+    [JSON.stringify(nodes), spaceKey, ENTITIES, COMMON, ENTITIES],
   )
   return rows.map(({ name, confidence }) => ({ text: name, weight: RELATED * confidence }))
 }

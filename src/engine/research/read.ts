@@ -45,7 +45,10 @@ export function listPartials(db: Database, caller: Caller, id: string, page: Pag
     rows,
     page.limit,
     ({ sequence, body }) => ({
-      ...{ tenantId: task.tenant, knowledgeSpaceId: task.space_id, researchTaskJobId: task.id, sequence },
+      tenantId: task.tenant,
+      knowledgeSpaceId: task.space_id,
+      researchTaskJobId: task.id,
+      sequence,
       evidenceBundle: withoutDeleted(db, caller, task.space_key, fromCell(body)),
     }),
     ({ sequence }) => encodeCursor({ after: [sequence] }, filter),

@@ -1,5 +1,6 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
+import { defined } from '../../lib/defined.js'
 import { saysSomething } from '../../lib/text/said.js'
 import { type Degradation, degradation, degradedFields } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
@@ -82,8 +83,8 @@ export async function writeReport(
     if (part?.measure === undefined || entity === undefined) continue
     const { measure, year } = part
     const value = draft.cell === undefined ? undefined : renumbered(fieldText(draft.cell, items), items, sources).text
-    const of = { entity, measure, ...(year === undefined ? {} : { year }) }
-    fields.push({ ...of, ...(value === undefined ? {} : { value }) })
+    const of = { entity, measure, ...defined({ year }) }
+    fields.push({ ...of, ...defined({ value }) })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
@@ -170,9 +171,10 @@ function modelDraft(section: Drafted, text: string, given: number): Draft | unde
   const cited = citedNumbers(answer, given)
   const cell = said === 'none' ? undefined : cellIn(section)
   return {
-    ...{ answer: answer === '' ? NOTHING.answer : answer, generator: 'model' },
+    answer: answer === '' ? NOTHING.answer : answer,
+    generator: 'model',
     state: stateBySaid(state, said, cited.length, withheld),
-    ...(cell === undefined ? {} : { cell }),
+    ...defined({ cell }),
   }
 }
 
@@ -271,13 +273,22 @@ function wholeReport(
   })
   const [only = 'extractive'] = generators
   return {
-    ...{ researchTaskId: row.id, knowledgeSpaceId: row.space_id, query: row.query },
-    ...{ requestedMode: route.requestedMode, resolvedMode: route.resolvedMode, route: { ...route } },
-    ...{ publicationId: snapshot.publicationId, state: bundle.state },
+    researchTaskId: row.id,
+    knowledgeSpaceId: row.space_id,
+    query: row.query,
+    requestedMode: route.requestedMode,
+    resolvedMode: route.resolvedMode,
+    route: { ...route },
+    publicationId: snapshot.publicationId,
+    state: bundle.state,
     generator: generators.size > 1 ? 'mixed' : only,
     text: reportText(row.query, { sections, sources: listed, fields, stoppedBy, degraded }),
-    ...{ sections, sources: listed, open, ...degradedFields(degraded) },
-    ...(stoppedBy === undefined ? {} : { stoppedBy }),
-    ...{ evidenceBundleId: bundle.id, createdAt: new Date(run.context.now()).toISOString() },
+    sections,
+    sources: listed,
+    open,
+    ...degradedFields(degraded),
+    ...defined({ stoppedBy }),
+    evidenceBundleId: bundle.id,
+    createdAt: new Date(run.context.now()).toISOString(),
   }
 }

@@ -50,8 +50,11 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const { admitted, isAbout } = await whereOf(run, asked, signal)
   const query = asked.lead === undefined ? asked.searched : `${asked.searched}\n\n${asked.lead}`
   const body: QueryBody = {
-    ...{ knowledgeSpaceId: admitted.space.id, query, mode: admitted.profile.defaultMode },
-    ...{ activeDocumentIds: [], activeEntityIds: [] },
+    knowledgeSpaceId: admitted.space.id,
+    query,
+    mode: admitted.profile.defaultMode,
+    activeDocumentIds: [],
+    activeEntityIds: [],
   }
   const recorder = new TraceRecorder()
   const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
@@ -66,7 +69,9 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   const idf = analyzeQuery(asked.searched).map((term): [string, number] => [term, cut.idf(term)])
   const { degraded } = retrieved
   const done: LookDone = {
-    ...{ ...asked, bundleId: partial.id, idf: [...new Map(idf)] },
+    ...asked,
+    bundleId: partial.id,
+    idf: [...new Map(idf)],
     ...(degraded.length === 0 ? {} : { degraded }),
     ...(retrieved.permission?.better === true ? { withheld: true } : {}),
   }

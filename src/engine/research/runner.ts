@@ -98,7 +98,7 @@ export class ResearchRunner {
       )
       const hopeless = db.all<Pick<TaskRow, 'id' | 'stage'>>(
         'SELECT id, stage FROM research_tasks WHERE completed_at IS NULL AND unclean_ends >= ?',
-        MAX_UNCLEAN_ENDS,
+        [MAX_UNCLEAN_ENDS],
       )
       const error = 'the daemon died again and again while it worked on this task'
       for (const { id, stage } of hopeless) moveTask(db, id, { from: stage, to: 'failed', now: now(), error })
@@ -123,12 +123,12 @@ export class ResearchRunner {
          WHERE t.completed_at IS NULL AND t.claimed_by IS NULL AND t.space_key > ?
            AND (t.run_after <= ? OR t.run_after > ?)
          ORDER BY t.space_key, t.run_after, t.id LIMIT 1`,
-        ...[after, now(), now() + MAX_RETRY_MS],
+        [after, now(), now() + MAX_RETRY_MS],
       )
     const due = next(this.#lastSpace) ?? next(0)
     if (due === undefined) return undefined
     this.#lastSpace = due.space_key
-    db.writeNow(() => db.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', instance, due.id))
+    db.writeNow(() => db.run('UPDATE research_tasks SET claimed_by = ? WHERE id = ?', [instance, due.id]))
     return taskById(db, due.id)
   }
 
@@ -152,8 +152,12 @@ export class ResearchRunner {
     const { snapshot } = frozenOf(task)
     // what the frozen publication shows is not removed while the task reads it
     const lease = leases.acquire({
-      ...{ spaceKey: task.space_key, sessionId: task.id, type: 'read', targetType: 'publication' },
-      ...{ targetId: snapshot.publicationId, virtualPath: `/evidence/${task.id}` },
+      spaceKey: task.space_key,
+      sessionId: task.id,
+      type: 'read',
+      targetType: 'publication',
+      targetId: snapshot.publicationId,
+      virtualPath: `/evidence/${task.id}`,
     })
     lease.keepAlive()
     const told = () => this.tell(task.id)
@@ -171,7 +175,7 @@ export class ResearchRunner {
     const { db, instance, log, now } = this.#context
     if (this.#stop.signal.aborted) {
       await db.write(() =>
-        db.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', id, instance),
+        db.run('UPDATE research_tasks SET claimed_by = NULL WHERE id = ? AND claimed_by = ?', [id, instance]),
       )
       return
     }
@@ -193,7 +197,7 @@ export class ResearchRunner {
       db.write(() =>
         db.run(
           'UPDATE research_tasks SET claimed_by = NULL, attempts = attempts + ?, run_after = ? WHERE id = ? AND claimed_by = ?',
-          ...[passesByItself(error) ? 0 : 1, runAfter, id, instance],
+          [passesByItself(error) ? 0 : 1, runAfter, id, instance],
         ),
       ),
     )

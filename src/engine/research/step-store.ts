@@ -39,14 +39,14 @@ export interface Used {
 }
 
 export function stepBody(db: Database, taskId: string, key: string): string | undefined {
-  return db.get<{ body: string }>('SELECT body FROM research_steps WHERE task_id = ? AND step = ?', taskId, key)?.body
+  return db.get<{ body: string }>('SELECT body FROM research_steps WHERE task_id = ? AND step = ?', [taskId, key])?.body
 }
 
 /** Bodies of a task's steps of one name, in their order. */
 export function bodiesOf(db: Database, taskId: string, name: StepName): string[] {
   const rows = db.all<{ body: string }>(
     'SELECT body FROM research_steps WHERE task_id = ? AND name = ? ORDER BY step',
-    ...[taskId, name],
+    [taskId, name],
   )
   return rows.map(({ body }) => body)
 }
@@ -55,7 +55,7 @@ export function usedBy(db: Database, taskId: string): Used {
   const steps = db.get<{ retrievals: number; scanned: number; calls: number }>(
     `SELECT coalesce(sum(name = 'retrieve'), 0) retrievals, coalesce(sum(scanned), 0) scanned,
        coalesce(sum(tool_calls), 0) calls FROM research_steps WHERE task_id = ?`,
-    taskId,
+    [taskId],
   )
   return {
     retrievalSteps: steps?.retrievals ?? 0,
@@ -66,7 +66,7 @@ export function usedBy(db: Database, taskId: string): Used {
 }
 
 export function costOf(db: Database, taskId: string): number {
-  const row = db.get<{ usd: number | null }>('SELECT sum(cost_usd) usd FROM research_costs WHERE task_id = ?', taskId)
+  const row = db.get<{ usd: number | null }>('SELECT sum(cost_usd) usd FROM research_costs WHERE task_id = ?', [taskId])
   return roundUsd(row?.usd ?? 0)
 }
 
@@ -85,14 +85,25 @@ export function writeStep(
 ): boolean {
   const { changes } = db.run(
     'UPDATE research_tasks SET updated_at = ?, active_ms = ?, attempts = 0 WHERE id = ? AND stage = ? AND claimed_by = ?',
-    ...[at.now, at.activeMs, task.id, task.stage, at.instance],
+    [at.now, at.activeMs, task.id, task.stage, at.instance],
   )
   if (changes !== 1) return false
   db.run(
     `INSERT INTO research_steps (task_id, step, name, space_key, body, tool_calls, scanned, input_tokens,
        output_tokens, latency_ms, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[task.id, step.key, step.name, task.space_key, JSON.stringify(step.body), step.toolCalls, step.scanned],
-    ...[step.spent?.inputTokens ?? 0, step.spent?.outputTokens ?? 0, step.latencyMs, at.now],
+    [
+      task.id,
+      step.key,
+      step.name,
+      task.space_key,
+      JSON.stringify(step.body),
+      step.toolCalls,
+      step.scanned,
+      step.spent?.inputTokens ?? 0,
+      step.spent?.outputTokens ?? 0,
+      step.latencyMs,
+      at.now,
+    ],
   )
   if (step.partial !== undefined) writePartial(db, task, step.partial)
   if (step.spent !== undefined) writeCost(db, task.id, step.name, step.spent, at.now)
@@ -101,14 +112,19 @@ export function writeStep(
 
 function writePartial(db: Database, task: TaskRow, bundle: EvidenceBundle): void {
   const sequence =
-    (db.get<{ n: number | null }>('SELECT max(sequence) n FROM research_partials WHERE task_id = ?', task.id)?.n ?? 0) +
-    1
-  db.run(
-    'INSERT INTO research_partials (task_id, sequence, space_key, body) VALUES (?, ?, ?, ?)',
-    ...[task.id, sequence, task.space_key, JSON.stringify(bundle)],
-  )
+    (db.get<{ n: number | null }>('SELECT max(sequence) n FROM research_partials WHERE task_id = ?', [task.id])?.n ??
+      0) + 1
+  db.run('INSERT INTO research_partials (task_id, sequence, space_key, body) VALUES (?, ?, ?, ?)', [
+    task.id,
+    sequence,
+    task.space_key,
+    JSON.stringify(bundle),
+  ])
   appendEvent(db, task.id, 'research.partial', {
-    ...{ sequence, evidenceBundleId: bundle.id, state: bundle.state, itemCount: bundle.items.length },
+    sequence,
+    evidenceBundleId: bundle.id,
+    state: bundle.state,
+    itemCount: bundle.items.length,
   })
 }
 
@@ -118,7 +134,7 @@ export function writeCost(db: Database, taskId: string, step: StepName, spent: S
   db.run(
     `INSERT INTO research_costs (task_id, sequence, step, provider, cost_usd, usage, recorded_at)
      VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_costs WHERE task_id = ?), ?, ?, ?, ?, ?)`,
-    ...[taskId, taskId, step, provider, costUsd, JSON.stringify(usage), now],
+    [taskId, taskId, step, provider, costUsd, JSON.stringify(usage), now],
   )
   appendEvent(db, taskId, 'research.cost', { totalUsd: costOf(db, taskId), step })
 }
@@ -131,7 +147,7 @@ export interface PartialRow {
 export function partialsAfter(db: Database, taskId: string, after: number, limit: number): PartialRow[] {
   return db.all<PartialRow>(
     'SELECT sequence, body FROM research_partials WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    ...[taskId, after, limit],
+    [taskId, after, limit],
   )
 }
 

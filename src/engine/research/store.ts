@@ -7,6 +7,7 @@ import type {
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../api.js'
 import type { Snapshot } from '../query/admission.js'
@@ -56,14 +57,14 @@ const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s
 /** A task of the caller's own. @throws KsError `not-found`, also for another subject's task: it quotes what that one may read */
 export function findTask(db: Database, caller: Caller, id: string): TaskRow {
   const row = isUuid(id)
-    ? db.get<TaskRow>(`${TASK} WHERE t.id = ? AND t.tenant = ? AND t.subject = ?`, id, caller.tenant, caller.subject)
+    ? db.get<TaskRow>(`${TASK} WHERE t.id = ? AND t.tenant = ? AND t.subject = ?`, [id, caller.tenant, caller.subject])
     : undefined
   if (row === undefined) throw notFound('research task', id)
   return row
 }
 
 export function taskById(db: Database, id: string): TaskRow | undefined {
-  return db.get<TaskRow>(`${TASK} WHERE t.id = ?`, id)
+  return db.get<TaskRow>(`${TASK} WHERE t.id = ?`, [id])
 }
 
 /** Tasks of a caller, newest first. @param before the id that the page before ended with */
@@ -76,8 +77,17 @@ export function tasksOf(
   return db.all<TaskRow>(
     `${TASK} WHERE t.tenant = ? AND t.subject = ? AND (? IS NULL OR s.id = ?) AND (? IS NULL OR t.stage = ?)
        AND (? IS NULL OR t.id < ?) ORDER BY t.id DESC LIMIT ?`,
-    ...[caller.tenant, caller.subject, filter.spaceId ?? null, filter.spaceId ?? null],
-    ...[filter.stage ?? null, filter.stage ?? null, filter.before ?? null, filter.before ?? null, limit],
+    [
+      caller.tenant,
+      caller.subject,
+      filter.spaceId ?? null,
+      filter.spaceId ?? null,
+      filter.stage ?? null,
+      filter.stage ?? null,
+      filter.before ?? null,
+      filter.before ?? null,
+      limit,
+    ],
   )
 }
 
@@ -98,7 +108,7 @@ interface CostRow {
 }
 
 export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
-  const costs = db.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', row.id)
+  const costs = db.all<CostRow>('SELECT * FROM research_costs WHERE task_id = ? ORDER BY sequence', [row.id])
   const { limits } = frozenOf(row)
   return {
     id: row.id,
@@ -109,7 +119,7 @@ export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
     query: row.query,
     stage: row.stage,
     ...(row.limits === null ? {} : { limits }),
-    ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd }),
+    ...defined({ budgetUsd: row.budget_usd ?? undefined }),
     cost: {
       totalUsd: roundUsd(costs.reduce((sum, cost) => sum + cost.cost_usd, 0)),
       ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd, budgetExceeded: row.budget_exceeded === 1 }),
@@ -121,10 +131,10 @@ export function toResearchJob(db: Database, row: TaskRow): ResearchTaskJob {
         recordedAt: cost.recorded_at,
       })),
     },
-    ...(row.error === null ? {} : { error: row.error }),
+    ...defined({ error: row.error ?? undefined }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
+    ...defined({ completedAt: row.completed_at ?? undefined }),
   }
 }
 
@@ -143,7 +153,7 @@ export function appendEvent<N extends ResearchEventName>(
   db.run(
     `INSERT INTO research_events (task_id, sequence, event, data)
      VALUES (?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_events WHERE task_id = ?), ?, ?)`,
-    ...[taskId, taskId, event, JSON.stringify(data)],
+    [taskId, taskId, event, JSON.stringify(data)],
   )
 }
 
@@ -156,7 +166,7 @@ export interface EventRow {
 export function eventsAfter(db: Database, taskId: string, after: number, limit: number): EventRow[] {
   return db.all<EventRow>(
     'SELECT sequence, event, data FROM research_events WHERE task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    ...[taskId, after, limit],
+    [taskId, after, limit],
   )
 }
 
@@ -178,7 +188,7 @@ export function moveTask(
     `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,
        claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
      WHERE id = ? AND stage = ? AND (? IS NULL OR claimed_by = ?)`,
-    ...[to, error ?? null, now, ended ? now : null, ended ? 1 : 0, id, from, claim ?? null, claim ?? null],
+    [to, error ?? null, now, ended ? now : null, ended ? 1 : 0, id, from, claim ?? null, claim ?? null],
   )
   if (changes !== 1) return false
   if (to === 'completed') appendEvent(db, id, 'research.completed', { researchTaskId: id })

@@ -104,7 +104,8 @@ export class TaskRun {
     return {
       generator: models.generator(reference, account(this.context, this.space)),
       price: priceOf(options.providers, reference),
-      ...{ provider: reference.provider, name: reference.model },
+      provider: reference.provider,
+      name: reference.model,
     }
   }
 
@@ -147,7 +148,7 @@ export class TaskRun {
   /** Notes that the budget kept the task from something. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
-    await db.write(() => db.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', this.#row.id))
+    await db.write(() => db.run('UPDATE research_tasks SET budget_exceeded = 1 WHERE id = ?', [this.#row.id]))
   }
 
   /** Moves the task to the next stage. @throws TaskGone */
@@ -157,9 +158,9 @@ export class TaskRun {
     const activeMs = this.activeMs
     const moved = await db.write(() => {
       if (!moveTask(db, id, { from: stage, to, now: now(), claim: instance })) return false
-      db.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', activeMs, id)
+      db.run('UPDATE research_tasks SET active_ms = ? WHERE id = ?', [activeMs, id])
       if (stoppedBy !== undefined)
-        db.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', JSON.stringify(stoppedBy), id)
+        db.run('UPDATE research_tasks SET stopped_by = ? WHERE id = ?', [JSON.stringify(stoppedBy), id])
       return true
     })
     if (!moved) throw new TaskGone('the task was ended')

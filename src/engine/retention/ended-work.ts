@@ -13,11 +13,11 @@ export async function endedBulkJobs({ context: { db }, space, now, batchRows }: 
        AND NOT EXISTS (SELECT 1 FROM bulk_items JOIN jobs ON jobs.id = bulk_items.job_id
                        WHERE bulk_id = bulk_jobs.id AND (completed_at IS NULL OR completed_at >= ?))
      ORDER BY created_at LIMIT ?`,
-    ...[space.key, before, before, batchRows],
+    [space.key, before, before, batchRows],
   )
   return inOneWrite(db, rows, batchRows, ({ id }) => {
-    db.run('DELETE FROM bulk_items WHERE bulk_id = ?', id)
-    db.run('DELETE FROM bulk_jobs WHERE id = ?', id)
+    db.run('DELETE FROM bulk_items WHERE bulk_id = ?', [id])
+    db.run('DELETE FROM bulk_jobs WHERE id = ?', [id])
   })
 }
 
@@ -41,14 +41,14 @@ export async function endedJobs({ context: { db }, space, now, batchRows, signal
                          AND status NOT IN ('published', 'gc-complete')) ends
        FROM jobs INDEXED BY jobs_ended
        WHERE space_key = ? AND (completed_at, key) > (?, ?) AND completed_at < ? ORDER BY completed_at, key LIMIT ?`,
-      ...[space.key, after.completed_at, after.key, now - KEPT_MS, batchRows],
+      [space.key, after.completed_at, after.key, now - KEPT_MS, batchRows],
     )
     const rows = page.filter(({ ends }) => ends === 1)
     if (rows.length > 0)
       removed += (
         await inOneWrite(db, rows, batchRows, ({ key, id }) => {
-          db.run('DELETE FROM staged_commits WHERE job_id = ?', id)
-          db.run('DELETE FROM jobs WHERE key = ?', key)
+          db.run('DELETE FROM staged_commits WHERE job_id = ?', [id])
+          db.run('DELETE FROM jobs WHERE key = ?', [key])
         })
       ).removed
     const last = page.at(-1)
@@ -64,7 +64,7 @@ export async function collectedCommits({ context: { db }, space, now, batchRows 
   const rows = db.all<{ id: string }>(
     `SELECT id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
      LIMIT ?`,
-    ...[space.key, now - KEPT_MS, batchRows],
+    [space.key, now - KEPT_MS, batchRows],
   )
-  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM staged_commits WHERE id = ?', id))
+  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM staged_commits WHERE id = ?', [id]))
 }

@@ -28,7 +28,7 @@ export async function failedCommits(scope: Scope): Promise<Slice> {
        OR status = 'failed-retryable' AND expires_at < ?
           AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
      LIMIT ?`,
-    ...[space.key, kept, now, now, batchRows],
+    [space.key, kept, now, now, batchRows],
   )
   if (rows.length === 0) return NOTHING
   await db.write(() => {

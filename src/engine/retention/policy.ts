@@ -131,10 +131,11 @@ function ensure({ db, now }: EngineContext, { owner, tenant }: Owner): PolicyRow
 
 /** Sessions that are there already follow the new rule too, from when they were last used. */
 function moveSessions(db: Database, spaceKey: number, rules: RetentionRules): void {
-  db.run(
-    'UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?',
-    ...[Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME), END_OF_TIME, spaceKey],
-  )
+  db.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
+    Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),
+    END_OF_TIME,
+    spaceKey,
+  ])
 }
 
 function columnsOf(rules: RetentionRules) {

@@ -17,11 +17,11 @@ const SUBJECT = 'retention'
 async function traces({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const rows = db.all<{ id: string }>(
     'SELECT id FROM traces WHERE space_key = ? AND created_at < ? ORDER BY created_at LIMIT ?',
-    ...[space.key, cutoff(now, rules.answerTraceRetentionDays), batchRows],
+    [space.key, cutoff(now, rules.answerTraceRetentionDays), batchRows],
   )
   return inOneWrite(db, rows, batchRows, ({ id }) => {
-    db.run('DELETE FROM evidence_bundles WHERE trace_id = ?', id)
-    db.run('DELETE FROM traces WHERE id = ?', id)
+    db.run('DELETE FROM evidence_bundles WHERE trace_id = ?', [id])
+    db.run('DELETE FROM traces WHERE id = ?', [id])
   })
 }
 
@@ -29,9 +29,9 @@ async function traces({ context: { db }, space, rules, now, batchRows }: Scope):
 async function researchTasks({ context: { db }, space, rules, now, batchRows }: Scope): Promise<Slice> {
   const rows = db.all<{ id: string }>(
     'SELECT id FROM research_tasks WHERE space_key = ? AND completed_at < ? ORDER BY completed_at LIMIT ?',
-    ...[space.key, cutoff(now, rules.answerTraceRetentionDays), batchRows],
+    [space.key, cutoff(now, rules.answerTraceRetentionDays), batchRows],
   )
-  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM research_tasks WHERE id = ?', id))
+  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM research_tasks WHERE id = ?', [id]))
 }
 
 /** Evidence that the steps of research tasks found; the last of it is that of the report, which stays with it. */
@@ -40,10 +40,10 @@ async function stepEvidence({ context: { db }, space, rules, now, batchRows }: S
     `SELECT p.task_id, p.sequence FROM research_tasks t CROSS JOIN research_partials p ON p.task_id = t.id
      WHERE t.space_key = ? AND t.completed_at < ?
        AND p.sequence < (SELECT max(sequence) FROM research_partials last WHERE last.task_id = t.id) LIMIT ?`,
-    ...[space.key, cutoff(now, rules.evidenceCacheRetentionDays), batchRows],
+    [space.key, cutoff(now, rules.evidenceCacheRetentionDays), batchRows],
   )
   return inOneWrite(db, rows, batchRows, ({ task_id, sequence }) =>
-    db.run('DELETE FROM research_partials WHERE task_id = ? AND sequence = ?', task_id, sequence),
+    db.run('DELETE FROM research_partials WHERE task_id = ? AND sequence = ?', [task_id, sequence]),
   )
 }
 
@@ -53,7 +53,7 @@ async function rawDocuments({ context, space, rules, now, batchRows }: Scope): P
   const limit = Math.min(DOCUMENTS_AT_ONCE, batchRows)
   const rows = context.db.all<{ id: string }>(
     'SELECT id FROM documents WHERE space_key = ? AND created_at < ? AND deleted_at IS NULL ORDER BY created_at LIMIT ?',
-    ...[space.key, cutoff(now, rules.rawDocumentRetentionDays), limit],
+    [space.key, cutoff(now, rules.rawDocumentRetentionDays), limit],
   )
   if (rows.length === 0) return NOTHING
   const ids = rows.map(({ id }) => id)
@@ -73,11 +73,11 @@ async function artifactVersions({ context, space, rules, now, batchRows, signal 
        FROM versions v INDEXED BY versions_superseded
        WHERE v.space_key = ? AND (v.doc_key, v.version) > (?, ?) AND v.until_revision IS NOT NULL AND v.obsolete_at IS NULL
        ORDER BY v.doc_key, v.version LIMIT ?`,
-      ...[space.key, after.doc_key, after.version, batchRows],
+      [space.key, after.doc_key, after.version, batchRows],
     )
     const beyond = page.filter(({ newer }) => newer >= rules.parseArtifactVersions)
     await db.write(() => {
-      for (const { key } of beyond) db.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', now, key)
+      for (const { key } of beyond) db.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', [now, key])
     })
     removed += beyond.length
     const last = page.at(-1)
@@ -100,24 +100,24 @@ async function supersededNodes(scope: Scope): Promise<Slice> {
      LEFT JOIN publications p ON p.space_key = v.space_key AND p.revision = v.until_revision
      WHERE v.space_key = ? AND v.until_revision IS NOT NULL AND v.first_node IS NOT NULL
        AND coalesce(p.created_at, 0) < ? ORDER BY v.until_revision LIMIT 1`,
-    ...[space.key, before],
+    [space.key, before],
   )
   if (version === undefined) return NOTHING
-  const nodes = db.all<{ key: number }>(
-    'SELECT key FROM nodes WHERE version_key = ? ORDER BY ordinal LIMIT ?',
-    ...[version.key, batchRows],
-  )
+  const nodes = db.all<{ key: number }>('SELECT key FROM nodes WHERE version_key = ? ORDER BY ordinal LIMIT ?', [
+    version.key,
+    batchRows,
+  ])
   const all = nodes.length < batchRows
   const removed = await db.write(() => {
     const done = takeInTime(nodes, ({ key }) => {
       db.run(
         'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-        ...[key, space.key],
+        [key, space.key],
       )
-      db.run('DELETE FROM nodes WHERE key = ?', key)
+      db.run('DELETE FROM nodes WHERE key = ?', [key])
     })
     // the version's row tells the truth after every slice
-    db.run('UPDATE versions SET node_count = max(0, node_count - ?) WHERE key = ?', done, version.key)
+    db.run('UPDATE versions SET node_count = max(0, node_count - ?) WHERE key = ?', [done, version.key])
     if (all && done === nodes.length) emptyVersion(db, version.key)
     return done
   })
@@ -126,8 +126,8 @@ async function supersededNodes(scope: Scope): Promise<Slice> {
 
 /** Nothing of a version's nodes is left. */
 function emptyVersion(db: Database, versionKey: number): void {
-  for (const table of MADE_OF_NODES) db.run(`DELETE FROM ${table} WHERE version_key = ?`, versionKey)
-  db.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', versionKey)
+  for (const table of MADE_OF_NODES) db.run(`DELETE FROM ${table} WHERE version_key = ?`, [versionKey])
+  db.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', [versionKey])
 }
 
 /** Vectors of models that were replaced; training removes them itself, unless it was interrupted. */
@@ -137,20 +137,20 @@ async function supersededModels({ context, space, rules, now, batchRows }: Scope
     `SELECT key, id FROM vector_spaces old WHERE space_key = ? AND state = 'superseded'
        AND (SELECT min(created_at) FROM vector_spaces newer
             WHERE newer.space_key = old.space_key AND newer.revision > old.revision) < ? LIMIT 1`,
-    ...[space.key, cutoff(now, rules.inactiveProjectionRetentionDays)],
+    [space.key, cutoff(now, rules.inactiveProjectionRetentionDays)],
   )
   if (model === undefined) return NOTHING
   const rows = db.all<{ node_key: number }>(
     'SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?',
-    ...[model.key, batchRows],
+    [model.key, batchRows],
   )
   if (rows.length > 0) {
     const { removed } = await inOneWrite(db, rows, batchRows, ({ node_key }) =>
-      db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', model.key, node_key),
+      db.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', [model.key, node_key]),
     )
     return { removed, more: true }
   }
-  await db.write(() => db.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", model.key))
+  await db.write(() => db.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", [model.key]))
   context.lsa.unload(model.id)
   return { removed: 1, more: true }
 }
@@ -161,10 +161,10 @@ async function oldPublications({ context: { db }, space, rules, now, batchRows }
   const oldest = db.all<{ id: string; replaced_at: number | null }>(
     `SELECT p.id, (SELECT n.created_at FROM publications n WHERE n.space_key = p.space_key AND n.revision = p.revision + 1) replaced_at
      FROM publications p WHERE p.space_key = ? AND p.revision < ? ORDER BY p.revision LIMIT ?`,
-    ...[space.key, space.head_revision, batchRows],
+    [space.key, space.head_revision, batchRows],
   )
   const rows = oldest.filter(({ replaced_at }) => replaced_at !== null && replaced_at < before)
-  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM publications WHERE id = ?', id))
+  return inOneWrite(db, rows, batchRows, ({ id }) => db.run('DELETE FROM publications WHERE id = ?', [id]))
 }
 
 /** Whether a query that still runs began before something became inactive. */

@@ -19,8 +19,8 @@ export type PolicyOwner = { tenant: string } | { spaceKey: number }
 
 export function policyRow(db: Database, owner: PolicyOwner): PolicyRow | undefined {
   return 'spaceKey' in owner
-    ? db.get<PolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', owner.spaceKey)
-    : db.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', owner.tenant)
+    ? db.get<PolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', [owner.spaceKey])
+    : db.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', [owner.tenant])
 }
 
 /** @param rules in the order of the columns */
@@ -34,7 +34,7 @@ export function insertPolicy(
     `INSERT INTO retention_policies (id, tenant, space_key, answer_trace_days, evidence_cache_days,
        inactive_projection_days, artifact_versions, raw_document_days, session_minutes, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[id, tenant, 'spaceKey' in owner ? owner.spaceKey : null, ...rules, now, now],
+    [id, tenant, 'spaceKey' in owner ? owner.spaceKey : null, ...rules, now, now],
   )
   return written(db, id)
 }
@@ -44,13 +44,13 @@ export function updatePolicy(db: Database, id: string, rules: Bindable[], now: n
   db.run(
     `UPDATE retention_policies SET answer_trace_days = ?, evidence_cache_days = ?, inactive_projection_days = ?,
        artifact_versions = ?, raw_document_days = ?, session_minutes = ?, updated_at = ? WHERE id = ?`,
-    ...[...rules, now, id],
+    [...rules, now, id],
   )
   return written(db, id)
 }
 
 function written(db: Database, id: string): PolicyRow {
-  const row = db.get<PolicyRow>('SELECT * FROM retention_policies WHERE id = ?', id)
+  const row = db.get<PolicyRow>('SELECT * FROM retention_policies WHERE id = ?', [id])
   if (row === undefined) throw new KsError('internal', 'a retention policy vanished while it was written')
   return row
 }

@@ -75,7 +75,7 @@ export class RetentionSweeper {
     for (;;) {
       const next = db.get<{ key: number }>(
         'SELECT key FROM spaces WHERE key > ? AND deleted_at IS NULL ORDER BY key LIMIT 1',
-        after,
+        [after],
       )
       if (next === undefined || signal.aborted) return
       after = next.key

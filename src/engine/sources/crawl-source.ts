@@ -1,4 +1,5 @@
 import type { WebsiteCrawlResult } from '../../contract/gateway/sources.js'
+import { defined } from '../../lib/defined.js'
 import { EgressFailure } from '../egress/failure.js'
 import { fromCell } from '../storage/readable.js'
 import { readCrawlLimits } from './content.js'
@@ -43,7 +44,7 @@ export async function crawlSource(
   const of = (kind: string) => [...done.outcomes.values()].filter((outcome) => outcome === kind).length
   const pages = seen.flatMap(({ address: sourceUrl, text, title, description }): WebsiteCrawlResult['pages'] => {
     if (!done.outcomes.has(sourceUrl)) return []
-    const about = { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) }
+    const about = { ...defined({ title, description }) }
     return [{ sourceUrl, content: text, ...about }]
   })
   return {

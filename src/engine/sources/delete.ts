@@ -24,7 +24,7 @@ export function hideSource(
     db.run(
       `UPDATE sources SET deleted_at = ?, deletes_documents = ?, credentials = NULL, sync_started_at = NULL,
          next_sync_at = NULL, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?`,
-      ...[now(), documents === 'cascade' ? 1 : 0, now(), space.tenant, id],
+      [now(), documents === 'cascade' ? 1 : 0, now(), space.tenant, id],
     )
   })
 }
@@ -47,11 +47,10 @@ export async function finishDeletions(context: EngineContext, signal: AbortSigna
     while (!signal.aborted && (await releaseSome(context, source))) await turn()
     if (signal.aborted) return
     await context.db.write(() =>
-      context.db.run(
-        'DELETE FROM sources WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL',
+      context.db.run('DELETE FROM sources WHERE tenant = ? AND id = ? AND deleted_at IS NOT NULL', [
         source.tenant,
         source.id,
-      ),
+      ]),
     )
   }
 }
@@ -61,7 +60,7 @@ async function releaseSome(context: EngineContext, source: Hidden): Promise<bool
   const { db } = context
   const rows = db.all<{ key: number; id: string }>(
     'SELECT key, id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL LIMIT ?',
-    ...[source.space_key, source.id, STEP],
+    [source.space_key, source.id, STEP],
   )
   if (rows.length === 0) return false
   if (source.deletes_documents === 1) {
@@ -75,7 +74,7 @@ async function releaseSome(context: EngineContext, source: Hidden): Promise<bool
   } else {
     await db.write(() => {
       const scope = keptScope(db, source.id)
-      for (const { key } of rows) db.run('UPDATE documents SET source_id = ? WHERE key = ?', scope, key)
+      for (const { key } of rows) db.run('UPDATE documents SET source_id = ? WHERE key = ?', [scope, key])
     })
   }
   return true

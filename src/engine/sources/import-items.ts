@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
@@ -145,7 +146,7 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
   const receiving = beginUpload(context, caller, spaceId, { many: false })
   const stream = Buffer.isBuffer(content) ? Readable.from([content]) : content
   try {
-    await receiving.add({ filename, ...(mimeType === undefined ? {} : { mimeType }), content: stream, metadata })
+    await receiving.add({ filename, ...defined({ mimeType }), content: stream, metadata })
     const [accepted] = await receiving.commit({ sourceId: source.id })
     if (accepted === undefined) throw new KsError('internal', 'an upload answered without its document')
     const { asset, compilationJob } = accepted

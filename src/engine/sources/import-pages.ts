@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
@@ -56,7 +57,7 @@ export async function beginImport(
     const { address, mediaType, body, title } = page
     const upload = beginUpload(context, caller, spaceId, { many: false })
     try {
-      const metadata = { sourceUrl: address, ...(title === undefined ? {} : { title }) }
+      const metadata = { sourceUrl: address, ...defined({ title }) }
       const filename = filenameOf(address, mediaType)
       await upload.add({ filename, mimeType: mediaType, content: Readable.from([body]), metadata })
       const [accepted] = await upload.commit({ sourceId: source.id })

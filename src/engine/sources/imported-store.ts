@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
 import type { SourceRow } from './store.js'
@@ -51,7 +52,7 @@ export function staleItems(db: Database, owner: Owner): string[] {
   const failed = db.all<{ id: string }>(
     `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status = 'failed'
        AND (${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)`,
-    ...[owner.space_key, owner.id],
+    [owner.space_key, owner.id],
   )
   const newest = importedItems(db, owner)
   const replaced = liveItems(db, owner).filter(({ key, documentAssetId, filename }) => {
@@ -69,7 +70,7 @@ function liveItems(db: Database, owner: Owner): (Imported & { key: string })[] {
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
        AND (${jsonAt('metadata', '$.pageId')} IS NOT NULL OR ${jsonAt('metadata', '$.fileId')} IS NOT NULL)
      ORDER BY key`,
-    ...[owner.space_key, owner.id],
+    [owner.space_key, owner.id],
   )
   return rows.flatMap((row) => {
     const metadata: Record<string, unknown> = fromCell(row.metadata)
@@ -89,10 +90,12 @@ export function describeImported(
   now: number,
 ): void {
   const text = JSON.stringify(metadata)
-  db.run(
-    'UPDATE documents SET metadata = ?, updated_at = ? WHERE id = ? AND metadata <> ? AND deleted_at IS NULL',
-    ...[text, now, id, text],
-  )
+  db.run('UPDATE documents SET metadata = ?, updated_at = ? WHERE id = ? AND metadata <> ? AND deleted_at IS NULL', [
+    text,
+    now,
+    id,
+    text,
+  ])
 }
 
 /** `metadata.imported` and `metadata.importedFiles` of a source, where it has any. */
@@ -101,13 +104,11 @@ export function importedMaps(db: Database, owner: Owner): Record<string, unknown
   const files: Record<string, unknown> = {}
   for (const { documentAssetId, metadata } of importedItems(db, owner).values()) {
     const { pageId, lastEditedTime, fileId, name, bucket, mimeType } = metadata
-    if (typeof pageId === 'string')
-      pages[pageId] = { documentAssetId, ...(lastEditedTime === undefined ? {} : { lastEditedTime }) }
+    if (typeof pageId === 'string') pages[pageId] = { documentAssetId, ...defined({ lastEditedTime }) }
     else if (typeof fileId === 'string')
       files[fileId] = {
         name,
-        ...(bucket === undefined ? {} : { bucket }),
-        ...(mimeType === undefined ? {} : { mimeType }),
+        ...defined({ bucket, mimeType }),
       }
   }
   return {

@@ -62,7 +62,7 @@ export function keptPages({ db, now }: EngineContext, source: SourceRow): Map<st
     `SELECT ${jsonAt('metadata', '$.sourceUrl')} url, object_key, sha256, validators, parser_status FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
        AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL ORDER BY key`,
-    ...[source.space_key, source.id],
+    [source.space_key, source.id],
   )
   const reading = readingOf(source)
   // of a page that is being replaced the newer document counts
@@ -109,7 +109,7 @@ export async function noteKept(
         db.run(
           `UPDATE documents SET validators = ?
            WHERE space_key = ? AND source_id = ? AND id = ? AND deleted_at IS NULL AND validators IS NOT ?`,
-          ...[text, source.space_key, source.id, id, text],
+          [text, source.space_key, source.id, id, text],
         )
       }
     })

@@ -43,12 +43,12 @@ const KEPT = 'kept-'
  */
 export function keptScope(db: Database, sourceId: string): string | null {
   const kept = KEPT + sourceId
-  const open = db.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, sourceId)
+  const open = db.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, [sourceId])
   if (open?.open === 1) return null
   db.run(
     `INSERT OR IGNORE INTO source_readers (source_id, subject, space_key)
      SELECT ?, subject, space_key FROM source_readers WHERE source_id = ?`,
-    ...[kept, sourceId],
+    [kept, sourceId],
   )
   return kept
 }
@@ -79,7 +79,7 @@ export function deniedNodes(db: Database, spaceKey: number, reader: Reader, keys
   const rows = db.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      CROSS JOIN documents d ON d.key = n.doc_key WHERE NOT ${mayKnow('d.source_id')}`,
-    ...[JSON.stringify(keys), askerOf(reader)],
+    [JSON.stringify(keys), askerOf(reader)],
   )
   return new Set(rows.map(({ key }) => key))
 }
@@ -89,7 +89,7 @@ export function deniedSources(db: Database, spaceKey: number, reader: Reader): s
   const rows = db.all<{ source_id: string }>(
     `SELECT DISTINCT restricted.source_id FROM source_readers restricted
      WHERE restricted.space_key = ? AND NOT ${mayKnow('restricted.source_id')}`,
-    ...[spaceKey, askerOf(reader)],
+    [spaceKey, askerOf(reader)],
   )
   return rows.map(({ source_id }) => source_id)
 }
@@ -101,7 +101,7 @@ export function deniedDocuments(db: Database, spaceKey: number, reader: Reader):
   const rows = db.all<{ key: number }>(
     `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL
        AND source_id IN (SELECT value FROM json_each(?))`,
-    ...[spaceKey, JSON.stringify(denied)],
+    [spaceKey, JSON.stringify(denied)],
   )
   return new Set(rows.map(({ key }) => key))
 }
@@ -115,7 +115,7 @@ export function permittedDocuments(
 ): number[] | undefined {
   const rows = db.all<{ key: number }>(
     `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')} LIMIT ?`,
-    ...[spaceKey, askerOf(reader), limit + 1],
+    [spaceKey, askerOf(reader), limit + 1],
   )
   return rows.length > limit ? undefined : rows.map(({ key }) => key)
 }

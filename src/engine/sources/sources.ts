@@ -42,7 +42,10 @@ export function createSource(
       space,
       {
         id,
-        ...{ name: body.name, type: body.type, uri: body.uri, status: body.status ?? 'active' },
+        name: body.name,
+        type: body.type,
+        uri: body.uri,
+        status: body.status ?? 'active',
         permission_scope: JSON.stringify(body.permissionScope),
         metadata: JSON.stringify(content.metadata),
         credentials: content.credentials == null ? null : box.seal(id, content.credentials),
@@ -106,9 +109,17 @@ export function updateSource(
     db.run(
       `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
          updated_at = ? WHERE tenant = ? AND id = ? AND version = ?`,
-      ...[body.name ?? row.name, statusAfter(row, body.status)],
-      content === undefined ? row.metadata : JSON.stringify(content.metadata),
-      ...[sealedAfter(box, row, content), plannedAfter(row, content, now()), now(), space.tenant, id, row.version],
+      [
+        body.name ?? row.name,
+        statusAfter(row, body.status),
+        content === undefined ? row.metadata : JSON.stringify(content.metadata),
+        sealedAfter(box, row, content),
+        plannedAfter(row, content, now()),
+        now(),
+        space.tenant,
+        id,
+        row.version,
+      ],
     )
     return toSource(db, space, findSource(db, caller, space, id))
   })

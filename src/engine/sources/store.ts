@@ -1,6 +1,7 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { Source } from '../../contract/gateway/sources.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
@@ -49,7 +50,7 @@ export function findSource(db: Database, reader: Reader, space: SpaceRow, id: st
     ? db.get<SourceRow>(
         `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL
            AND ${mayKnow('sources.id')}`,
-        ...[space.tenant, space.key, id, askerOf(reader)],
+        [space.tenant, space.key, id, askerOf(reader)],
       )
     : undefined
   if (row === undefined) throw notFound('source', id)
@@ -60,15 +61,28 @@ export function findSource(db: Database, reader: Reader, space: SpaceRow, id: st
 export function insertSource(db: Database, reader: Reader, space: SpaceRow, source: NewSource, now: number): SourceRow {
   const held = db.get<{ n: number }>(
     'SELECT count(*) n FROM sources WHERE tenant = ? AND space_key = ? AND deleted_at IS NULL',
-    ...[space.tenant, space.key],
+    [space.tenant, space.key],
   )
   if ((held?.n ?? 0) >= LIMITS.sourcesPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.sourcesPerSpace} sources`)
   db.run(
     `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, credentials,
        version, next_sync_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?)`,
-    ...[source.id, space.tenant, space.key, source.name, source.type, source.uri, source.status],
-    ...[source.permission_scope, source.metadata, source.credentials, source.next_sync_at, now, now],
+    [
+      source.id,
+      space.tenant,
+      space.key,
+      source.name,
+      source.type,
+      source.uri,
+      source.status,
+      source.permission_scope,
+      source.metadata,
+      source.credentials,
+      source.next_sync_at,
+      now,
+      now,
+    ],
   )
   // whoever makes a source is told what was made, also where its scope leaves them out
   return findSource(db, { ...reader, isDaemon: true }, space, source.id)
@@ -79,7 +93,7 @@ export function sourcesAfter(db: Database, reader: Reader, space: SpaceRow, afte
   return db.all<SourceRow>(
     `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL
        AND ${mayKnow('sources.id')} ORDER BY id LIMIT ?`,
-    ...[space.tenant, space.key, after, askerOf(reader), limit],
+    [space.tenant, space.key, after, askerOf(reader), limit],
   )
 }
 
@@ -95,7 +109,7 @@ export function crawledPages(db: Database, row: Pick<SourceRow, 'id' | 'space_ke
     `SELECT ${jsonAt('metadata', '$.sourceUrl')} url, id, sha256 FROM documents
      WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
        AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL ORDER BY key`,
-    ...[row.space_key, row.id],
+    [row.space_key, row.id],
   )
   return new Map(rows.map(({ url, id, sha256 }) => [url, { documentAssetId: id, sha256 }]))
 }
@@ -108,7 +122,7 @@ export function pagesLongestUnseen(db: Database, row: Pick<SourceRow, 'id' | 'sp
        WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL AND parser_status <> 'failed'
          AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL
        GROUP BY url ORDER BY max(coalesce(${jsonAt('metadata', '$.lastSeenAt')}, '')), min(key)`,
-      ...[row.space_key, row.id],
+      [row.space_key, row.id],
     )
     .map(({ url }) => url)
 }
@@ -119,7 +133,7 @@ export function failedPages(db: Database, row: SourceRow): string[] {
     .all<{ id: string }>(
       `SELECT id FROM documents WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL
          AND parser_status = 'failed' AND ${jsonAt('metadata', '$.sourceUrl')} IS NOT NULL`,
-      ...[row.space_key, row.id],
+      [row.space_key, row.id],
     )
     .map(({ id }) => id)
 }
@@ -141,8 +155,7 @@ export function toSource(db: Database, space: SpaceRow, row: SourceRow): Source 
     metadata: {
       ...metadata,
       tenantId: row.tenant,
-      ...(state === undefined ? {} : { syncState: state }),
-      ...(summary === undefined ? {} : { sync: summary }),
+      ...defined({ syncState: state, sync: summary }),
       ...(crawled.size === 0 ? {} : { crawled: Object.fromEntries(crawled) }),
       ...(row.type === 'connector' || row.type === 'object-storage' ? importedMaps(db, row) : {}),
     },
@@ -159,7 +172,7 @@ function syncState(row: SourceRow): Record<string, string> | undefined {
     ...(last === null
       ? {}
       : { lastSyncAt: new Date(last).toISOString(), lastSyncStatus: error === null ? 'ok' : 'error' }),
-    ...(error === null ? {} : { lastSyncError: error }),
+    ...defined({ lastSyncError: error ?? undefined }),
     ...(next === null ? {} : { nextSyncAt: new Date(next).toISOString() }),
     ...(started === null ? {} : { syncStartedAt: new Date(started).toISOString() }),
   }

@@ -36,8 +36,14 @@ export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], n
   const { imported, replaced, skipped, failures } = counts
   const completed = imported + replaced + skipped
   return {
-    ...{ at: new Date(now).toISOString(), trigger },
-    ...{ total: completed + failures.length, completed, failed: failures.length, imported, replaced, skipped },
+    at: new Date(now).toISOString(),
+    trigger,
+    total: completed + failures.length,
+    completed,
+    failed: failures.length,
+    imported,
+    replaced,
+    skipped,
     failures: failures.slice(0, FAILURES_KEPT),
   }
 }
@@ -53,7 +59,7 @@ export function claimSync(db: Database, source: SourceRow, now: number, keepsPla
     db.run(
       `UPDATE sources SET status = 'syncing', sync_started_at = ?, next_sync_at = ?, version = version + 1, updated_at = ?
        WHERE tenant = ? AND id = ? AND status IN ('active', 'error') AND deleted_at IS NULL`,
-      ...[now, keepsPlan ? source.next_sync_at : plannedAfter(source, now), now, source.tenant, source.id],
+      [now, keepsPlan ? source.next_sync_at : plannedAfter(source, now), now, source.tenant, source.id],
     ).changes === 1
   )
 }
@@ -75,9 +81,16 @@ export function endSync(
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE min(next_sync_at, coalesce(?, next_sync_at)) END,
        version = version + 1, updated_at = ?
      WHERE tenant = ? AND id = ? AND deleted_at IS NULL AND sync_started_at IS NOT NULL`,
-    ...[outcome.error === undefined ? 'active' : 'error', now, outcome.error ?? null],
-    ...[outcome.summary === undefined ? null : JSON.stringify(outcome.summary), outcome.againAt ?? null],
-    ...[now, source.tenant, source.id],
+    [
+      outcome.error === undefined ? 'active' : 'error',
+      now,
+      outcome.error ?? null,
+      outcome.summary === undefined ? null : JSON.stringify(outcome.summary),
+      outcome.againAt ?? null,
+      now,
+      source.tenant,
+      source.id,
+    ],
   )
 }
 
@@ -88,7 +101,7 @@ export function recoverSyncs(db: Database, now: number): number {
        last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE ? END, version = version + 1, updated_at = ?
      WHERE deleted_at IS NULL AND (status = 'syncing' OR sync_started_at IS NOT NULL)`,
-    ...[now, now + AFTER_CRASH_MS, now],
+    [now, now + AFTER_CRASH_MS, now],
   ).changes
 }
 
@@ -98,22 +111,24 @@ export function dueSources(db: Database, now: number): (SourceRow & { space_id: 
     `SELECT sources.*, spaces.id space_id FROM sources JOIN spaces ON spaces.key = space_key
      WHERE next_sync_at <= ? AND sources.deleted_at IS NULL AND spaces.deleted_at IS NULL
        AND sources.status IN ('active', 'error') ORDER BY next_sync_at LIMIT 100`,
-    now,
+    [now],
   )
 }
 
 /** Puts right what a clock that was put back left too far in the future. */
 export function replanAll(db: Database, now: number): void {
-  const planned = db.all<SourceRow>('SELECT * FROM sources WHERE next_sync_at > ? AND deleted_at IS NULL', now)
+  const planned = db.all<SourceRow>('SELECT * FROM sources WHERE next_sync_at > ? AND deleted_at IS NULL', [now])
   for (const source of planned) {
     const policy = policyOf(source)
     if (policy === undefined || source.next_sync_at === null) continue
     const next = plannedAgain(policy, source.next_sync_at, now)
     if (next === source.next_sync_at) continue
-    db.run(
-      'UPDATE sources SET next_sync_at = ?, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?',
-      ...[next, now, source.tenant, source.id],
-    )
+    db.run('UPDATE sources SET next_sync_at = ?, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?', [
+      next,
+      now,
+      source.tenant,
+      source.id,
+    ])
   }
 }
 

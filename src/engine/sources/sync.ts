@@ -98,7 +98,9 @@ export class SourceSync {
     const running = this.#crawls.get(source.id)
     if (running !== undefined) return running
     const crawl = this.#runs.begin(caller, spaceId, source, {
-      ...{ trigger, failure: 'crawl-failed' as const, isPart: false },
+      trigger,
+      failure: 'crawl-failed' as const,
+      isPart: false,
       run: async (place) => {
         const access = { fetch: this.#fetch, credentials: headersOf(this.#parts, source), signal: place.signal }
         const { pages, counts } = await crawlSource(place, access)
@@ -175,7 +177,9 @@ export class SourceSync {
       if (running === undefined) {
         const isPart = trigger === 'request'
         return await this.#runs.begin(caller, spaceId, source, {
-          ...{ trigger, failure: 'connector-failed' as const, isPart },
+          trigger,
+          failure: 'connector-failed' as const,
+          isPart,
           run: (place) => this.#take(place, take),
         })
       }

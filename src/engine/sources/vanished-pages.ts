@@ -38,7 +38,7 @@ export async function settlePages(
           db.run(
             `UPDATE documents SET metadata = ${change} WHERE space_key = ? AND id = ? AND deleted_at IS NULL
                AND json_valid(metadata)`,
-            ...[...values, source.space_key, id],
+            [...values, source.space_key, id],
           )
       })
     return ids
@@ -57,7 +57,7 @@ export async function settlePages(
     .all<{ id: string; missing: number }>(
       `SELECT documents.id, ${jsonAt('metadata', '$.missingCrawls')} missing FROM json_each(?) wanted
        JOIN documents ON documents.id = wanted.value WHERE space_key = ? AND source_id = ? AND deleted_at IS NULL`,
-      ...[JSON.stringify(missingIds), source.space_key, source.id],
+      [JSON.stringify(missingIds), source.space_key, source.id],
     )
     .filter(({ id, missing: crawls }) => forGood.has(id) || crawls >= missingAfter)
     .map(({ id }) => id)

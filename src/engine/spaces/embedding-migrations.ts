@@ -25,7 +25,7 @@ export async function startMigration(
       assertEmbedding(context, model)
       const open = db.get<{ id: string }>(
         'SELECT id FROM embedding_migrations WHERE space_key = ? AND completed_at IS NULL',
-        space.key,
+        [space.key],
       )
       if (open !== undefined)
         throw new KsError(
@@ -37,7 +37,7 @@ export async function startMigration(
       db.run(
         `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
-        ...[id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
+        [id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
       )
       return migrationRows.find(db, space, id)
     },

@@ -29,17 +29,18 @@ export function missingVectors(
      WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
        AND (documents.source_id IS NULL OR documents.source_id NOT IN (SELECT value FROM json_each(?)))
      ORDER BY vectors_due.version_key LIMIT ?`,
-    ...[space.key, JSON.stringify(deniedSources(db, space.key, caller)), sample],
+    [space.key, JSON.stringify(deniedSources(db, space.key, caller)), sample],
   )
   const count =
     db.get<{ n: number }>(
       `SELECT count(*) n FROM vectors_due CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
        WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL`,
-      space.key,
+      [space.key],
     )?.n ?? 0
   return {
     missingVectors: {
-      ...{ passages: due, refused },
+      passages: due,
+      refused,
       ...(wait === undefined
         ? {}
         : {
@@ -50,9 +51,13 @@ export function missingVectors(
             nextAttemptAt: new Date(wait.next_at).toISOString(),
           }),
       documents: {
-        ...{ count, truncated: count > documents.length },
+        count,
+        truncated: count > documents.length,
         items: documents.map((row) => ({
-          ...{ documentId: row.id, filename: row.filename, passages: row.due, refused: row.refused },
+          documentId: row.id,
+          filename: row.filename,
+          passages: row.due,
+          refused: row.refused,
         })),
       },
     },

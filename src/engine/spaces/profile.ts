@@ -21,7 +21,7 @@ const FIRST_PROFILE: RetrievalProfile = {
 export function profileOf(db: Database, spaceKey: number): RetrievalProfile {
   const row = db.get<{ revision: number; body: string }>(
     'SELECT revision, body FROM retrieval_profiles WHERE space_key = ?',
-    spaceKey,
+    [spaceKey],
   )
   if (row === undefined) return FIRST_PROFILE
   const body: unknown = fromCell(row.body)
@@ -62,9 +62,7 @@ export async function setRetrievalProfile(
     db.run(
       `INSERT INTO retrieval_profiles (space_key, revision, body) VALUES (?, ?, ?)
        ON CONFLICT (space_key) DO UPDATE SET revision = excluded.revision, body = excluded.body`,
-      space.key,
-      revision,
-      JSON.stringify(body),
+      [space.key, revision, JSON.stringify(body)],
     )
     return { ...body, revision }
   })

@@ -50,7 +50,7 @@ function vectorsComplete(context: EngineContext, space: SpaceRow): boolean {
   const row = context.db.get<{ busy: number }>(
     `SELECT EXISTS (SELECT 1 FROM jobs WHERE space_key = ? AND completed_at IS NULL)
        OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
-    ...[space.key, space.key],
+    [space.key, space.key],
   )
   return row?.busy === 0
 }
@@ -61,7 +61,7 @@ function nodesOf(db: Database, spaceKey: number): Nodes {
     `SELECT sum(CASE WHEN from_revision IS NOT NULL THEN node_count ELSE 0 END) ready,
             sum(CASE WHEN from_revision IS NULL THEN node_count ELSE 0 END) building
      FROM versions WHERE space_key = ? AND until_revision IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   return { ready: row?.ready ?? 0, building: row?.building ?? 0 }
 }
@@ -71,17 +71,16 @@ function failedDocuments(db: Database, spaceKey: number): number {
   return (
     db.get<{ n: number }>(
       "SELECT count(*) n FROM documents WHERE space_key = ? AND parser_status = 'failed' AND deleted_at IS NULL",
-      spaceKey,
+      [spaceKey],
     )?.n ?? 0
   )
 }
 
 /** Vectors of the active model whose nodes are published and current. */
 async function readyVectors(db: Database, space: SpaceRow): Promise<number> {
-  const model = db.get<{ key: number }>(
-    "SELECT key FROM vector_spaces WHERE id = ? AND state = 'active'",
+  const model = db.get<{ key: number }>("SELECT key FROM vector_spaces WHERE id = ? AND state = 'active'", [
     space.vector_space,
-  )
+  ])
   if (model === undefined) return 0
   let all = 0
   let after = 0
@@ -89,7 +88,7 @@ async function readyVectors(db: Database, space: SpaceRow): Promise<number> {
     const slice = db.get<{ n: number; last: number | null }>(
       `SELECT count(*) n, max(node_key) last FROM
          (SELECT node_key FROM vectors WHERE vector_space = ? AND node_key > ? ORDER BY node_key LIMIT ?)`,
-      ...[model.key, after, COUNTED_A_TURN],
+      [model.key, after, COUNTED_A_TURN],
     )
     all += slice?.n ?? 0
     if (slice?.last === null || slice === undefined || slice.n < COUNTED_A_TURN) break
@@ -106,14 +105,14 @@ async function otherVectors(db: Database, spaceKey: number, model: number): Prom
     `SELECT key FROM versions INDEXED BY versions_inactive
        WHERE space_key = ? AND until_revision IS NOT NULL AND first_node IS NOT NULL
      UNION ALL SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL`,
-    ...[spaceKey, spaceKey],
+    [spaceKey, spaceKey],
   )
   for (const [place, { key }] of versions.entries()) {
     found +=
       db.get<{ n: number }>(
         `SELECT count(*) n FROM nodes CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
          WHERE nodes.version_key = ?`,
-        ...[model, key],
+        [model, key],
       )?.n ?? 0
     if (place % 100 === 99) await turn()
   }
@@ -128,10 +127,10 @@ async function graphSummary(db: Database, spaceKey: number): Promise<ProjectionS
   const row = db.get<{ n: number }>(
     `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)
           + (SELECT count(*) FROM graph_relations WHERE space_key = ?) n`,
-    ...[spaceKey, spaceKey],
+    [spaceKey, spaceKey],
   )
   const ready = row?.n ?? 0
-  const begun = db.get('SELECT 1 one FROM graph_versions WHERE space_key = ? LIMIT 1', spaceKey) !== undefined
+  const begun = db.get('SELECT 1 one FROM graph_versions WHERE space_key = ? LIMIT 1', [spaceKey]) !== undefined
   const building = begun ? await countUnread(db, spaceKey) : 0
   return { total: ready + building, ready, building, stale: 0, failed: 0 }
 }

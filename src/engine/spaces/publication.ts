@@ -16,7 +16,7 @@ export interface Publication {
 export function publishNext(db: Database, spaceKey: number, what: string): Publication {
   const head = db.get<{ head_revision: number; fingerprint: string }>(
     'SELECT head_revision, fingerprint FROM spaces WHERE key = ?',
-    spaceKey,
+    [spaceKey],
   )
   if (head === undefined) throw new KsError('not-found', 'the space is gone')
   const revision = head.head_revision + 1
@@ -26,12 +26,15 @@ export function publishNext(db: Database, spaceKey: number, what: string): Publi
   const now = Date.now()
   const moved = db.run(
     'UPDATE spaces SET head_revision = ?, publication_id = ?, fingerprint = ?, published_at = ? WHERE key = ? AND head_revision = ?',
-    ...[revision, id, fingerprint, now, spaceKey, head.head_revision],
+    [revision, id, fingerprint, now, spaceKey, head.head_revision],
   ).changes
   if (moved !== 1) throw new KsError('internal', 'the head of a space moved twice at once')
-  db.run(
-    'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)',
-    ...[id, spaceKey, revision, fingerprint, now],
-  )
+  db.run('INSERT INTO publications (id, space_key, revision, fingerprint, created_at) VALUES (?, ?, ?, ?, ?)', [
+    id,
+    spaceKey,
+    revision,
+    fingerprint,
+    now,
+  ])
   return { id, revision, fingerprint }
 }

@@ -37,7 +37,8 @@ export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: Spa
   const { maxEmbeddingTokensPerDay, maxLlmTokensPerDay, maxParserPagesPerDay, maxRerankRequestsPerDay, ...others } =
     options.quotas
   return {
-    ...{ ...own, ...others },
+    ...own,
+    ...others,
     providerBudgets: {
       maxEmbeddingTokensPerDay: maxEmbeddingTokensPerDay ?? providerBudgets.maxEmbeddingTokensPerDay,
       maxLlmTokensPerDay: maxLlmTokensPerDay ?? providerBudgets.maxLlmTokensPerDay,
@@ -53,7 +54,7 @@ export function usageOf(db: Database, spaceKey: number): SpaceUsage {
     db.get<SpaceUsage>(
       `SELECT document_count documents, raw_bytes rawBytes, artifact_bytes artifactBytes, segment_count segments,
          node_count nodes, trace_bytes traceBytes FROM space_usage WHERE space_key = ?`,
-      spaceKey,
+      [spaceKey],
     ) ?? none
   )
 }

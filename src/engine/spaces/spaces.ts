@@ -30,10 +30,9 @@ export async function createSpace(
   const model = body.embeddingProfile ?? context.options.defaultEmbedding
   assertEmbedding(context, model)
   return writeAnswer(db, caller, () => {
-    const held = db.get<{ n: number }>(
-      'SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL',
+    const held = db.get<{ n: number }>('SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL', [
       caller.tenant,
-    )
+    ])
     const { spacesPerTenant } = context.options.limits
     if ((held?.n ?? 0) >= spacesPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${spacesPerTenant} knowledge spaces`)
@@ -44,8 +43,15 @@ export async function createSpace(
       `INSERT INTO spaces (id, tenant, name, slug, description, created_at, updated_at, manifest_id, manifest,
          embedding_plugin, embedding_provider, embedding_model, vector_space, publication_id, fingerprint, published_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, caller.tenant, body.name, body.slug, body.description ?? null, now, now, newId()],
-      ...[
+      [
+        id,
+        caller.tenant,
+        body.name,
+        body.slug,
+        body.description ?? null,
+        now,
+        now,
+        newId(),
         JSON.stringify(DEFAULT_POLICIES),
         model.pluginId,
         model.provider,
@@ -58,8 +64,7 @@ export async function createSpace(
     )
     db.run(
       'INSERT INTO publications (id, space_key, revision, fingerprint, created_at) SELECT publication_id, key, 0, fingerprint, ? FROM spaces WHERE key = ?',
-      now,
-      inserted.key,
+      [now, inserted.key],
     )
     return toSpace(findSpace(db, caller.tenant, id))
   })
@@ -71,9 +76,7 @@ export function listSpaces(db: Database, caller: Caller, page: PageRequest): Pag
   const limit = Math.min(page.limit, LIMITS.page.cap)
   const rows = db.all<SpaceRow>(
     'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
-    caller.tenant,
-    after,
-    limit + 1,
+    [caller.tenant, after, limit + 1],
   )
   return readablePage(rows, limit, toSpace, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
@@ -87,14 +90,13 @@ export async function updateSpace(
   return writeAnswer(db, caller, () => {
     const row = findSpace(db, caller.tenant, id)
     if (body.slug !== undefined) assertSlugFree(db, caller.tenant, body.slug, row.key)
-    db.run(
-      'UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?',
+    db.run('UPDATE spaces SET name = ?, slug = ?, description = ?, updated_at = ? WHERE key = ?', [
       body.name ?? row.name,
       body.slug ?? row.slug,
       body.description ?? row.description,
       Date.now(),
       row.key,
-    )
+    ])
     return toSpace(findSpace(db, caller.tenant, id))
   })
 }
@@ -105,12 +107,10 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
   await writeAnswer(db, caller, () => {
     const row = findSpace(db, caller.tenant, id)
     const now = Date.now()
-    db.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', now, now, row.key)
+    db.run('UPDATE spaces SET deleted_at = ?, updated_at = ? WHERE key = ? AND deleted_at IS NULL', [now, now, row.key])
     db.run(
       "UPDATE jobs SET stage = 'canceled', updated_at = ?, completed_at = ? WHERE space_key = ? AND completed_at IS NULL",
-      now,
-      now,
-      row.key,
+      [now, now, row.key],
     )
   })
   context.wake()
@@ -143,7 +143,7 @@ export async function setEmbeddingProfile(
     const row = findSpace(db, caller.tenant, id)
     const documents = db.get<{ n: number }>(
       'SELECT count(*) n FROM (SELECT 1 FROM documents WHERE space_key = ? LIMIT 1)',
-      row.key,
+      [row.key],
     )
     if (row.frozen_at !== null || (documents?.n ?? 0) > 0)
       throw new KsError(
@@ -155,7 +155,7 @@ export async function setEmbeddingProfile(
       `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
          embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ?
        WHERE key = ? AND frozen_at IS NULL`,
-      ...[model.pluginId, model.provider, model.model, newId(), Date.now(), row.key],
+      [model.pluginId, model.provider, model.model, newId(), Date.now(), row.key],
     )
     return embeddingProfileOf(findSpace(db, caller.tenant, id))
   })
@@ -181,7 +181,7 @@ function assertSlugFree(db: Database, tenant: string, slug: string, except: numb
   const values: Bindable[] = [tenant, slug]
   const holder = db.get<{ key: number; id: string }>(
     'SELECT key, id FROM spaces WHERE tenant = ? AND slug = ? AND deleted_at IS NULL',
-    ...values,
+    values,
   )
   if (holder !== undefined && holder.key !== except)
     throw new KsError('slug-taken', `slug ${JSON.stringify(slug)} is already used by space ${holder.id}`)

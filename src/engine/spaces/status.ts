@@ -1,4 +1,5 @@
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller } from '../api.js'
 import type { EngineContext } from '../context.js'
 import { knownLeases } from '../integrity/lease-list.js'
@@ -107,7 +108,8 @@ export async function spaceStats(
     generatedAt: new Date(end).toISOString(),
     window: { start: new Date(start).toISOString(), end: new Date(end).toISOString(), minutes: windowMinutes },
     storage: {
-      ...{ documentCount: held.documents, rawDocumentBytes: held.rawBytes },
+      documentCount: held.documents,
+      rawDocumentBytes: held.rawBytes,
       // only where agents have written something: the documents know nothing of it
       ...(workspaces.workspaceFileCount + workspaces.workspaceBytes === 0 ? {} : workspaces),
     },
@@ -139,7 +141,7 @@ interface SessionRow {
 
 function sessionCount(context: EngineContext, spaceKey: number, now: number): number {
   const sql = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
-  const stored = context.db.get<{ n: number }>(sql, spaceKey, now)?.n ?? 0
+  const stored = context.db.get<{ n: number }>(sql, [spaceKey, now])?.n ?? 0
   return stored + unstoredSessions(context, spaceKey).length
 }
 
@@ -147,7 +149,7 @@ function sessionRows(context: EngineContext, spaceKey: number, now: number): Ses
   const { db } = context
   const stored = db.all<SessionRow>(
     'SELECT * FROM sessions WHERE space_key = ? AND expires_at > ? ORDER BY id LIMIT ?',
-    ...[spaceKey, now, SAMPLE],
+    [spaceKey, now, SAMPLE],
   )
   const policy = retentionOf(db, spaceKey)
   const running = unstoredSessions(context, spaceKey).map(({ sessionId, subject = '', heartbeatAt }): SessionRow => {
@@ -184,7 +186,7 @@ function failedCommitCounts(db: Database, caller: Caller, spaceKey: number, sinc
   const rows = db.all<{ status: string; n: number }>(
     `SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal')
        AND updated_at >= ? AND ${mayKnow('staged_commits.source_id')} GROUP BY status`,
-    ...[spaceKey, since, askerOf(caller)],
+    [spaceKey, since, askerOf(caller)],
   )
   return new Map(rows.map(({ status, n }) => [status, n]))
 }
@@ -193,7 +195,7 @@ function failedCommitRows(db: Database, caller: Caller, spaceKey: number): Faile
   return db.all<FailedCommitRow>(
     `SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ?
        AND status IN ('failed-retryable', 'failed-terminal') AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
-    ...[spaceKey, askerOf(caller), SAMPLE],
+    [spaceKey, askerOf(caller), SAMPLE],
   )
 }
 
@@ -201,7 +203,7 @@ function toFailedCommit(row: FailedCommitRow): KnowledgeSpaceStatus['failedCommi
   return {
     id: row.id,
     status: row.status,
-    ...(row.error_code === null ? {} : { errorCode: row.error_code }),
+    ...defined({ errorCode: row.error_code ?? undefined }),
     ...(row.expires_at === null ? {} : { expiresAt: new Date(row.expires_at).toISOString() }),
     updatedAt: new Date(row.updated_at).toISOString(),
   }

@@ -1,5 +1,6 @@
 import { notFound } from '../../contract/errors.js'
 import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Database } from '../storage/database.js'
 
@@ -41,11 +42,11 @@ export function findSpace(db: Database, tenant: string, id: string): SpaceRow {
 /** The same, but a space whose deletion is still running is found too. */
 export function findSpaceOrDeleting(db: Database, tenant: string, id: string): SpaceRow | undefined {
   if (!isUuid(id)) return undefined
-  return db.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', tenant, id)
+  return db.get<SpaceRow>('SELECT * FROM spaces WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
 export function spaceByKey(db: Database, key: number): SpaceRow | undefined {
-  return db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', key)
+  return db.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', [key])
 }
 
 export function toSpace(row: SpaceRow): KnowledgeSpace {
@@ -53,7 +54,7 @@ export function toSpace(row: SpaceRow): KnowledgeSpace {
     id: row.id,
     name: row.name,
     slug: row.slug,
-    ...(row.description === null ? {} : { description: row.description }),
+    ...defined({ description: row.description ?? undefined }),
     tenantId: row.tenant,
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),

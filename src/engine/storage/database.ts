@@ -107,10 +107,10 @@ export class Database {
    * @returns the first row, or undefined. The caller names the row type; columns come as SQLite types. A cell without the
    *   format of its column (see `format-tables.ts`) throws `data-damaged` when it is read; the others can be used.
    */
-  get<T>(sql: string, ...values: Bindable[]): T | undefined {
+  get<T>(sql: string, values: readonly Bindable[] = []): T | undefined {
     const { row, guard } = this.#reading(() => {
       const { statement, guard } = this.#statement(sql)
-      return { row: statement.get(...values), guard }
+      return { row: statement.get(values), guard }
     })
     guard?.(row)
     // The row type is the caller's word for the columns of its own SQL text.
@@ -118,28 +118,28 @@ export class Database {
   }
 
   /** The same for all rows. A list leaves out those that cannot be read, with `readable`. */
-  all<T>(sql: string, ...values: Bindable[]): T[] {
+  all<T>(sql: string, values: readonly Bindable[] = []): T[] {
     const { rows, guard } = this.#reading(() => {
       const { statement, guard } = this.#statement(sql)
-      return { rows: statement.all(...values), guard }
+      return { rows: statement.all(values), guard }
     })
     if (guard !== undefined) for (const row of rows) guard(row)
     return rows as T[]
   }
 
   /** Rows as they are stored, damaged or not: for who looks for damage. */
-  allAsStored<T>(sql: string, ...values: Bindable[]): T[] {
-    return this.#reading(() => this.#statement(sql).statement.all(...values)) as T[]
+  allAsStored<T>(sql: string, values: readonly Bindable[] = []): T[] {
+    return this.#reading(() => this.#statement(sql).statement.all(values)) as T[]
   }
 
   /** The first of them, or undefined. */
-  getAsStored<T>(sql: string, ...values: Bindable[]): T | undefined {
-    return this.#reading(() => this.#statement(sql).statement.get(...values)) as T | undefined
+  getAsStored<T>(sql: string, values: readonly Bindable[] = []): T | undefined {
+    return this.#reading(() => this.#statement(sql).statement.get(values)) as T | undefined
   }
 
   /** @returns the number of rows changed and the last row key */
-  run(sql: string, ...values: Bindable[]): { changes: number; key: number } {
-    const result = this.#reading(() => this.#statement(sql).statement.run(...values))
+  run(sql: string, values: readonly Bindable[] = []): { changes: number; key: number } {
+    const result = this.#reading(() => this.#statement(sql).statement.run(values))
     return { changes: result.changes, key: Number(result.lastInsertRowid) }
   }
 

@@ -35,12 +35,12 @@ export async function purgeSlice(context: EngineContext, signal: AbortSignal): P
 
 /** Sessions that have expired, with the questions and answers they remembered. */
 async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
-  const expired = db.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', now(), ROWS)
+  const expired = db.all<{ id: string }>('SELECT id FROM sessions WHERE expires_at < ? LIMIT ?', [now(), ROWS])
   if (expired.length === 0) return false
   await db.write(() => {
     for (const { id } of expired) {
-      db.run('DELETE FROM session_turns WHERE session_id = ?', id)
-      db.run('DELETE FROM sessions WHERE id = ?', id)
+      db.run('DELETE FROM session_turns WHERE session_id = ?', [id])
+      db.run('DELETE FROM sessions WHERE id = ?', [id])
     }
   })
   return true
@@ -49,7 +49,7 @@ async function purgeSessions({ db, now }: EngineContext): Promise<boolean> {
 /** A file of a chat that was never sent, or whose messages are gone. */
 async function purgeChatFile(context: EngineContext): Promise<boolean> {
   const { db, now } = context
-  if (db.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', now()) === undefined)
+  if (db.get<{ one: number }>('SELECT 1 one FROM chat_files WHERE expires_at <= ? LIMIT 1', [now()]) === undefined)
     return false
   const row = await db.write(() => takeExpired(db, now()))
   if (row === undefined) return false
@@ -63,14 +63,14 @@ async function purgeDocument(context: EngineContext): Promise<boolean> {
   const row = db.get<{ key: number; object_key: string; space_key: number }>(
     `SELECT key, object_key, space_key FROM documents WHERE deleted_at IS NOT NULL AND ${notRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
-    context.leases.readers(),
+    [context.leases.readers()],
   )
   if (row === undefined) return false
   const more = await db.write(() => {
     if (deleteNodes(db, row.space_key, 'doc_key', row.key)) return true
-    for (const { key } of db.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', row.key))
+    for (const { key } of db.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [row.key]))
       if (deleteVersion(db, key)) return true
-    db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', row.key)
+    db.run('DELETE FROM documents WHERE key = ? AND deleted_at IS NOT NULL', [row.key])
     return false
   })
   if (!more) await removeUnreferenced(context, row.object_key)
@@ -83,7 +83,7 @@ async function purgeVersion(context: EngineContext): Promise<boolean> {
   const row = db.get<{ key: number; space_key: number; obsolete_at: number }>(
     `SELECT key, space_key, obsolete_at FROM versions WHERE obsolete_at IS NOT NULL AND until_revision IS NOT NULL
        AND ${notRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
-    context.leases.readers(),
+    [context.leases.readers()],
   )
   if (row === undefined) return false
   // a listing that goes on page by page may still show the publication that had this version
@@ -110,14 +110,14 @@ function snapshotTime(db: Database, spaceKey: number): number {
 function deleteNodes(db: Database, spaceKey: number, of: 'doc_key' | 'key', owner: number): boolean {
   const nodes = db.all<{ key: number }>(
     `SELECT nodes.key FROM versions CROSS JOIN nodes ON nodes.version_key = versions.key WHERE versions.${of} = ? LIMIT ?`,
-    ...[owner, ROWS],
+    [owner, ROWS],
   )
   for (const node of nodes) {
     db.run(
       'DELETE FROM vectors WHERE node_key = ? AND vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)',
-      ...[node.key, spaceKey],
+      [node.key, spaceKey],
     )
-    db.run('DELETE FROM nodes WHERE key = ?', node.key)
+    db.run('DELETE FROM nodes WHERE key = ?', [node.key])
   }
   return nodes.length === ROWS
 }
@@ -132,11 +132,11 @@ function deleteVersion(db: Database, versionKey: number): boolean {
   for (const [table, key, rows] of OF_A_VERSION) {
     const { changes } = db.run(
       `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,
-      ...[versionKey, versionKey, rows],
+      [versionKey, versionKey, rows],
     )
     if (changes === rows) return true
   }
-  db.run('DELETE FROM versions WHERE key = ?', versionKey)
+  db.run('DELETE FROM versions WHERE key = ?', [versionKey])
   return false
 }
 
@@ -152,32 +152,32 @@ async function purgeSpace(context: EngineContext): Promise<boolean> {
       db.run(
         `UPDATE documents SET deleted_at = ? WHERE key IN
            (SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL LIMIT ?)`,
-        ...[space.deleted_at, space.key, ROWS],
+        [space.deleted_at, space.key, ROWS],
       ).changes,
   )
   if (marked > 0 || (await purgeLong(db, space.key)) || (await purgeWorkspacesOf(context, space.key))) return true
   await indexes.drop(space.id)
   await db.write(() => {
-    for (const statement of OF_A_SPACE) db.run(statement, space.key)
+    for (const statement of OF_A_SPACE) db.run(statement, [space.key])
   })
   return true
 }
 
 /** A slice of the tables that grow with the use of a space. @returns whether there may be more */
 async function purgeLong(db: Database, spaceKey: number): Promise<boolean> {
-  const traces = db.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', spaceKey, TRACES)
+  const traces = db.all<{ id: string }>('SELECT id FROM traces WHERE space_key = ? LIMIT ?', [spaceKey, TRACES])
   return db.write(() => {
     for (const { id } of traces) {
-      db.run('DELETE FROM evidence_bundles WHERE trace_id = ?', id)
-      db.run('DELETE FROM traces WHERE id = ?', id)
+      db.run('DELETE FROM evidence_bundles WHERE trace_id = ?', [id])
+      db.run('DELETE FROM traces WHERE id = ?', [id])
     }
     if (traces.length > 0) return true
     for (const [table, key, rows] of LONG)
       if (
-        db.run(
-          `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
-          ...[spaceKey, rows],
-        ).changes > 0
+        db.run(`DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`, [
+          spaceKey,
+          rows,
+        ]).changes > 0
       )
         return true
     return false

@@ -132,7 +132,7 @@ export function openIdentity(opening: Opening): StoreIdentity {
   try {
     db.writeNow(() => {
       db.run('DELETE FROM store')
-      db.run('INSERT INTO store (id, opened) VALUES (?, ?)', id, opened)
+      db.run('INSERT INTO store (id, opened) VALUES (?, ?)', [id, opened])
     })
     note(false)
   } catch (error) {

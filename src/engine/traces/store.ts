@@ -45,13 +45,19 @@ export function insertTrace(db: Database, trace: NewTrace): void {
   if (bundle !== undefined)
     db.run(
       `INSERT INTO evidence_bundles (id, tenant, space_key, trace_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-      ...[bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(bundle), now],
+      [bundle.id, trace.tenant, trace.spaceKey, trace.id, JSON.stringify(bundle), now],
     )
   db.run(
     `INSERT INTO traces (id, tenant, space_key, subject, query, mode, requested_mode, completed, bundle_id, evidence_state, steps, created_at, session_id)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[trace.id, trace.tenant, trace.spaceKey, trace.subject, trace.query, trace.mode, trace.requestedMode],
-    ...[
+    [
+      trace.id,
+      trace.tenant,
+      trace.spaceKey,
+      trace.subject,
+      trace.query,
+      trace.mode,
+      trace.requestedMode,
       trace.completed ? 1 : 0,
       bundle?.id ?? null,
       bundle?.state ?? null,
@@ -75,7 +81,7 @@ export function findTrace(
   const row = db.get<TraceRow & { space_id: string }>(
     `SELECT traces.*, spaces.id space_id FROM traces JOIN spaces ON spaces.key = traces.space_key
      WHERE traces.id = ? AND traces.tenant = ? AND traces.subject = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL`,
-    ...[id, caller.tenant, caller.subject, caller.tenant],
+    [id, caller.tenant, caller.subject, caller.tenant],
   )
   if (row === undefined) throw notFound('trace', id)
   const bundle = row.bundle_id === null ? undefined : readBundle(db, caller.tenant, row.bundle_id)
@@ -84,7 +90,7 @@ export function findTrace(
 }
 
 export function readBundle(db: Database, tenant: string, id: string): EvidenceBundle | undefined {
-  const stored = db.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', id, tenant)
+  const stored = db.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', [id, tenant])
   if (stored === undefined) return undefined
   const bundle: EvidenceBundle = fromCell(stored.body)
   return bundle
@@ -92,11 +98,10 @@ export function readBundle(db: Database, tenant: string, id: string): EvidenceBu
 
 /** The evidence of a trace; none for a run that failed, and where the trace is gone. */
 export function bundleOfTrace(db: Database, tenant: string, traceId: string): EvidenceBundle | undefined {
-  const row = db.get<{ bundle_id: string | null }>(
-    'SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?',
+  const row = db.get<{ bundle_id: string | null }>('SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?', [
     traceId,
     tenant,
-  )
+  ])
   return row?.bundle_id == null ? undefined : readBundle(db, tenant, row.bundle_id)
 }
 
@@ -116,7 +121,7 @@ export interface MissingReview {
 export function reviewsOf(db: Database, tenant: string, traceId: string): Map<string, MissingReview> {
   const rows = db.all<MissingReview & { item_key: string }>(
     'SELECT item_key, status, revision FROM missing_reviews WHERE tenant = ? AND trace_id = ?',
-    ...[tenant, traceId],
+    [tenant, traceId],
   )
   return new Map(rows.map(({ item_key, status, revision }) => [item_key, { status, revision }]))
 }

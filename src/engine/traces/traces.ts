@@ -1,5 +1,6 @@
 import type { AnswerTrace, EvidenceItem, TraceListing, TraceStep } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import type { Caller, PageRequest } from '../api.js'
 import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import type { Database } from '../storage/database.js'
@@ -21,7 +22,7 @@ export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace 
     query: row.query,
     mode: row.mode,
     createdAt: new Date(row.created_at).toISOString(),
-    ...(row.bundle_id === null ? {} : { evidenceBundleId: row.bundle_id }),
+    ...defined({ evidenceBundleId: row.bundle_id ?? undefined }),
     steps: steps.map((step) =>
       step.name === GENERATE_STEP && bundle !== undefined
         ? { ...step, metadata: { ...step.metadata, evidenceBundle: bundle } }
@@ -83,14 +84,14 @@ export function listMissing(db: Database, caller: Caller, id: string, page: Page
       name: `missing-${index + 1}`,
       path: `${path}/missing-${index + 1}`,
       resourceType: 'evidence',
-      ...(entry.expectedEvidenceId === undefined ? {} : { targetId: entry.expectedEvidenceId }),
+      ...defined({ targetId: entry.expectedEvidenceId }),
       metadata: {
         ...entry.metadata,
         reason: entry.reason,
         text: entry.text,
         itemKey: missingItemKey(entry),
         ...reviewed(reviews.get(missingItemKey(entry))),
-        ...(entry.expectedEvidenceId === undefined ? {} : { expectedEvidenceId: entry.expectedEvidenceId }),
+        ...defined({ expectedEvidenceId: entry.expectedEvidenceId }),
       },
     }),
   )

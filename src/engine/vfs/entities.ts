@@ -132,7 +132,11 @@ export class Entities {
       after: [row.canonical_key],
       describe: (startOffset, endOffset) =>
         Promise.resolve({
-          ...{ kind: 'segment', path, startOffset, endOffset, segmentId: row.id },
+          kind: 'segment',
+          path,
+          startOffset,
+          endOffset,
+          segmentId: row.id,
           metadata: { entityId: row.id, type: row.type },
         }),
     }

@@ -46,7 +46,7 @@ function relationLines(graph: GraphView, row: EntityRow, name: string): string[]
        SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
        UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
      ORDER BY type = 'mentions' AND predicate = '', confidence DESC, key`,
-    ...[row.key, LOOKED_AT, row.key, LOOKED_AT],
+    [row.key, LOOKED_AT, row.key, LOOKED_AT],
   )
   const lines: string[] = []
   for (const { key, subject_key, object_key, type, predicate } of rows) {

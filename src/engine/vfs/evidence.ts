@@ -1,5 +1,6 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import { knownDocuments } from '../documents/store.js'
 import { isDamaged } from '../storage/guarded-rows.js'
@@ -160,7 +161,7 @@ function traceItem(trace: TraceEntry): VirtualItem {
     metadata: {
       query: trace.query,
       mode: trace.mode,
-      ...(trace.evidence_state === null ? {} : { state: trace.evidence_state }),
+      ...defined({ state: trace.evidence_state ?? undefined }),
       createdAt: new Date(trace.created_at).toISOString(),
     },
     resourceType: 'evidence',
@@ -183,7 +184,7 @@ function unit(traceId: string, item: EvidenceItem): TextUnit {
         startOffset: base + start,
         endOffset: base + end,
         nodeId: item.nodeId,
-        metadata: { traceId, ...(citation === undefined ? {} : { documentId: citation.documentAssetId }) },
+        metadata: { traceId, ...defined({ documentId: citation?.documentAssetId }) },
       }),
   }
 }

@@ -202,7 +202,10 @@ export class Semantic {
         describe: (startOffset, endOffset) => {
           const element = elementAt(stored.elements, startOffset)
           return Promise.resolve({
-            ...{ kind: 'segment', path: item.path, startOffset, endOffset },
+            kind: 'segment',
+            path: item.path,
+            startOffset,
+            endOffset,
             segmentId: `${row.id}:${element?.id ?? `${startOffset}-${endOffset}`}`,
             metadata: { documentId: row.id, filename: row.filename },
           })

@@ -1,4 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
 import { isKept } from '../sources/permissions.js'
 import { FOLDER_END, foldersOpened } from './folders.js'
@@ -195,7 +196,7 @@ export class Sources {
           metadata: {
             documentId: row.id,
             filename: row.filename,
-            ...(element === undefined ? {} : { elementType: element.type, sectionPath: element.sectionPath }),
+            ...defined({ elementType: element?.type, sectionPath: element?.sectionPath }),
             ...(element?.pageNumber === undefined ? {} : { pageNumber: element.pageNumber }),
           },
         }

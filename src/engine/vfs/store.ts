@@ -86,7 +86,7 @@ export function documentsInSource(
   const { db, revision, space } = view
   const sql = range.backwards ? IN_SOURCE_BACK : IN_SOURCE
   return visible(view, range, sourceKey, (after, before, size) =>
-    db.all<FileEntry>(sql, ...[revision, revision, space.key, source, ...after, ...before, size]),
+    db.all<FileEntry>(sql, [revision, revision, space.key, source, ...after, ...before, size]),
   )
 }
 
@@ -95,7 +95,7 @@ export function documentsByName(view: View, range: Range<NameKey>): AsyncGenerat
   const { db, revision, space } = view
   const sql = range.backwards ? BY_NAME_BACK : BY_NAME
   return visible(view, range, nameKey, (after, before, size) =>
-    db.all<DocumentEntry>(sql, ...[revision, revision, space.key, ...after, ...before, size]),
+    db.all<DocumentEntry>(sql, [revision, revision, space.key, ...after, ...before, size]),
   )
 }
 
@@ -106,7 +106,7 @@ export function documentsByKey(view: View, keys: readonly number[]): DocumentEnt
     `SELECT ${COLUMNS} FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
      LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
      WHERE d.space_key = ? AND d.deleted_at IS NULL ORDER BY wanted.key`,
-    ...[JSON.stringify(keys), revision, revision, space.key],
+    [JSON.stringify(keys), revision, revision, space.key],
   )
   return rows.filter((row) => isVisible(view, row) && !isDamaged(row))
 }
@@ -116,7 +116,7 @@ export async function sourceAfter(view: View, source: string): Promise<string | 
   const { db, revision, space } = view
   let place: readonly string[] = [source, LAST, '', '']
   for (let size = 1; ; size = Math.min(size * GROWTH, BATCH)) {
-    const rows = db.all<DocumentEntry>(OF_SOURCES, ...[revision, revision, space.key, ...place, size])
+    const rows = db.all<DocumentEntry>(OF_SOURCES, [revision, revision, space.key, ...place, size])
     const found = rows.find((row) => isVisible(view, row))
     if (found !== undefined) return found.source_id ?? undefined
     const last = rows[rows.length - 1]
@@ -131,7 +131,7 @@ export function sourcesNamed({ db, space }: View, name: string): string[] {
   return db
     .all<{ id: string }>(
       'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
-      ...[space.tenant, space.key, name],
+      [space.tenant, space.key, name],
     )
     .map(({ id }) => id)
 }
@@ -140,7 +140,7 @@ export function sourcesNamed({ db, space }: View, name: string): string[] {
 export function aboutSource({ db, space }: View, id: string): { name: string; type: string } | undefined {
   const row = db.get<{ name: string; type: string }>(
     'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
-    ...[space.tenant, space.key, id],
+    [space.tenant, space.key, id],
   )
   return row === undefined || isDamaged(row) ? undefined : row
 }
@@ -191,7 +191,7 @@ export function boundsOf(id: string): { after: string; before: string } {
 export function placeOfDocument(view: View, id: string): Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'> {
   const row = view.db.get<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>>(
     'SELECT id, source_id, folder, base FROM documents WHERE space_key = ? AND id = ?',
-    ...[view.space.key, id],
+    [view.space.key, id],
   )
   if (row === undefined) throw brokenCursor()
   return row
@@ -214,7 +214,7 @@ export function nodesAfter(db: Database, versionKey: number, ordinal: number, li
   return db.all<NodeEntry>(
     `SELECT id, ordinal, title, section, outline_node, start_offset, end_offset, page, kind FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-    ...[versionKey, ordinal, limit],
+    [versionKey, ordinal, limit],
   )
 }
 
@@ -232,17 +232,17 @@ export function nodeTextsAfter(db: Database, versionKey: number, ordinal: number
   return db.all<NodeText>(
     `SELECT id, ordinal, title, text, start_offset, end_offset, row_hash FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-    ...[versionKey, ordinal, limit],
+    [versionKey, ordinal, limit],
   )
 }
 
 export function storedOutline(db: Database, versionKey: number): Uint8Array | undefined {
-  const row = db.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', versionKey)
+  const row = db.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', [versionKey])
   return row === undefined ? undefined : packedOf(db, versionKey, 'outline', row.outline)
 }
 
 export function storedArtifact(db: Database, versionKey: number): Uint8Array | undefined {
-  const row = db.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', versionKey)
+  const row = db.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', [versionKey])
   return row === undefined ? undefined : packedOf(db, versionKey, 'artifact', row.artifact)
 }
 
@@ -262,14 +262,17 @@ const TRACES = `SELECT t.id, t.query, t.mode, t.evidence_state, t.created_at, b.
   WHERE t.tenant = ? AND t.space_key = ? AND t.subject = ?`
 
 export function tracesAfter({ db, caller, space }: View, id: string, limit: number): TraceEntry[] {
-  return db.all<TraceEntry>(
-    `${TRACES} AND t.id > ? ORDER BY t.id LIMIT +?`,
-    ...[caller.tenant, space.key, caller.subject, id, limit],
-  )
+  return db.all<TraceEntry>(`${TRACES} AND t.id > ? ORDER BY t.id LIMIT +?`, [
+    caller.tenant,
+    space.key,
+    caller.subject,
+    id,
+    limit,
+  ])
 }
 
 export function traceById({ db, caller, space }: View, id: string): TraceEntry | undefined {
-  return db.get<TraceEntry>(`${TRACES} AND t.id = ?`, ...[caller.tenant, space.key, caller.subject, id])
+  return db.get<TraceEntry>(`${TRACES} AND t.id = ?`, [caller.tenant, space.key, caller.subject, id])
 }
 
 export interface PublicationRow {
@@ -278,22 +281,20 @@ export interface PublicationRow {
 }
 
 export function publicationById(db: Database, spaceKey: number, id: string): PublicationRow | undefined {
-  return db.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND id = ?', spaceKey, id)
+  return db.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND id = ?', [spaceKey, id])
 }
 
 export function publicationOf(db: Database, spaceKey: number, revision: number): PublicationRow | undefined {
-  return db.get(
-    'SELECT revision, created_at FROM publications WHERE space_key = ? AND revision = ?',
+  return db.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND revision = ?', [
     spaceKey,
     revision,
-  )
+  ])
 }
 
 /** Documents whose compilation is not finished. */
 export function openJobCount(db: Database, spaceKey: number): number {
-  const row = db.get<{ open: number }>(
-    'SELECT count(*) open FROM jobs WHERE space_key = ? AND completed_at IS NULL',
+  const row = db.get<{ open: number }>('SELECT count(*) open FROM jobs WHERE space_key = ? AND completed_at IS NULL', [
     spaceKey,
-  )
+  ])
   return row?.open ?? 0
 }

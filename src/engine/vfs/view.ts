@@ -68,9 +68,15 @@ export class Views {
   head(caller: Caller, spaceId: string): View {
     const space = findSpace(this.#db, caller.tenant, spaceId)
     return {
-      ...{ db: this.#db, caller, space, revision: space.head_revision, preview: false, clock: new Clock() },
+      db: this.#db,
+      caller,
+      space,
+      revision: space.head_revision,
+      preview: false,
+      clock: new Clock(),
       change: lastChange(this.#db, space.key),
-      ...{ denied: deniedSources(this.#db, space.key, caller), lacks: new Set<string>() },
+      denied: deniedSources(this.#db, space.key, caller),
+      lacks: new Set<string>(),
     }
   }
 
@@ -80,7 +86,12 @@ export class Views {
     const policy = policiesOf(view.space).consistencyPolicy
     const kind = request.consistencyClass ?? policy.defaultClass
     const filter = filterHash(
-      ...[`fs.${request.operation}`, caller.tenant, caller.subject, view.space.id, request.path, kind],
+      `fs.${request.operation}`,
+      caller.tenant,
+      caller.subject,
+      view.space.id,
+      request.path,
+      kind,
       ...request.filters,
     )
     const state = request.cursor === undefined ? undefined : decodeCursor(request.cursor, filter)

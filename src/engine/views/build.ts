@@ -81,7 +81,10 @@ export async function buildTopics(
       const ranges = mayHaveParts ? await readRanges(db, version_key) : []
       parts += ranges.length
       documents.push({
-        ...{ key: doc_key, terms: hashes, counts: counts.map(plainCount), passages: node_count },
+        key: doc_key,
+        terms: hashes,
+        counts: counts.map(plainCount),
+        passages: node_count,
         parts: ranges.map((range) => ({ terms: range.terms, counts: range.counts, passages: range.count })),
       })
     }
@@ -156,7 +159,8 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     ))
       if (support > 0 && subject_key !== object_key)
         links.push({
-          ...{ from: subject_key, to: object_key },
+          from: subject_key,
+          to: object_key,
           weight: confidence * (type === 'mentions' && predicate === '' ? 1 : STATED_WEIGHT) * (1 + Math.log(support)),
         })
     before = lowestRelation(db, space.key, before, SLICE)
@@ -181,7 +185,11 @@ export async function buildCommunities(db: Database, space: SpaceRow, signal: Ab
     const terms = core.flatMap(({ key }) => names.get(key) ?? []).slice(0, 12)
     inputs.push(reportInput(db, space.key, core))
     found.push({
-      ...{ terms, named: false, memberLimit: COMMUNITY_DOCUMENTS, entities, documentCount: documents.length },
+      terms,
+      named: false,
+      memberLimit: COMMUNITY_DOCUMENTS,
+      entities,
+      documentCount: documents.length,
       documents: documents.slice(0, COMMUNITY_DOCUMENTS),
     })
     await turn()

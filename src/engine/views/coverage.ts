@@ -58,10 +58,9 @@ export class OpenDocuments {
   }
 
   #countedOf(spaceKey: number): Counted {
-    const space = this.#db.get<Pick<SpaceRow, 'head_revision'>>(
-      'SELECT head_revision FROM spaces WHERE key = ?',
+    const space = this.#db.get<Pick<SpaceRow, 'head_revision'>>('SELECT head_revision FROM spaces WHERE key = ?', [
       spaceKey,
-    )
+    ])
     const head = space?.head_revision ?? 0
     const known = this.#counted.get(spaceKey)
     // every deletion is a publication, and the scope of a source never changes
@@ -82,7 +81,7 @@ function liveByRevision(db: Database, spaceKey: number): ByRevision[] {
   return db.all<ByRevision>(
     `SELECT from_revision revision, count(*) n FROM versions INDEXED BY versions_live
      WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NOT NULL GROUP BY from_revision ORDER BY from_revision`,
-    spaceKey,
+    [spaceKey],
   )
 }
 
@@ -95,7 +94,7 @@ function hiddenByRevision(db: Database, spaceKey: number): ByRevision[] {
        AND d.deleted_at IS NULL
      CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = d.key
      WHERE NOT ${isOpen('restricted.source_id')} AND ${LIVE} GROUP BY v.from_revision`,
-    ...[spaceKey, spaceKey],
+    [spaceKey, spaceKey],
   )
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
 import type { SearchHit } from '../search/ports.js'
@@ -32,7 +33,7 @@ export async function documentsAbout(
   if (terms.length === 0) return { documents: [], degraded: [] }
   const degraded = new Set<string>()
   const find = async (docs?: number[]): Promise<SearchHit[]> => {
-    const request = { terms, textK: MOST_HITS, vectorK: 0, ...(docs === undefined ? {} : { docs }) }
+    const request = { terms, textK: MOST_HITS, vectorK: 0, ...defined({ docs }) }
     const found = await indexes.search(space.id, request, signal)
     for (const reason of found.degraded) degraded.add(reason)
     return found.hits

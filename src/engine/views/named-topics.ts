@@ -136,7 +136,12 @@ export class NamedTopics {
     const covered = degraded.length === 0 ? total : Math.min(documents.length, total)
     return {
       view: {
-        ...{ slug, name, terms: [], named: true, memberLimit: limit, entities: [] },
+        slug,
+        name,
+        terms: [],
+        named: true,
+        memberLimit: limit,
+        entities: [],
         documentCount: documents.length,
         documents: documents.slice(0, limit),
       },

@@ -39,7 +39,7 @@ export function keptWriting(
   const row = db.get<Pick<ReportRow, 'model' | 'written'>>(
     `SELECT model, written FROM semantic_reports WHERE space_key = ? AND evidence_hash = ? AND written IS NOT NULL
      ORDER BY view_key DESC LIMIT 1`,
-    ...[spaceKey, evidenceHash(evidence)],
+    [spaceKey, evidenceHash(evidence)],
   )
   return row ?? { model: null, written: null }
 }
@@ -54,23 +54,22 @@ export function writeReport(
   db.run(
     `INSERT OR REPLACE INTO semantic_reports (view_key, space_key, evidence, evidence_hash, model, written)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    ...[of.viewKey, of.spaceKey, JSON.stringify(evidence), evidenceHash(evidence), model, written],
+    [of.viewKey, of.spaceKey, JSON.stringify(evidence), evidenceHash(evidence), model, written],
   )
 }
 
 /** Stores what a model wrote of some evidence, wherever it is shown, inside the caller's transaction. */
 export function writeWritten(db: Database, row: ReportRow, model: ModelReference, written: Written): void {
-  db.run(
-    'UPDATE semantic_reports SET model = ?, written = ? WHERE space_key = ? AND evidence_hash = ?',
-    ...[nameOf(model), JSON.stringify(written), row.space_key, row.evidence_hash],
-  )
+  db.run('UPDATE semantic_reports SET model = ?, written = ? WHERE space_key = ? AND evidence_hash = ?', [
+    nameOf(model),
+    JSON.stringify(written),
+    row.space_key,
+    row.evidence_hash,
+  ])
 }
 
 export function reportOf(db: Database, spaceKey: number, viewKey: number): ReportRow | undefined {
-  return db.get<ReportRow>(
-    'SELECT * FROM semantic_reports WHERE view_key = ? AND space_key = ?',
-    ...[viewKey, spaceKey],
-  )
+  return db.get<ReportRow>('SELECT * FROM semantic_reports WHERE view_key = ? AND space_key = ?', [viewKey, spaceKey])
 }
 
 /** Reports of the largest communities that a model has not written. */
@@ -79,7 +78,7 @@ export function unwritten(db: Database, spaceKey: number, model: ModelReference,
     `SELECT r.* FROM semantic_reports r CROSS JOIN semantic_views v ON v.key = r.view_key
      WHERE r.space_key = ? AND (r.model IS NULL OR r.model <> ?) AND json_array_length(r.evidence) > 1
      ORDER BY v.document_count DESC, v.key LIMIT ?`,
-    ...[spaceKey, nameOf(model), limit],
+    [spaceKey, nameOf(model), limit],
   )
 }
 
@@ -112,7 +111,7 @@ export function reportInput(
   const names = new Map<number, { names: string[]; type: string }>()
   for (const { key, type } of db.all<{ key: number; type: string }>(
     'SELECT e.key, e.type FROM json_each(?) wanted CROSS JOIN graph_entities e ON e.key = wanted.value',
-    wanted,
+    [wanted],
   ))
     names.set(key, { names: openSpellings(db, key), type })
   const weights = new Map<number, number>()
@@ -120,14 +119,14 @@ export function reportInput(
   for (const key of keys)
     for (const { node_key } of db.all<{ node_key: number }>(
       'SELECT node_key FROM graph_mentions WHERE entity_key = ? ORDER BY node_key DESC LIMIT +?',
-      ...[key, MENTIONS],
+      [key, MENTIONS],
     ))
       add(node_key, 1)
   for (const { node_key } of db.all<{ node_key: number }>(
     `SELECT m.node_key FROM json_each(?) a CROSS JOIN json_each(?) b
      CROSS JOIN graph_relations r ON r.subject_key = a.value AND r.object_key = b.value AND r.predicate <> ''
      CROSS JOIN graph_relation_nodes m ON m.relation_key = r.key LIMIT ${MENTIONS}`,
-    ...[wanted, wanted],
+    [wanted, wanted],
   ))
     add(node_key, 2)
   const best = [...weights].filter(([, weight]) => weight > 1).sort((a, b) => b[1] - a[1] || a[0] - b[0])
@@ -135,7 +134,7 @@ export function reportInput(
     `SELECT n.key node, n.doc_key document, n.text FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
      WHERE n.space_key = ? AND ${LIVE} AND ${OPEN} ORDER BY wanted.key LIMIT ${PASSAGES}`,
-    ...[JSON.stringify(best.slice(0, PASSAGES * 2).map(([node]) => node)), spaceKey],
+    [JSON.stringify(best.slice(0, PASSAGES * 2).map(([node]) => node)), spaceKey],
   )
   return {
     members: members.flatMap(({ key, score }) => {
@@ -152,7 +151,7 @@ function openSpellings(db: Database, entity: number): string[] {
     `SELECT name, count(*) n FROM (SELECT m.name FROM graph_names m CROSS JOIN versions v ON v.key = m.version_key
        CROSS JOIN documents d ON d.key = v.doc_key WHERE m.entity_key = ? AND ${LIVE} AND ${OPEN} LIMIT ${MENTIONS})
      GROUP BY name ORDER BY n DESC, name LIMIT ${NAMES}`,
-    entity,
+    [entity],
   )
   return rows.map(({ name }) => name)
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
 import { findEntities } from '../graph/entities.js'
@@ -59,7 +60,7 @@ interface Candidate extends Evidence {
 export function reportsOf(inputs: readonly ReportInput[]): ReportDraft[] {
   return inputs.map((input) => {
     const title = titleOf(input.members)
-    return { ...(title === undefined ? {} : { title }), evidence: chosen(input.members, candidatesIn(input)) }
+    return { ...defined({ title }), evidence: chosen(input.members, candidatesIn(input)) }
   })
 }
 

@@ -1,4 +1,5 @@
 import type { CommunityReport } from '../../contract/gateway/communities.js'
+import { defined } from '../../lib/defined.js'
 import type { GraphView } from '../graph/read.js'
 import { evidenceOf, reportOf, TOLD, writtenOf } from './report-store.js'
 import type { ViewRow } from './store.js'
@@ -48,12 +49,12 @@ function citationsOf({ db, space, revision, denied }: GraphView, nodes: readonly
      CROSS JOIN documents d ON d.key = n.doc_key
      WHERE n.space_key = ? AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
        AND d.deleted_at IS NULL AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?)))`,
-    ...[JSON.stringify([...new Set(nodes)]), space.key, revision, revision, JSON.stringify(denied)],
+    [JSON.stringify([...new Set(nodes)]), space.key, revision, revision, JSON.stringify(denied)],
   )
   return new Map(
     rows.map(({ key, id, document, filename, title, page }) => [
       key,
-      { nodeId: id, documentId: document, filename, title, ...(page === null ? {} : { pageNumber: page }) },
+      { nodeId: id, documentId: document, filename, title, ...defined({ pageNumber: page ?? undefined }) },
     ]),
   )
 }

@@ -69,36 +69,55 @@ export function writeView(
   of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
   view: NewView,
 ): number {
-  db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', of.spaceKey, of.kind, view.slug)
+  db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [of.spaceKey, of.kind, view.slug])
   const { key } = db.run(
     `INSERT INTO semantic_views (space_key, kind, slug, name, terms, named, member_limit, generated_version, created_at,
        revision, covered, total, document_count, passage_count, passage_total)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[of.spaceKey, of.kind, view.slug, view.name, JSON.stringify(view.terms), view.named ? 1 : 0, view.memberLimit],
-    ...[of.generatedVersion, Date.now(), of.made.revision, of.made.covered, of.made.total, view.documentCount],
-    ...[view.passages?.count ?? 0, view.passages?.total ?? 0],
+    [
+      of.spaceKey,
+      of.kind,
+      view.slug,
+      view.name,
+      JSON.stringify(view.terms),
+      view.named ? 1 : 0,
+      view.memberLimit,
+      of.generatedVersion,
+      Date.now(),
+      of.made.revision,
+      of.made.covered,
+      of.made.total,
+      view.documentCount,
+      view.passages?.count ?? 0,
+      view.passages?.total ?? 0,
+    ],
   )
   for (const kind of ['document', 'entity'] as const)
     for (const [place, member] of view[kind === 'document' ? 'documents' : 'entities'].entries())
-      db.run(
-        'INSERT INTO semantic_view_members (view_key, kind, place, member_key, score) VALUES (?, ?, ?, ?, ?)',
-        ...[key, kind, place, member.key, member.score],
-      )
+      db.run('INSERT INTO semantic_view_members (view_key, kind, place, member_key, score) VALUES (?, ?, ?, ?, ?)', [
+        key,
+        kind,
+        place,
+        member.key,
+        member.score,
+      ])
   return key
 }
 
 /** Removes the derived views of an earlier build, inside the caller's transaction; what clients named stays. */
 export function dropDerived(db: Database, of: { spaceKey: number; kind: ViewKind; upTo: number }): void {
-  db.run(
-    'DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?',
-    ...[of.spaceKey, of.kind, of.upTo],
-  )
+  db.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?', [
+    of.spaceKey,
+    of.kind,
+    of.upTo,
+  ])
 }
 
 /** How many documents of a space were deleted so far. What is derived while it grows may tell of what is gone. */
 export function deletionsOf(db: Database, spaceKey: number): number {
   return (
-    db.get<{ deletions: number }>('SELECT deletions FROM space_deletions WHERE space_key = ?', spaceKey)?.deletions ?? 0
+    db.get<{ deletions: number }>('SELECT deletions FROM space_deletions WHERE space_key = ?', [spaceKey])?.deletions ??
+    0
   )
 }
 
@@ -111,36 +130,37 @@ export function namedCount(db: Database, spaceKey: number): number {
   return (
     db.get<{ n: number }>(
       "SELECT count(*) n FROM semantic_views WHERE space_key = ? AND kind = 'topic' AND named = 1",
-      spaceKey,
+      [spaceKey],
     )?.n ?? 0
   )
 }
 
 export function viewsOf(db: Database, spaceKey: number, kind: ViewKind): ViewRow[] {
-  const rows = db.all<ViewRow>(
-    'SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? ORDER BY slug',
-    ...[spaceKey, kind],
-  )
+  const rows = db.all<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? ORDER BY slug', [
+    spaceKey,
+    kind,
+  ])
   return rows.filter((row) => !isDamaged(row))
 }
 
 export function viewNamed(db: Database, spaceKey: number, kind: ViewKind, slug: string): ViewRow | undefined {
-  return db.get<ViewRow>(
-    'SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?',
-    ...[spaceKey, kind, slug],
-  )
+  return db.get<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [
+    spaceKey,
+    kind,
+    slug,
+  ])
 }
 
 /** Row keys of a view's members, best first. */
 export function membersOf(db: Database, viewKey: number, kind: 'document' | 'entity'): Member[] {
   return db.all<Member>(
     'SELECT member_key key, score FROM semantic_view_members WHERE view_key = ? AND kind = ? ORDER BY place',
-    ...[viewKey, kind],
+    [viewKey, kind],
   )
 }
 
 export function lastBuild(db: Database, spaceKey: number, kind: ViewKind): Build | undefined {
-  const row = db.get<Build>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', spaceKey, kind)
+  const row = db.get<Build>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', [spaceKey, kind])
   return row === undefined || isDamaged(row) ? undefined : row
 }
 
@@ -148,7 +168,7 @@ export function recordBuild(db: Database, spaceKey: number, kind: ViewKind, buil
   db.run(
     `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at, covered, total, unread)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[spaceKey, kind, build.revision, build.generated_version, Date.now(), build.covered, build.total, build.unread],
+    [spaceKey, kind, build.revision, build.generated_version, Date.now(), build.covered, build.total, build.unread],
   )
 }
 
@@ -176,7 +196,7 @@ export function openProfiles(
      CROSS JOIN versions v ON v.key = p.version_key CROSS JOIN documents d ON d.key = p.doc_key
      WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT}
        AND v.from_revision <= ? AND ${LIVE} AND ${OPEN} ORDER BY p.version_key DESC LIMIT +?`,
-    ...[spaceKey, before, revision, limit],
+    [spaceKey, before, revision, limit],
   )
 }
 
@@ -200,7 +220,7 @@ export function openRelations(db: Database, spaceKey: number, before: number, li
      FROM (SELECT * FROM graph_relations WHERE space_key = ? AND key < ? ORDER BY key DESC LIMIT +?) r
      CROSS JOIN graph_entities a ON a.key = r.subject_key CROSS JOIN graph_entities b ON b.key = r.object_key
      WHERE a.type NOT IN ('date', 'metric') AND b.type NOT IN ('date', 'metric')`,
-    ...[spaceKey, before, limit],
+    [spaceKey, before, limit],
   )
 }
 
@@ -208,7 +228,7 @@ export function openRelations(db: Database, spaceKey: number, before: number, li
 export function oldestOfNewest(db: Database, spaceKey: number, count: number): number {
   const rows = db.all<{ key: number }>(
     'SELECT key FROM graph_relations WHERE space_key = ? ORDER BY key DESC LIMIT 2 OFFSET ?',
-    ...[spaceKey, count - 1],
+    [spaceKey, count - 1],
   )
   return rows.length < 2 ? 0 : (rows[0]?.key ?? 0)
 }
@@ -216,7 +236,7 @@ export function oldestOfNewest(db: Database, spaceKey: number, count: number): n
 export function lowestRelation(db: Database, spaceKey: number, before: number, limit: number): number | undefined {
   const rows = db.all<{ key: number }>(
     'SELECT key FROM graph_relations WHERE space_key = ? AND key < ? ORDER BY key DESC LIMIT +?',
-    ...[spaceKey, before, limit],
+    [spaceKey, before, limit],
   )
   return rows.length < limit ? undefined : rows.at(-1)?.key
 }
@@ -235,7 +255,7 @@ export async function documentsMentioning(db: Database, entities: readonly numbe
         `SELECT d.key, sum(m.n) n FROM (SELECT version_key, count(*) n FROM (${slice}) GROUP BY version_key) m
          CROSS JOIN versions v ON v.key = m.version_key CROSS JOIN documents d ON d.key = v.doc_key
          WHERE ${LIVE} AND ${OPEN} GROUP BY d.key`,
-        ...[entity, after, MENTIONS],
+        [entity, after, MENTIONS],
       )
       for (const { key, n } of rows) mentions.set(key, (mentions.get(key) ?? 0) + n)
       after = lastMention(db, entity, after)
@@ -247,7 +267,7 @@ export async function documentsMentioning(db: Database, entities: readonly numbe
 function lastMention(db: Database, entity: number, after: number): number | null {
   const row = db.get<{ node_key: number }>(
     'SELECT node_key FROM graph_mentions WHERE entity_key = ? AND node_key > ? ORDER BY node_key LIMIT 1 OFFSET ?',
-    ...[entity, after, MENTIONS - 1],
+    [entity, after, MENTIONS - 1],
   )
   return row?.node_key ?? null
 }
@@ -258,7 +278,7 @@ export function openDocumentOf(db: Database, spaceKey: number, nodes: readonly n
     `SELECT n.key, n.doc_key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
      WHERE n.space_key = ? AND ${LIVE} AND ${OPEN}`,
-    ...[JSON.stringify(nodes), spaceKey],
+    [JSON.stringify(nodes), spaceKey],
   )
   return new Map(rows.map(({ key, doc_key }) => [key, doc_key]))
 }
@@ -273,7 +293,7 @@ export function openDocumentsAfter(
   return db.all<{ key: number; id: string }>(
     `SELECT d.key, d.id FROM documents d INDEXED BY documents_space
      WHERE d.space_key = ? AND d.id > ? AND ${OPEN} ORDER BY d.id LIMIT +?`,
-    ...[spaceKey, after, limit],
+    [spaceKey, after, limit],
   )
 }
 
@@ -287,7 +307,7 @@ export function beginnings(
     `SELECT v.doc_key doc, v.title, n.title heading, n.text FROM json_each(?) wanted
      CROSS JOIN versions v ON v.doc_key = wanted.value
      CROSS JOIN nodes n ON n.version_key = v.key WHERE ${LIVE} AND n.ordinal < ? ORDER BY wanted.key, n.ordinal`,
-    ...[JSON.stringify(docs), nodes],
+    [JSON.stringify(docs), nodes],
   )
   const found = new Map<number, { title: string; headings: string[]; texts: string[] }>()
   for (const { doc, title, heading, text } of rows) {
@@ -305,7 +325,7 @@ export function openNames(db: Database, keys: readonly number[]): Map<number, st
     `SELECT wanted.value key, (SELECT m.name FROM graph_names m CROSS JOIN versions v ON v.key = m.version_key
        CROSS JOIN documents d ON d.key = v.doc_key WHERE m.entity_key = wanted.value AND ${LIVE} AND ${OPEN} LIMIT 1) name
      FROM json_each(?) wanted`,
-    JSON.stringify(keys),
+    [JSON.stringify(keys)],
   )
   return new Map(rows.flatMap(({ key, name }): [number, string][] => (name === null ? [] : [[key, name]])))
 }

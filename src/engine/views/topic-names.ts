@@ -148,13 +148,11 @@ function addPhrases(
         const spelling = part.map(({ word }) => word).join(' ')
         const key = part.map(({ word }) => stemOf(word.toLowerCase())).join(' ')
         const entry = candidates.get(key) ?? {
-          ...{
-            spellings: new Map<string, number>(),
-            key,
-            words: spelling.toLowerCase().split(' '),
-            documents: new Set<number>(),
-            bonus,
-          },
+          spellings: new Map<string, number>(),
+          key,
+          words: spelling.toLowerCase().split(' '),
+          documents: new Set<number>(),
+          bonus,
         }
         entry.spellings.set(spelling, (entry.spellings.get(spelling) ?? 0) + 1)
         entry.documents.add(place)

@@ -85,7 +85,10 @@ export class SemanticViews {
     if (body.topicName === undefined && body.topicSlug === undefined) return this.#allTopics(space, body)
     const { view, made, generatedVersion } = await this.#named.make(space, body)
     return {
-      ...{ knowledgeSpaceId: space.id, topicName: view.name, topicSlug: view.slug, generatedVersion },
+      knowledgeSpaceId: space.id,
+      topicName: view.name,
+      topicSlug: view.slug,
+      generatedVersion,
       documentCount: view.documentCount,
       pathCount: pathsOf(view),
       ...this.coverage(space.key, made),
@@ -147,7 +150,8 @@ export class SemanticViews {
     const { views, documents, generatedVersion, made } = derived
     const largest = views.find(({ terms }) => terms.length > 0) ?? views[0]
     return {
-      ...{ knowledgeSpaceId: space.id, generatedVersion },
+      knowledgeSpaceId: space.id,
+      generatedVersion,
       topicName: largest?.name ?? space.name,
       topicSlug: largest?.slug ?? slugOf(space.name, 'topic'),
       documentCount: documents,

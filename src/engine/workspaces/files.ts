@@ -86,14 +86,26 @@ function putRow(
   if (there?.sha256 === file.sha256) return fileItem(there)
   const seq = nextChange(db, at.spaceKey)
   if (there !== undefined)
-    db.run('UPDATE workspace_files SET until_seq = ?, until_at = ? WHERE key = ?', seq, at.now, there.key)
+    db.run('UPDATE workspace_files SET until_seq = ?, until_at = ? WHERE key = ?', [seq, at.now, there.key])
   const type = provisionalType(base, undefined)
   db.run(
     `INSERT INTO workspace_files (id, space_key, folder, base, object_key, sha256, size_bytes, content_type, version,
        subject, created_at, updated_at, from_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[there?.id ?? newId(), at.spaceKey, folder, base, file.objectKey, file.sha256, file.size],
-    ...[type === 'application/octet-stream' ? 'text/plain' : type, (there?.version ?? 0) + 1],
-    ...[at.subject, there?.created_at ?? at.now, at.now, seq],
+    [
+      there?.id ?? newId(),
+      at.spaceKey,
+      folder,
+      base,
+      file.objectKey,
+      file.sha256,
+      file.size,
+      type === 'application/octet-stream' ? 'text/plain' : type,
+      (there?.version ?? 0) + 1,
+      at.subject,
+      there?.created_at ?? at.now,
+      at.now,
+      seq,
+    ],
   )
   assertRoom(db, at.spaceKey)
   forgetOld(db, at.spaceKey)
@@ -107,7 +119,7 @@ function assertRoom(db: Database, spaceKey: number): void {
   const held = db.get<{ files: number; bytes: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
      WHERE space_key = ? AND until_seq IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   if (held === undefined) return
   if (held.files > LIMITS.workspaceFiles)
@@ -125,14 +137,14 @@ function forgetOld(db: Database, spaceKey: number): void {
     db.get<{ bytes: number }>(
       `SELECT coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_old
        WHERE space_key = ? AND until_seq IS NOT NULL AND removed = 0`,
-      spaceKey,
+      [spaceKey],
     )?.bytes ?? 0
   if (old <= LIMITS.workspaceHistoryBytes) return
   db.run(
     `UPDATE workspace_files SET removed = 1 WHERE key IN (SELECT key FROM (
        SELECT key, sum(size_bytes) OVER (ORDER BY until_at, key) - size_bytes before FROM workspace_files
        WHERE space_key = ? AND until_seq IS NOT NULL AND removed = 0) WHERE before < ?)`,
-    ...[spaceKey, old - LIMITS.workspaceHistoryBytes],
+    [spaceKey, old - LIMITS.workspaceHistoryBytes],
   )
 }
 
@@ -205,11 +217,11 @@ function moveRows(db: Database, at: { spaceKey: number; seq: number; now: number
        subject, created_at, updated_at, from_seq)
      SELECT id, space_key, ${place}, object_key, sha256, size_bytes, content_type, version, subject, created_at,
        updated_at, ? FROM workspace_files WHERE ${where} AND until_seq IS NULL`,
-    ...[...placed, at.seq, ...which],
+    [...placed, at.seq, ...which],
   )
   const { changes } = db.run(
     `UPDATE workspace_files SET until_seq = ?, until_at = ? WHERE ${where} AND until_seq IS NULL`,
-    ...[at.seq, at.now, ...which],
+    [at.seq, at.now, ...which],
   )
   forgetOld(db, at.spaceKey)
   return changes
@@ -239,7 +251,7 @@ export async function removeFiles(
     db.run(
       `UPDATE workspace_files SET removed = 1, until_seq = coalesce(until_seq, ?), until_at = coalesce(until_at, ?)
        WHERE id IN (SELECT id FROM workspace_files WHERE space_key = ? AND until_seq IS NULL AND ${which})`,
-      ...[nextChange(db, key), now(), key, ...(file === undefined ? [first, past] : [folder, base])],
+      [nextChange(db, key), now(), key, ...(file === undefined ? [first, past] : [folder, base])],
     )
     return { path: parsed.path, files }
   })

@@ -23,7 +23,7 @@ async function purgeFiles(context: EngineContext): Promise<boolean> {
     db.all<Ended>(
       `SELECT key, space_key, object_key, until_at FROM workspace_files INDEXED BY workspace_files_ended
        WHERE until_seq IS NOT NULL AND removed = ? ORDER BY until_at LIMIT ?`,
-      ...[removed, ROWS],
+      [removed, ROWS],
     )
   const removed = ended(1)
   const rows = removed.length > 0 ? removed : ended(0).filter((row) => isOver(context, row, now()))
@@ -47,13 +47,13 @@ async function purgeSnapshot(context: EngineContext): Promise<boolean> {
   if (deleted === undefined) return false
   const files = db.all<{ key: number; object_key: string }>(
     'SELECT key, object_key FROM snapshot_files WHERE snapshot_id = ? LIMIT ?',
-    ...[deleted.id, ROWS],
+    [deleted.id, ROWS],
   )
   await forget(context, 'snapshot_files', files)
   if (files.length < ROWS)
     await db.write(() => {
-      db.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', deleted.id)
-      db.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', deleted.id)
+      db.run('DELETE FROM snapshot_queries WHERE snapshot_id = ?', [deleted.id])
+      db.run('DELETE FROM workspace_snapshots WHERE id = ? AND deleted_at IS NOT NULL', [deleted.id])
     })
   return true
 }
@@ -64,7 +64,7 @@ export async function purgeWorkspacesOf(context: EngineContext, spaceKey: number
   for (const table of ['workspace_files', 'snapshot_files'] as const) {
     const rows = db.all<{ key: number; object_key: string }>(
       `SELECT key, object_key FROM ${table} WHERE space_key = ? LIMIT ?`,
-      ...[spaceKey, ROWS],
+      [spaceKey, ROWS],
     )
     if (rows.length === 0) continue
     await forget(context, table, rows)
@@ -81,7 +81,7 @@ async function forget(
   if (rows.length === 0) return
   const { db } = context
   await db.write(() => {
-    for (const { key } of rows) db.run(`DELETE FROM ${table} WHERE key = ?`, key)
+    for (const { key } of rows) db.run(`DELETE FROM ${table} WHERE key = ?`, [key])
   })
   for (const key of new Set(rows.map((row) => row.object_key))) await removeUnreferenced(context, key)
 }

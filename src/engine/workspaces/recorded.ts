@@ -67,7 +67,7 @@ export function sessionOf(
     db.get<{ one: number }>(
       `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
          OR EXISTS (SELECT 1 FROM traces WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ?)`,
-      ...[id, ...owner, id, ...owner],
+      [id, ...owner, id, ...owner],
     ) !== undefined
   if (at.sessionId !== undefined) {
     if (!known(at.sessionId)) throw notFound('session', at.sessionId)
@@ -78,15 +78,14 @@ export function sessionOf(
   const last = db.get<{ session_id: string; created_at: number }>(
     `SELECT session_id, created_at FROM traces INDEXED BY traces_space
      WHERE space_key = ? AND subject = ? AND tenant = ? AND session_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
-    ...[space.key, caller.subject, caller.tenant],
+    [space.key, caller.subject, caller.tenant],
   )
   if (last === undefined) return undefined
   if (last.created_at >= at.since) return last.session_id
-  const open = db.get<{ one: number }>(
-    'SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?',
+  const open = db.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [
     last.session_id,
     at.now,
-  )
+  ])
   return open === undefined ? undefined : last.session_id
 }
 
@@ -97,7 +96,7 @@ export function queriesOf(db: Database, caller: Caller, space: SpaceRow, session
       `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
        WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ? AND completed = 1
        ORDER BY id DESC LIMIT ?`,
-      ...[sessionId, caller.tenant, caller.subject, space.key, LIMITS.snapshotQueries],
+      [sessionId, caller.tenant, caller.subject, space.key, LIMITS.snapshotQueries],
     )
     .reverse()
   return traces.flatMap((trace, place) => {
@@ -152,7 +151,11 @@ export function evidenceOf({ items }: Pick<EvidenceBundle, 'items'>): KeptEviden
 export function referenceOf(kept: KeptEvidence, index: number, live: ReadonlySet<string>): EvidenceReference {
   const { nodeId, documentAssetId, documentVersion, filename, sectionPath, score } = kept
   return {
-    ...{ nodeId, documentAssetId, documentVersion, rank: index + 1, score },
+    nodeId,
+    documentAssetId,
+    documentVersion,
+    rank: index + 1,
+    score,
     ...(live.has(documentAssetId) ? { filename, sectionPath } : {}),
   }
 }

@@ -44,8 +44,12 @@ export async function replaySnapshot(
   const recorded = keptQueries(db, row.id)
   const head = snapshotOf(space)
   const lease = context.leases.acquire({
-    ...{ spaceKey: space.key, sessionId: newId(), type: 'read', targetType: 'publication' },
-    ...{ targetId: head.publicationId, virtualPath: '/evidence' },
+    spaceKey: space.key,
+    sessionId: newId(),
+    type: 'read',
+    targetType: 'publication',
+    targetId: head.publicationId,
+    virtualPath: '/evidence',
   })
   lease.keepAlive()
   const deadline = performance.now() + CALL_MILLISECONDS
@@ -68,7 +72,9 @@ export async function replaySnapshot(
     summary: {
       queries: queries.length,
       failed: queries.filter(({ error }) => error !== undefined).length,
-      ...{ added: sum('added'), lost: sum('lost'), kept: sum('kept') },
+      added: sum('added'),
+      lost: sum('lost'),
+      kept: sum('kept'),
     },
     queries,
     ...(next < recorded.length ? { nextFrom: next } : {}),
@@ -210,7 +216,7 @@ function reasonOf(
     `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
      WHERE nodes.id = ? AND nodes.space_key = ? AND versions.from_revision <= ?
        AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
-    ...[nodeId, spaceKey, revision, revision],
+    [nodeId, spaceKey, revision, revision],
   )
   return visible === undefined ? 'passage-gone' : 'not-retrieved'
 }

@@ -8,6 +8,7 @@ import type {
   WorkspaceSnapshotDetail,
 } from '../../contract/gateway/snapshots.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { isUuid, newId } from '../../lib/ids.js'
 import type { Caller, Page } from '../api.js'
 import type { EngineContext } from '../context.js'
@@ -64,7 +65,7 @@ export async function createSnapshot(
     const live = findSpace(db, caller.tenant, space.id)
     const held = db.get<{ files: number; bytes: number; since: number | null }>(
       `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${where}`,
-      ...[live.key, first, past],
+      [live.key, first, past],
     )
     if (held === undefined || held.since === null) throw notFound('workspace', workspace)
     assertRoom(db, live.key, held.bytes)
@@ -75,21 +76,35 @@ export async function createSnapshot(
     db.run(
       `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
          file_count, total_bytes, query_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, caller.tenant, live.key, caller.subject, workspace, body.name ?? null, sessionId ?? null],
-      ...[live.publication_id, held.files, held.bytes, queries.length, at.now],
+      [
+        id,
+        caller.tenant,
+        live.key,
+        caller.subject,
+        workspace,
+        body.name ?? null,
+        sessionId ?? null,
+        live.publication_id,
+        held.files,
+        held.bytes,
+        queries.length,
+        at.now,
+      ],
     )
     db.run(
       `INSERT INTO snapshot_files (snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
          updated_at)
        SELECT ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
          content_type, version, updated_at FROM workspace_files WHERE ${where} ORDER BY folder, base`,
-      ...[id, [...workspace].length + 2, live.key, first, past],
+      [id, [...workspace].length + 2, live.key, first, past],
     )
     for (const [place, query] of queries.entries())
-      db.run(
-        'INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)',
-        ...[id, place, live.key, JSON.stringify(query)],
-      )
+      db.run('INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)', [
+        id,
+        place,
+        live.key,
+        JSON.stringify(query),
+      ])
     return toSnapshot(findSnapshot(db, caller, id))
   })
 }
@@ -98,7 +113,7 @@ function assertRoom(db: Database, spaceKey: number, more: number): void {
   const held = db.get<{ count: number; bytes: number }>(
     `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
      WHERE space_key = ? AND deleted_at IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   if (held === undefined) return
   if (held.count >= LIMITS.snapshotsPerSpace)
@@ -115,7 +130,9 @@ function assertRoom(db: Database, spaceKey: number, more: number): void {
 
 /** A snapshot of the caller's own. @throws KsError `not-found` in every other case */
 export function findSnapshot(db: Database, caller: Caller, id: string): SnapshotRow {
-  const row = isUuid(id) ? db.get<SnapshotRow>(`${SELECT} AND s.id = ?`, caller.tenant, caller.subject, id) : undefined
+  const row = isUuid(id)
+    ? db.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [caller.tenant, caller.subject, id])
+    : undefined
   if (row === undefined) throw notFound('snapshot', id)
   return row
 }
@@ -129,8 +146,17 @@ export function listSnapshots(db: Database, caller: Caller, query: ListSnapshots
   const rows = db.all<SnapshotRow>(
     `${SELECT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
      ORDER BY s.id DESC LIMIT ?`,
-    ...[caller.tenant, caller.subject, space?.key ?? null, space?.key ?? null],
-    ...[workspace ?? null, workspace ?? null, after ?? null, after ?? null, limit + 1],
+    [
+      caller.tenant,
+      caller.subject,
+      space?.key ?? null,
+      space?.key ?? null,
+      workspace ?? null,
+      workspace ?? null,
+      after ?? null,
+      after ?? null,
+      limit + 1,
+    ],
   )
   return readablePage(rows, limit, toSnapshot, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
@@ -140,7 +166,7 @@ export function snapshotDetail(db: Database, caller: Caller, id: string): Worksp
   const files = db.all<{ path: string; sha256: string; size: number; type: string; version: number; at: number }>(
     `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
      WHERE snapshot_id = ? ORDER BY path`,
-    row.id,
+    [row.id],
   )
   const queries = keptQueries(db, row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
@@ -148,10 +174,20 @@ export function snapshotDetail(db: Database, caller: Caller, id: string): Worksp
   return {
     ...toSnapshot(row),
     files: files.map(({ path, sha256, size, type, version, at }) => ({
-      ...{ path, sizeBytes: size, sha256, contentType: type, version, updatedAt: new Date(at).toISOString() },
+      path,
+      sizeBytes: size,
+      sha256,
+      contentType: type,
+      version,
+      updatedAt: new Date(at).toISOString(),
     })),
     queries: queries.map(({ traceId, query, requestedMode, mode, askedAt, evidenceState, evidence }) => ({
-      ...{ traceId, query, requestedMode, mode, askedAt, evidenceState },
+      traceId,
+      query,
+      requestedMode,
+      mode,
+      askedAt,
+      evidenceState,
       evidence: evidence.map((kept, index) => referenceOf(kept, index, live)),
     })),
   }
@@ -160,7 +196,7 @@ export function snapshotDetail(db: Database, caller: Caller, id: string): Worksp
 /** The queries of a snapshot in the order they were asked. */
 export function keptQueries(db: Database, snapshotId: string): KeptQuery[] {
   return db
-    .all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', snapshotId)
+    .all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', [snapshotId])
     .map(({ body }): KeptQuery => fromCell(body))
 }
 
@@ -174,13 +210,17 @@ export async function readSnapshotFile(
   const row = findSnapshot(db, caller, id)
   const file = db.get<{ object_key: string; content_type: string; version: number }>(
     'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
-    ...[row.id, query.path],
+    [row.id, query.path],
   )
   if (file === undefined) throw notFound('path', query.path)
   const { object_key, content_type, version } = file
   const place = placeOf(
     {
-      ...{ kind: 'resource', name: query.path, path: query.path, resourceType: 'workspace', version },
+      kind: 'resource',
+      name: query.path,
+      path: query.path,
+      resourceType: 'workspace',
+      version,
       metadata: { snapshotId: row.id, workspace: row.workspace },
     },
     { read: () => readObject(objects, { object_key, content_type }) },
@@ -192,7 +232,7 @@ export async function readSnapshotFile(
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
   await writeAnswer(db, caller, () => {
     const row = findSnapshot(db, caller, id)
-    db.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', now(), row.id)
+    db.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', [now(), row.id])
   })
   wake()
 }
@@ -202,8 +242,7 @@ function toSnapshot(row: SnapshotRow): WorkspaceSnapshot {
     id: row.id,
     knowledgeSpaceId: row.space_id,
     workspace: row.workspace,
-    ...(row.name === null ? {} : { name: row.name }),
-    ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+    ...defined({ name: row.name ?? undefined, sessionId: row.session_id ?? undefined }),
     createdBy: row.subject,
     createdAt: new Date(row.created_at).toISOString(),
     publicationId: row.publication_id,

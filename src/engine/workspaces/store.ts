@@ -40,14 +40,14 @@ export function segmentsOf({ folder, base }: Pick<WorkspaceFile, 'folder' | 'bas
 
 /** Number of the last change in the workspaces of a space. */
 export function lastChange(db: Database, spaceKey: number): number {
-  return db.get<{ seq: number }>('SELECT seq FROM workspace_changes WHERE space_key = ?', spaceKey)?.seq ?? 0
+  return db.get<{ seq: number }>('SELECT seq FROM workspace_changes WHERE space_key = ?', [spaceKey])?.seq ?? 0
 }
 
 /** The number of a new change, inside the caller's transaction. */
 export function nextChange(db: Database, spaceKey: number): number {
   db.run(
     `INSERT INTO workspace_changes (space_key, seq) VALUES (?, 1) ON CONFLICT (space_key) DO UPDATE SET seq = seq + 1`,
-    spaceKey,
+    [spaceKey],
   )
   return lastChange(db, spaceKey)
 }
@@ -64,7 +64,7 @@ export function filesBetween(
      WHERE space_key = ? AND removed = 0 AND from_seq <= ? AND (until_seq IS NULL OR until_seq > ?)
        AND (folder, base) > (?, ?) AND (folder, base) < (?, ?)
      ORDER BY folder, base LIMIT +?`,
-    ...[at.spaceKey, at.seq, at.seq, ...range.after, ...range.before, limit],
+    [at.spaceKey, at.seq, at.seq, ...range.after, ...range.before, limit],
   )
 }
 
@@ -78,7 +78,7 @@ export function fileAt(
     `SELECT ${COLUMNS} FROM workspace_files INDEXED BY workspace_files_place
      WHERE space_key = ? AND folder = ? AND base = ? AND removed = 0 AND from_seq <= ?
        AND (until_seq IS NULL OR until_seq > ?)`,
-    ...[at.spaceKey, folder, base, at.seq, at.seq],
+    [at.spaceKey, folder, base, at.seq, at.seq],
   )
 }
 
@@ -86,7 +86,7 @@ export function fileAt(
 export function liveFile(db: Database, spaceKey: number, folder: string, base: string): WorkspaceFile | undefined {
   return db.get<WorkspaceFile>(
     `SELECT ${COLUMNS} FROM workspace_files WHERE space_key = ? AND folder = ? AND base = ? AND until_seq IS NULL`,
-    ...[spaceKey, folder, base],
+    [spaceKey, folder, base],
   )
 }
 
@@ -101,7 +101,7 @@ export function liveTree(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes,
        coalesce(max(octet_length(folder) + octet_length(base)), 0) longest
      FROM workspace_files WHERE space_key = ? AND until_seq IS NULL AND folder >= ? AND folder < ?`,
-    ...[spaceKey, first, past],
+    [spaceKey, first, past],
   )
   return sum ?? { files: 0, bytes: 0, longest: 0 }
 }
@@ -110,7 +110,7 @@ export function liveTree(
 export function placeOfKey(db: Database, spaceKey: number, key: number): FileKey | undefined {
   const row = db.get<{ folder: string; base: string }>(
     'SELECT folder, base FROM workspace_files WHERE space_key = ? AND key = ?',
-    ...[spaceKey, key],
+    [spaceKey, key],
   )
   return row === undefined ? undefined : [row.folder, row.base]
 }
@@ -155,11 +155,11 @@ export function workspaceUsage(db: Database, spaceKey: number): { workspaceFileC
   const live = db.get<{ files: number; bytes: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
      WHERE space_key = ? AND until_seq IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   const frozen = db.get<{ bytes: number }>(
     `SELECT coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots WHERE space_key = ? AND deleted_at IS NULL`,
-    spaceKey,
+    [spaceKey],
   )
   return { workspaceFileCount: live?.files ?? 0, workspaceBytes: (live?.bytes ?? 0) + (frozen?.bytes ?? 0) }
 }

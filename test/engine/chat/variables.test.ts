@@ -50,7 +50,7 @@ const step = fc.oneof(
 test('a conversation holds what a list of names, types and texts would, however its application changes', () => {
   const appId = newId()
   const who = { appId, userId: newId() }
-  db.writeNow(() => db.run("INSERT INTO chat_apps VALUES (?, 't', 's', '{}', 0, 0)", appId))
+  db.writeNow(() => db.run("INSERT INTO chat_apps VALUES (?, 't', 's', '{}', 0, 0)", [appId]))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const id = newId()
@@ -59,7 +59,9 @@ test('a conversation holds what a list of names, types and texts would, however 
       for (const each of steps) {
         if (each.kind === 'message') {
           const conversationVariables = each.variables.map(({ name, type }) => ({
-            ...{ name, valueType: type, description: '' },
+            name,
+            valueType: type,
+            description: '',
           }))
           const app = { conversationVariables }
           db.writeNow(() => alignVariables(db, app, who, id, Date.now()))

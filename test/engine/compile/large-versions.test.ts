@@ -105,7 +105,10 @@ it('a job that is canceled between two slices leaves nothing of its document, an
   expect(await engine.documents.get(ADA, space.id, again?.asset.id ?? '')).toMatchObject({ parserStatus: 'parsed' })
   expect(rows('SELECT node_count n FROM versions')).toBe(rows(NODES))
   const found = await engine.queries.search(ADA, space.id, {
-    ...{ query: 'Section 1499', limit: 5, activeDocumentIds: [], activeEntityIds: [] },
+    query: 'Section 1499',
+    limit: 5,
+    activeDocumentIds: [],
+    activeEntityIds: [],
   })
   expect(found.items.length).toBeGreaterThan(0)
 })

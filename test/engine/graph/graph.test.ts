@@ -82,7 +82,7 @@ describe('the stored graph', () => {
       `INSERT OR IGNORE INTO versions (key, space_key, doc_key, version, node_count, artifact_id, artifact_hash,
          content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
        VALUES (?, 1, ?, 1, 1, '', '', '', '', '', '', 0, '', '{}', x'', x'', x'')`,
-      ...[key, key],
+      [key, key],
     )
   }
   const of = async (versionKey: number, text: string): Promise<void> => {
@@ -113,7 +113,7 @@ describe('the stored graph', () => {
   it('forgets names, types, entities and relations with the version that alone gave them', async () => {
     await of(7, 'The plan was made by Northern Yard long ago.')
     await of(8, 'In May the NORTHERN YARD Ltd took over. NORTHERN YARD Ltd depends on the Data Retention Policy.')
-    const yard = () => db.get('SELECT name, type FROM graph_entities WHERE canonical_key = ?', 'northern yard')
+    const yard = () => db.get('SELECT name, type FROM graph_entities WHERE canonical_key = ?', ['northern yard'])
     expect(yard()).toEqual({ name: 'NORTHERN YARD Ltd', type: 'organization' })
     db.run('DELETE FROM versions WHERE key = 8')
     expect(yard()).toEqual({ name: 'Northern Yard', type: 'term' })

@@ -94,8 +94,13 @@ test('the description shows what doctor needs and no secret', () => {
       maxConcurrency: 4,
       circuits: [
         {
-          ...{ kind: 'embedding', model: 'm', state: 'closed' },
-          ...{ calls: 0, failed: 0, inputTokens: 0, outputTokens: 0 },
+          kind: 'embedding',
+          model: 'm',
+          state: 'closed',
+          calls: 0,
+          failed: 0,
+          inputTokens: 0,
+          outputTokens: 0,
         },
       ],
     },

@@ -50,8 +50,14 @@ describe('the moves of a failed query', () => {
 
 describe('the rules of triage', () => {
   const evidence = {
-    ...{ terms: 4, specific: 3, known: 0, knownInOtherWords: 0, best: 0, sentence: 0 },
-    ...{ lacksKind: false, sameLanguage: true },
+    terms: 4,
+    specific: 3,
+    known: 0,
+    knownInOtherWords: 0,
+    best: 0,
+    sentence: 0,
+    lacksKind: false,
+    sameLanguage: true,
   }
 
   test.each([

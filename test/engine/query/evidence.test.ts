@@ -19,14 +19,14 @@ const bundleOf = ({ done }: Asked): EvidenceBundle =>
 /** Puts a document below a source that only `readers` may read. */
 async function restrict(documentId: string, readers: string[]): Promise<void> {
   const db = new Database(join(test.dataDir, 'db', 'main.sqlite'))
-  const { space_key } = db.get<{ space_key: number }>('SELECT space_key FROM documents WHERE id = ?', documentId)!
+  const { space_key } = db.get<{ space_key: number }>('SELECT space_key FROM documents WHERE id = ?', [documentId])!
   db.writeNow(() => {
     db.run(
       `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at, updated_at)
        VALUES ('source', ?, ?, 'S', 'upload', 'upload:s', 'active', ?, '{}', 1, 0, 0)`,
-      ...[ADA.tenant, space_key, JSON.stringify(readers)],
+      [ADA.tenant, space_key, JSON.stringify(readers)],
     )
-    db.run("UPDATE documents SET source_id = 'source' WHERE id = ?", documentId)
+    db.run("UPDATE documents SET source_id = 'source' WHERE id = ?", [documentId])
   })
   await db.close()
 }

@@ -222,8 +222,12 @@ describe('mode auto', () => {
     spaceId = (await test.engine.spaces.create(ADA, { name: 'Auto', slug: 'auto' })).id
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HANDBOOK })
     await test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-      ...{ defaultMode: 'deep', modes: ['fast', 'deep', 'research'], topK: 10, scoreThreshold: 0 },
-      ...{ rerank: { enabled: true }, reasoningModel: MODEL },
+      defaultMode: 'deep',
+      modes: ['fast', 'deep', 'research'],
+      topK: 10,
+      scoreThreshold: 0,
+      rerank: { enabled: true },
+      reasoningModel: MODEL,
     })
   })
   afterEach(() => fake.close())
@@ -239,7 +243,11 @@ describe('mode auto', () => {
     for (const mode of ['fast', 'deep', 'research'] as const) {
       reply = `{"mode":"${mode}"}`
       expect(await routed()).toMatchObject({
-        ...{ mode, requestedMode: 'auto', resolvedMode: mode, resolver: 'llm', degraded: false },
+        mode,
+        requestedMode: 'auto',
+        resolvedMode: mode,
+        resolver: 'llm',
+        degraded: false,
         embedded: mode !== 'research',
       })
     }
@@ -266,7 +274,9 @@ describe('mode auto', () => {
     reply = '{"mode":"fast"}'
     fake.script({ kind: 'hang' }, { kind: 'hang' }, { kind: 'hang' })
     expect(await routed()).toMatchObject({
-      ...{ mode: 'deep', resolver: 'fallback', degraded: true },
+      mode: 'deep',
+      resolver: 'fallback',
+      degraded: true,
       errorClass: expect.stringMatching(/timeout|provider/),
     })
   })

@@ -48,7 +48,11 @@ async function asked(caller: Caller, query: string, mode: (typeof MODES)[number]
 
 const setModel = () =>
   test.engine.spaces.setRetrievalProfile(ADA, spaceId, {
-    ...{ defaultMode: 'fast', modes: [...MODES], topK: 10, scoreThreshold: 0, rerank: { enabled: true } },
+    defaultMode: 'fast',
+    modes: [...MODES],
+    topK: 10,
+    scoreThreshold: 0,
+    rerank: { enabled: true },
     reasoningModel: MODEL,
   })
 

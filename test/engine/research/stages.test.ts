@@ -20,7 +20,7 @@ db.run(
      embedding_plugin, embedding_provider, embedding_model, embedding_revision, vector_space, head_revision,
      publication_id, fingerprint, published_at)
    VALUES (?, 't', 'S', 's', 1, 1, ?, 1, '{}', 'p', 'p', 'm', 1, 'v', 0, ?, 'f', 1)`,
-  ...[newId(), newId(), newId()],
+  [newId(), newId(), newId()],
 )
 const space = db.get<{ key: number }>('SELECT key FROM spaces')!.key
 afterAll(async () => {
@@ -33,7 +33,7 @@ function newTask(stage: ResearchStage, claim: string | null = 'one'): string {
   db.run(
     `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, stage,
        claimed_by, created_at, updated_at) VALUES (?, 't', 's', ?, ?, 'x', 'fast', '{}', '{}', '{}', ?, ?, 1, 1)`,
-    ...[id, space, newId(), stage, claim],
+    [id, space, newId(), stage, claim],
   )
   return id
 }
@@ -93,7 +93,7 @@ describe('the stages of a research task', () => {
     const row = taskById(db, id)!
     expect(writeStep(db, row, step, { ...at, instance: 'another' })).toBe(false)
     expect(writeStep(db, { ...row, stage: 'retrieving' }, step, { ...at, instance: 'one' })).toBe(false)
-    expect(db.get('SELECT 1 FROM research_steps WHERE task_id = ?', id)).toBeUndefined()
+    expect(db.get('SELECT 1 FROM research_steps WHERE task_id = ?', [id])).toBeUndefined()
     expect(writeStep(db, row, step, { ...at, instance: 'one' })).toBe(true)
     // the same step again is refused by the table itself
     expect(() => writeStep(db, row, step, { ...at, instance: 'one' })).toThrow('UNIQUE')

@@ -14,7 +14,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const path = () => join(directory, 'main.sqlite')
 const insert = (db: Database, jti: string) =>
-  db.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', jti, 1)
+  db.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, 1])
 const held = (db: Database) =>
   db.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti').map((row) => row.jti)
 

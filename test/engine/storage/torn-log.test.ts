@@ -39,7 +39,7 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   for (let commit = 0; commit < COMMITS; commit++) {
     // enough that pages at the end of the database stand in the log alone
     db.writeNow(() =>
-      db.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', `${commit} ${'x'.repeat(9000)}`, commit),
+      db.run('INSERT INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [`${commit} ${'x'.repeat(9000)}`, commit]),
     )
     ends.push(statSync(`${path}-wal`).size)
   }

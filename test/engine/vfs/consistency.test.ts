@@ -89,7 +89,7 @@ describe('consistency', () => {
     space.db.run(
       `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at)
        VALUES (?, 'q', 'acme', ?, ?, 1, 'queued', 0, 0)`,
-      ...[newId(), space.key, waiting.key],
+      [newId(), space.key, waiting.key],
     )
     const page = await ls('eventual-preview', { limit: 9 })
     expect(page.items.map(({ name, metadata }) => [name, metadata.state])).toEqual([

@@ -40,7 +40,7 @@ describe('the folder of a source', () => {
     space.db.run(
       `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, version, created_at,
          updated_at) VALUES (?, 'acme', ?, ?, 'upload', 'u', 'active', ?, '{}', 1, 0, 0)`,
-      ...[id, space.key, name, JSON.stringify(scope)],
+      [id, space.key, name, JSON.stringify(scope)],
     )
     return id
   }
@@ -211,7 +211,7 @@ describe('/sources', () => {
     await space.add({ filename: 'bb' })
     const page = await ls('/sources/uploads', { limit: 4 })
     expect(page.items[3]?.name).toBe('aa')
-    space.db.run('DELETE FROM documents WHERE key = ?', key)
+    space.db.run('DELETE FROM documents WHERE key = ?', [key])
     expect((await ls('/sources/uploads', { limit: 4, cursor: page.nextCursor })).items[0]?.name).toBe('bb')
   })
 })

@@ -17,7 +17,7 @@ beforeAll(async () => {
     space.db.run(
       `INSERT INTO documents (id, space_key, filename, mime_type, object_key, sha256, size_bytes, parser_status,
          created_at, updated_at) VALUES (?, ?, ?, 'text/plain', 'o', 's', 7, 'pending', 0, 0)`,
-      ...[newId(), space.key, filename],
+      [newId(), space.key, filename],
     ).key
   space.db.writeNow(() => {
     for (let index = 0; index < DOCUMENTS; index++) {
@@ -26,7 +26,7 @@ beforeAll(async () => {
         `INSERT INTO versions (doc_key, space_key, version, from_revision, node_count, artifact_id, artifact_hash,
            content_type, parser, outline_id, items_id, created_at, title, metadata, outline, items, artifact)
          VALUES (?, ?, 1, ?, 0, 'a', 'h', 'text', 'native-markdown', 'o', 'i', 0, 'T', '{}', ?, ?, ?)`,
-        ...[key, space.key, revision, empty, empty, empty],
+        [key, space.key, revision, empty, empty, empty],
       )
       insert(`aaa/${index}.md`)
     }

@@ -45,14 +45,14 @@ export class AnnotationJobs {
       const running = db.get<JobRow>(
         `SELECT id FROM chat_annotation_jobs
          WHERE app_id = ? AND action = ? AND status IN ('waiting', 'processing') LIMIT 1`,
-        ...[appId, action],
+        [appId, action],
       )
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
       const id = newId()
       db.run(
         `INSERT INTO chat_annotation_jobs (id, app_id, action, score_threshold, status, created_at)
          VALUES (?, ?, ?, ?, 'waiting', ?)`,
-        ...[id, appId, action, threshold, Date.now()],
+        [id, appId, action, threshold, Date.now()],
       )
       return { job_id: id, job_status: 'waiting' }
     })
@@ -65,7 +65,7 @@ export class AnnotationJobs {
   status({ app }: AppSession, action: string, id: string): AnnotationJobStatus {
     const row = this.#context.db.get<JobRow>(
       'SELECT id, status, error FROM chat_annotation_jobs WHERE app_id = ? AND action = ? AND id = ?',
-      ...[app.id, action, id.toLowerCase()],
+      [app.id, action, id.toLowerCase()],
     )
     if (row === undefined) throw new ChatError('invalid_param', 'The job does not exist.', { params: 'job_id' })
     return { job_id: row.id, job_status: row.status, error_msg: row.error }
@@ -97,6 +97,6 @@ export class AnnotationJobs {
   }
 
   #move(id: string, status: JobRow['status'], error = ''): void {
-    this.#context.db.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', status, error, id)
+    this.#context.db.run('UPDATE chat_annotation_jobs SET status = ?, error = ? WHERE id = ?', [status, error, id])
   }
 }

@@ -30,10 +30,10 @@ export function listAnnotations(db: Database, appId: string, query: AnnotationsQ
   const { page, limit, keyword } = query
   const where = `app_id = ? ${keyword === undefined ? '' : 'AND instr(folded, ?) > 0'}`
   const values = keyword === undefined ? [appId] : [appId, keyword.toLowerCase()]
-  const total = db.get<{ n: number }>(`SELECT count(*) n FROM chat_annotations WHERE ${where}`, ...values)?.n ?? 0
+  const total = db.get<{ n: number }>(`SELECT count(*) n FROM chat_annotations WHERE ${where}`, values)?.n ?? 0
   const rows = db.all<AnnotationRow>(
     `SELECT ${COLUMNS} FROM chat_annotations WHERE ${where} ORDER BY key DESC LIMIT ? OFFSET ?`,
-    ...[...values, limit, (page - 1) * limit],
+    [...values, limit, (page - 1) * limit],
   )
   return { data: readable(rows, toAnnotation), has_more: page * limit < total, limit, total, page }
 }
@@ -42,7 +42,7 @@ export function listAnnotations(db: Database, appId: string, query: AnnotationsQ
 export async function createAnnotation(db: Database, appId: string, body: AnnotationBody): Promise<Annotation> {
   const { question, answer } = body
   return db.write(() => {
-    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', appId)
+    const held = db.get<{ n: number }>('SELECT count(*) n FROM chat_annotations WHERE app_id = ?', [appId])
     if ((held?.n ?? 0) >= CHAT_LIMITS.annotationsPerApp)
       throw new ChatError(
         'too_many_requests',
@@ -51,7 +51,7 @@ export async function createAnnotation(db: Database, appId: string, body: Annota
     const id = newId()
     db.run(
       'INSERT INTO chat_annotations (id, app_id, question, answer, folded, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-      ...[id, appId, question, answer, foldedOf(body), Date.now()],
+      [id, appId, question, answer, foldedOf(body), Date.now()],
     )
     return required(db, appId, id)
   })
@@ -65,10 +65,13 @@ export async function updateAnnotation(
   body: AnnotationBody,
 ): Promise<Annotation> {
   return db.write(() => {
-    db.run(
-      'UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?',
-      ...[body.question, body.answer, foldedOf(body), appId, id],
-    )
+    db.run('UPDATE chat_annotations SET question = ?, answer = ?, folded = ? WHERE app_id = ? AND id = ?', [
+      body.question,
+      body.answer,
+      foldedOf(body),
+      appId,
+      id,
+    ])
     return required(db, appId, id)
   })
 }
@@ -77,18 +80,18 @@ export async function updateAnnotation(
 export async function deleteAnnotation(db: Database, appId: string, id: string): Promise<void> {
   await db.write(() => {
     required(db, appId, id)
-    db.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', appId, id)
+    db.run('DELETE FROM chat_annotations WHERE app_id = ? AND id = ?', [appId, id])
   })
 }
 
 /** Every annotation of an application, newest first: of two that match alike the newer answers. */
 export function allAnnotations(db: Database, appId: string): AnnotationRow[] {
-  return db.all<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? ORDER BY key DESC`, appId)
+  return db.all<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? ORDER BY key DESC`, [appId])
 }
 
 export async function countHit(db: Database, appId: string, id: string): Promise<void> {
   await db.write(() =>
-    db.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', appId, id),
+    db.run('UPDATE chat_annotations SET hit_count = hit_count + 1 WHERE app_id = ? AND id = ?', [appId, id]),
   )
 }
 
@@ -96,7 +99,7 @@ export async function countHit(db: Database, appId: string, id: string): Promise
 export function replySetting(db: Database, appId: string): ReplySetting {
   const row = db.get<{ enabled: number; score_threshold: number }>(
     'SELECT enabled, score_threshold FROM chat_annotation_replies WHERE app_id = ?',
-    appId,
+    [appId],
   )
   return { enabled: row?.enabled === 1, threshold: row?.score_threshold ?? 1 }
 }
@@ -107,12 +110,12 @@ export function setReply(db: Database, appId: string, enabled: boolean, threshol
     `INSERT INTO chat_annotation_replies (app_id, enabled, score_threshold)
      SELECT id, ?, coalesce(?, 1) FROM chat_apps WHERE id = ?
      ON CONFLICT (app_id) DO UPDATE SET enabled = excluded.enabled, score_threshold = coalesce(?, score_threshold)`,
-    ...[enabled ? 1 : 0, threshold, appId, threshold],
+    [enabled ? 1 : 0, threshold, appId, threshold],
   )
 }
 
 function required(db: Database, appId: string, id: string): Annotation {
-  const row = db.get<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? AND id = ?`, appId, id)
+  const row = db.get<AnnotationRow>(`SELECT ${COLUMNS} FROM chat_annotations WHERE app_id = ? AND id = ?`, [appId, id])
   if (row === undefined) throw new ChatError('not_found', 'Annotation not found')
   return toAnnotation(row)
 }

@@ -109,7 +109,7 @@ export async function imagesOf(
 ): Promise<ChatImage[]> {
   const { db, objects } = context
   if (!vision.enabled) return []
-  const own = db.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', messageId)
+  const own = db.get<{ place: number }>('SELECT place FROM chat_messages WHERE id = ?', [messageId])
   if (own === undefined) return []
   const places = { after: own.place - IMAGE_TURNS, to: own.place }
   const images: ChatImage[] = []

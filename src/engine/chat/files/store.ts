@@ -40,13 +40,25 @@ export function insertFile(db: Database, row: FileRow, expiresAt: number): void 
   db.run(
     `INSERT INTO chat_files (id, tenant, app_id, end_user_id, name, extension, mime_type, size_bytes, sha256, object_key,
        expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[row.id, row.tenant, row.app_id, row.end_user_id, row.name, row.extension, row.mime_type, row.size_bytes],
-    ...[row.sha256, row.object_key, expiresAt, row.created_at],
+    [
+      row.id,
+      row.tenant,
+      row.app_id,
+      row.end_user_id,
+      row.name,
+      row.extension,
+      row.mime_type,
+      row.size_bytes,
+      row.sha256,
+      row.object_key,
+      expiresAt,
+      row.created_at,
+    ],
   )
 }
 
 export function readyFile(db: Database, id: string, expiresAt: number): void {
-  db.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE id = ?', expiresAt, id)
+  db.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE id = ?', [expiresAt, id])
 }
 
 /** A file that this end user of the application uploaded and that has not expired. */
@@ -54,7 +66,7 @@ export function ownFile(db: Database, who: Who, id: string, now: number): FileRo
   return db.get<FileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
        AND (expires_at IS NULL OR expires_at > ?)`,
-    ...[id, who.appId, who.userId, now],
+    [id, who.appId, who.userId, now],
   )
 }
 
@@ -63,7 +75,7 @@ export function unusedUploads(db: Database, who: Who, now: number): { files: num
   const found = db.get<{ files: number; bytes: number }>(
     `SELECT count(*) FILTER (WHERE end_user_id = ?) files, coalesce(sum(size_bytes), 0) bytes FROM chat_files
      WHERE app_id = ? AND expires_at > ?`,
-    ...[who.userId, who.appId, now],
+    [who.userId, who.appId, now],
   )
   return found ?? { files: 0, bytes: 0 }
 }
@@ -78,11 +90,11 @@ export function attachFiles(
 ): string | undefined {
   for (const [place, { fileId, url }] of attachments.entries()) {
     if (ownFile(db, who, fileId, now) === undefined) return fileId
-    db.run('UPDATE chat_files SET expires_at = NULL WHERE id = ?', fileId)
+    db.run('UPDATE chat_files SET expires_at = NULL WHERE id = ?', [fileId])
     db.run(
       `INSERT INTO chat_message_files (id, message_id, place, file_id, belongs_to, transfer_method, url)
        VALUES (?, ?, ?, ?, 'user', ?, ?)`,
-      ...[newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
+      [newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
     )
   }
   return undefined
@@ -93,7 +105,7 @@ export function filesOfMessage(db: Database, messageId: string): AttachedRow[] {
   return db.all<AttachedRow>(
     `SELECT ${FILE_COLUMNS}, m.id link_id, m.belongs_to, m.transfer_method, m.url
      FROM chat_message_files m JOIN chat_files f ON f.id = m.file_id WHERE m.message_id = ? ORDER BY m.place`,
-    messageId,
+    [messageId],
   )
 }
 
@@ -102,7 +114,7 @@ export function newestFiles(db: Database, who: Who, conversationId: string, plac
   const message = db.get<{ id: string }>(
     `SELECT id FROM chat_messages c WHERE app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
        AND EXISTS (SELECT 1 FROM chat_message_files WHERE message_id = c.id) ORDER BY place DESC LIMIT 1`,
-    ...[who.appId, who.userId, conversationId, places.after, places.to],
+    [who.appId, who.userId, conversationId, places.after, places.to],
   )
   return message === undefined ? [] : filesOfMessage(db, message.id)
 }
@@ -112,7 +124,7 @@ export function fileNamed(db: Database, id: string): (FileRow & { attached: 0 | 
   return db.get<FileRow & { attached: 0 | 1 }>(
     `SELECT ${FILE_COLUMNS}, EXISTS (SELECT 1 FROM chat_message_files WHERE file_id = f.id) attached FROM chat_files f
      WHERE f.id = coalesce((SELECT file_id FROM chat_message_files WHERE id = ?), ?) AND f.ready = 1`,
-    ...[id, id],
+    [id, id],
   )
 }
 
@@ -120,9 +132,9 @@ export function fileNamed(db: Database, id: string): (FileRow & { attached: 0 | 
 export function takeExpired(db: Database, now: number): FileRow | undefined {
   const row = db.get<FileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? ORDER BY expires_at LIMIT 1`,
-    now,
+    [now],
   )
-  if (row !== undefined) db.run('DELETE FROM chat_files WHERE id = ?', row.id)
+  if (row !== undefined) db.run('DELETE FROM chat_files WHERE id = ?', [row.id])
   return row
 }
 

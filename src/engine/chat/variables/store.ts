@@ -39,15 +39,21 @@ export function alignVariables(db: Database, { conversationVariables }: Declares
         `INSERT INTO chat_conversation_variables
            (id, conversation_id, name, description, value_type, value, created_at, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[newId(), id, name, description, valueType, firstValue(variable), now, now],
+        [newId(), id, name, description, valueType, firstValue(variable), now, now],
       )
     else if (row.value_type !== valueType || row.description !== description) {
       const read = readValue(valueType, row.value)
       db.run(
         `UPDATE chat_conversation_variables SET description = ?, value_type = ?, value = ?, updated_at = ?
          WHERE conversation_id = ? AND key = ?`,
-        ...[description, valueType, 'text' in read ? read.text : firstValue(variable)],
-        ...[row.value_type === valueType ? row.updated_at : Math.max(now, row.updated_at), id, row.key],
+        [
+          description,
+          valueType,
+          'text' in read ? read.text : firstValue(variable),
+          row.value_type === valueType ? row.updated_at : Math.max(now, row.updated_at),
+          id,
+          row.key,
+        ],
       )
     }
   }
@@ -60,7 +66,7 @@ function firstValue({ valueType, default: value }: ConversationVariable): string
 }
 
 export function variablesOf(db: Database, who: Who, conversationId: string): VariableRow[] {
-  return db.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, who.appId, who.userId, conversationId)
+  return db.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, [who.appId, who.userId, conversationId])
 }
 
 /** What the variables that the application has now stand for. */
@@ -72,10 +78,12 @@ export function currentValues(db: Database, { conversationVariables }: Declares,
 }
 
 export function findVariable(db: Database, who: Who, conversationId: string, id: string): VariableRow | undefined {
-  return db.get<VariableRow>(
-    `SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.id = ?`,
-    ...[who.appId, who.userId, conversationId, id],
-  )
+  return db.get<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.id = ?`, [
+    who.appId,
+    who.userId,
+    conversationId,
+    id,
+  ])
 }
 
 /** Variables after one of them, in the order they were made. @param part of the name, in any case; empty for all */
@@ -87,13 +95,13 @@ export function variablesAfter(
 ): VariableRow[] {
   return db.all<VariableRow>(
     `SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.key > ? AND instr(lower(v.name), ?) > 0 ORDER BY v.key LIMIT ?`,
-    ...[who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
+    [who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
   )
 }
 
 /** Sets a value that was read, inside the caller's transaction. @returns the row as it is now */
 export function writeValue(db: Database, row: VariableRow, value: string): VariableRow {
   const updated_at = Math.max(Date.now(), row.updated_at)
-  db.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE key = ?', value, updated_at, row.key)
+  db.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE key = ?', [value, updated_at, row.key])
   return { ...row, value, updated_at }
 }

@@ -1,4 +1,5 @@
 import mammoth from 'mammoth'
+import { defined } from '../../../lib/defined.js'
 import { readHtml } from './html.js'
 import { ReadError } from './limits.js'
 import { readMarkup } from './markup-events.js'
@@ -36,7 +37,7 @@ async function parseDocx(input: ParserInput): Promise<Parsed> {
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     blocks,
     metadata: {},
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { ReadError } from './limits.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 import { properTitle, resolvePart, xmlText } from './office-package.js'
@@ -102,7 +103,7 @@ function described(texts: ReadonlyMap<string, string>): Pick<EpubPackage, 'title
   )
   const known = properTitle(title)
   return {
-    ...(known === undefined ? {} : { title: known }),
+    ...defined({ title: known }),
     ...(author === undefined || author === '' ? {} : { author }),
     ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
   }

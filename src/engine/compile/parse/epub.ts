@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { declaredCharset, decodeText } from './charset.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { readPackage, target } from './epub-package.js'
@@ -25,12 +26,11 @@ function parseEpub(input: ParserInput): Parsed {
   return {
     parser: 'native-html',
     contentType: 'text',
-    ...(book.title === undefined ? {} : { title: book.title }),
-    ...(book.language === undefined ? {} : { language: book.language }),
+    ...defined({ title: book.title, language: book.language }),
     blocks,
     metadata: {
       chapterCount: book.chapters.length,
-      ...(book.author === undefined ? {} : { author: book.author }),
+      ...defined({ author: book.author }),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { DroppedElement } from './dropped-element.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { type Attributes, readMarkup } from './markup-events.js'
@@ -127,7 +128,7 @@ class HtmlReader {
       blocks: length >= MIN_CONTENT ? content : this.#root,
       metadata: this.#metadata,
       ...(title === undefined || title === '' ? {} : { title }),
-      ...(this.#language === undefined ? {} : { language: this.#language }),
+      ...defined({ language: this.#language }),
     }
   }
 

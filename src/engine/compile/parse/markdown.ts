@@ -1,4 +1,5 @@
 import type { Token } from 'markdown-it'
+import { defined } from '../../../lib/defined.js'
 import { readFrontMatter } from './front-matter.js'
 import { inlineText } from './markdown-inline.js'
 import { type Env, readBlocks } from './markdown-rules.js'
@@ -65,7 +66,7 @@ function markdownBlocks(text: string): Block[] {
     const alone = draft.type === 'paragraph' && isPicture ? pictureBlocks(pictures, words) : []
     if (alone.length > 0) return alone
     const { type, level } = draft
-    return [{ type, text: words, ...(level === undefined ? {} : { level }) }, ...pictureBlocks(pictures, '')]
+    return [{ type, text: words, ...defined({ level }) }, ...pictureBlocks(pictures, '')]
   })
 }
 

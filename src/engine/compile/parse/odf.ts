@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { readHtml } from './html.js'
 import { ReadError } from './limits.js'
@@ -35,9 +36,9 @@ function parseOdf(input: ParserInput): Parsed {
   return {
     parser: sheets ? 'native-structured' : 'unstructured',
     contentType: sheets ? 'structured' : 'text',
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     blocks,
-    metadata: { ...metadata, ...(author === undefined ? {} : { author }) },
+    metadata: { ...metadata, ...defined({ author }) },
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import type { Block, Parsed, Parser } from './parsed.js'
 import { tableBlocks } from './tables.js'
 import { lines } from './text.js'
@@ -28,7 +29,7 @@ class OrgReader {
       parser: 'unstructured',
       contentType: 'text',
       blocks: this.#blocks,
-      ...(this.#title === undefined ? {} : { title: this.#title }),
+      ...defined({ title: this.#title }),
       metadata: {},
     }
   }

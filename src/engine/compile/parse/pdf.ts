@@ -1,4 +1,5 @@
 import { getDocumentProxy } from 'unpdf'
+import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import type { Block, Parsed, Parser } from './parsed.js'
@@ -66,10 +67,10 @@ async function read(pdf: Pdf, filename: string, limits: ReadLimits): Promise<Par
     parser: 'unstructured',
     contentType: 'text',
     blocks: withSections(blocks, bookmarks, pdf.numPages),
-    ...(info.title === undefined ? {} : { title: info.title }),
+    ...defined({ title: info.title }),
     metadata: {
       pageCount: pdf.numPages,
-      ...(info.author === undefined ? {} : { author: info.author }),
+      ...defined({ author: info.author }),
       ...(broken.length === 0 ? {} : { warnings: [`pages that could not be read: ${broken.slice(0, 20).join(', ')}`] }),
     },
   }
@@ -168,7 +169,7 @@ async function readInfo(pdf: Pdf): Promise<{ title?: string; author?: string }> 
     if (!isRecord(info)) return {}
     const title = typeof info.Title === 'string' && isTitle(info.Title) ? info.Title.trim() : undefined
     const author = typeof info.Author === 'string' && info.Author.trim() !== '' ? info.Author.trim() : undefined
-    return { ...(title === undefined ? {} : { title }), ...(author === undefined ? {} : { author }) }
+    return { ...defined({ title, author }) }
   } catch {
     return {}
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
@@ -51,11 +52,11 @@ function parsePptx(input: ParserInput): Parsed {
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     blocks: reader.blocks,
     metadata: {
       pageCount: slides.length,
-      ...(author === undefined ? {} : { author }),
+      ...defined({ author }),
       ...(missing.length === 0 ? {} : { warnings: [`slides that are missing: ${missing.slice(0, 20).join(', ')}`] }),
     },
   }

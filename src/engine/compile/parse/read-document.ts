@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { readInside } from '../../../local/open-inside.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from '../compiled.js'
 import { listItems } from '../items.js'
@@ -48,7 +49,7 @@ export async function compileBytes(
     parser: parsed.parser,
     title: assembled.title,
     mediaType: parsed.mediaType ?? input.mediaType,
-    ...(language === undefined ? {} : { language }),
+    ...defined({ language }),
     text: assembled.text,
     elements: assembled.elements,
     outline: assembled.outline,

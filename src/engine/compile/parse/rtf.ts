@@ -1,4 +1,5 @@
 import iconv from 'iconv-lite'
+import { defined } from '../../../lib/defined.js'
 import { codePageName } from './code-pages.js'
 import { ReadError } from './limits.js'
 import { properTitle } from './office-package.js'
@@ -35,7 +36,7 @@ export const rtfParser: Parser = {
     return {
       parser: 'unstructured',
       contentType: 'text',
-      ...(title === undefined ? {} : { title }),
+      ...defined({ title }),
       blocks,
       metadata: author === undefined ? {} : { author },
     }
@@ -143,8 +144,7 @@ class RtfReader implements RtfHandler {
     const title = properTitle(this.#title)
     return {
       blocks,
-      ...(title === undefined ? {} : { title }),
-      ...(this.#author === undefined ? {} : { author: this.#author }),
+      ...defined({ title, author: this.#author }),
     }
   }
 

@@ -1,4 +1,5 @@
 import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
+import { defined } from '../../../lib/defined.js'
 import { checkCompound } from './compound.js'
 import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'
@@ -47,7 +48,7 @@ function parseSpreadsheet(input: ParserInput): Parsed {
   return {
     parser: 'native-structured',
     contentType: 'structured',
-    ...(known === undefined ? {} : { title: known }),
+    ...defined({ title: known }),
     blocks,
     metadata: {
       sheetCount: workbook.SheetNames.length,

@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
 import { type EgressAnswer, readChunks } from '../egress-fetch.js'
 import { ProviderFailure, toFailure } from '../failure.js'
@@ -132,7 +133,7 @@ function createStreamState(asked: string) {
 /** A server that has begun its answer can say what is wrong only in there. */
 function failureInStream(json: unknown, model: string): ProviderFailure {
   const refusal = refusalOf(IN_STREAM, JSON.stringify(json), model)
-  const options = { status: IN_STREAM, ...(refusal === undefined ? {} : { refusal }) }
+  const options = { status: IN_STREAM, ...defined({ refusal }) }
   return new ProviderFailure('status', 'an error in the stream', options)
 }
 
@@ -146,8 +147,7 @@ export function endEvent(
   const inputTokens = countAt(usage, 'prompt_tokens')
   const outputTokens = countAt(usage, 'completion_tokens')
   const counted: GenerationUsage = {
-    ...(inputTokens === undefined ? {} : { inputTokens }),
-    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...defined({ inputTokens, outputTokens }),
   }
   return {
     type: 'end',

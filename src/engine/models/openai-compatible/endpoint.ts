@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { isRecord, recordIn } from '../../../lib/json/values.js'
 import type { Secret } from '../../../lib/secret.js'
 import { type Egress, type EgressAnswer, type EgressBody, readText } from '../egress-fetch.js'
@@ -62,8 +63,7 @@ export function createEndpoint(egress: Egress, settings: OpenAiSettings): Endpoi
     const refusal = refusalOf(status, text, model)
     const options = {
       status,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(refusal === undefined ? {} : { refusal }),
+      ...defined({ retryAfterMs, refusal }),
     }
     if (isRefusal(status) && TOO_LONG.test(text))
       throw new ProviderFailure('context-too-long', `status ${status}`, options)

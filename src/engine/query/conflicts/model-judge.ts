@@ -85,7 +85,10 @@ export async function areCompatible(
   const { value = [] } = await askForJson(generator, {
     messagesFor: (tokens) => messagesOf(pairs, tokens),
     read: (reply) => verdictsIn(reply, pairs.length),
-    ...{ shape: SHAPE, maxTokens: MAX_TOKENS, mostCharacters: REPLY_CHARACTERS, signal },
+    shape: SHAPE,
+    maxTokens: MAX_TOKENS,
+    mostCharacters: REPLY_CHARACTERS,
+    signal,
   })
   return value
 }

@@ -96,7 +96,12 @@ export class PageIndexBuilder {
     if (open?.section === node.outlineNode && open.page === node.page && open.count < RANGE_NODES) return open
     this.#close()
     this.#open = {
-      ...{ first: node.key, count: 0, page: node.page, section: node.outlineNode, length: 0, figures: 0 },
+      first: node.key,
+      count: 0,
+      page: node.page,
+      section: node.outlineNode,
+      length: 0,
+      figures: 0,
       title: distinctTerms(node.section.join('\n')),
       lead: distinctTerms(node.text.slice(0, LEAD_CHARACTERS)),
       held: new Map(),

@@ -96,7 +96,8 @@ export async function chooseDocuments(
     ranges += one.row.range_count
     const named = new Set(terms.flatMap(({ hash }, place) => (one.named[place] === true ? [hash] : [])))
     chosen.push({
-      ...{ versionKey: one.row.version_key, docKey: one.row.doc_key },
+      versionKey: one.row.version_key,
+      docKey: one.row.doc_key,
       score: top > 0 ? score / top : 0,
       named,
     })

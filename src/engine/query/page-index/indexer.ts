@@ -230,7 +230,7 @@ function versionsAfter(db: Database, spaceKey: number, after: Place): LiveVersio
       .all<{ key: number; docKey: number; title: string; filename: string }>(
         `SELECT v.key, v.doc_key docKey, v.title, d.filename FROM json_each(?) wanted
          CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
-        JSON.stringify(missing),
+        [JSON.stringify(missing)],
       )
       .map((version) => [version.key, version]),
   )

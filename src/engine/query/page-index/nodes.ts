@@ -18,10 +18,14 @@ export function nodesAfter(db: Database, versionKey: number, after: number, limi
     .all<Omit<NodeInOrder, 'section'> & { section: string }>(
       `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
        WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
-      ...[versionKey, after, limit],
+      [versionKey, after, limit],
     )
     .map((row) => ({
-      ...{ key: row.key, ordinal: row.ordinal, title: row.title, text: row.text, outlineNode: row.outlineNode },
+      key: row.key,
+      ordinal: row.ordinal,
+      title: row.title,
+      text: row.text,
+      outlineNode: row.outlineNode,
       page: row.page,
       section: unlessDamaged(() => fromCell<string[]>(row.section)) ?? [],
     }))

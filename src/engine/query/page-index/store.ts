@@ -24,11 +24,11 @@ export function writePageIndex(
   of: { spaceKey: number; docKey: number; versionKey: number },
   { length, rangeCount, profile, ranges }: PackedPageIndex,
 ): void {
-  if (db.get('SELECT 1 one FROM versions WHERE key = ?', of.versionKey) === undefined) return
+  if (db.get('SELECT 1 one FROM versions WHERE key = ?', [of.versionKey]) === undefined) return
   db.run(
     `INSERT OR REPLACE INTO page_index (version_key, space_key, doc_key, format, length, range_count, terms, ranges)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[of.versionKey, of.spaceKey, of.docKey, PAGE_INDEX_FORMAT, length, rangeCount, profile, ranges],
+    [of.versionKey, of.spaceKey, of.docKey, PAGE_INDEX_FORMAT, length, rangeCount, profile, ranges],
   )
 }
 
@@ -56,7 +56,7 @@ export function summariesBefore(
      CROSS JOIN versions v INDEXED BY versions_at ON v.key = p.version_key
      WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${SHOWN}
      ORDER BY p.version_key DESC LIMIT +?`,
-    ...[spaceKey, before, snapshot.headRevision, snapshot.headRevision, limit],
+    [spaceKey, before, snapshot.headRevision, snapshot.headRevision, limit],
   )
 }
 
@@ -67,11 +67,11 @@ export function summariesOf(db: Database, spaceKey: number, snapshot: Snapshot, 
      CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = wanted.value
      CROSS JOIN page_index p ON p.version_key = v.key
      WHERE p.space_key = ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${SHOWN} ORDER BY p.version_key DESC`,
-    ...[JSON.stringify(docs), spaceKey, snapshot.headRevision, snapshot.headRevision],
+    [JSON.stringify(docs), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
 }
 
 export async function readRanges(db: Database, versionKey: number): Promise<IndexedRange[]> {
-  const row = db.get<{ ranges: Uint8Array }>('SELECT ranges FROM page_index WHERE version_key = ?', versionKey)
+  const row = db.get<{ ranges: Uint8Array }>('SELECT ranges FROM page_index WHERE version_key = ?', [versionKey])
   return row === undefined ? [] : unpack<IndexedRange[]>(row.ranges)
 }

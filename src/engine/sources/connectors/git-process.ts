@@ -131,7 +131,10 @@ async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, s
     if (method === 'GET' && asked === `${url}${REFS}`) return { kind: 'answer', id, ...refs }
     if (method !== 'POST' || asked !== `${url}${PACK}`) throw new EgressFailure('a request that git does not make')
     const pack = await fetch.open(`${base}${PACK}`, {
-      ...{ method: 'POST', body, signal, maxBytes: MAX_PACK_BYTES },
+      method: 'POST',
+      body,
+      signal,
+      maxBytes: MAX_PACK_BYTES,
       headers: typed(headers),
       ...(new URL(base).origin === new URL(url).origin ? { credentials } : {}),
     })

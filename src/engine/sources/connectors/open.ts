@@ -24,7 +24,8 @@ export function openPlace(parts: SourceParts, source: SourceRow, fetch: SafeFetc
   const connector = connectorOf(source.type, metadata)
   if (connector === undefined) throw noConnector(source.type, source.id)
   const place = {
-    ...{ uri: source.uri, parameters: parametersOf(metadata) },
+    uri: source.uri,
+    parameters: parametersOf(metadata),
     credentials: source.credentials === null ? undefined : box.open(source.id, source.credentials),
   }
   // a file over the limit of uploads is for the upload to refuse

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.js'
 import { decodeText } from '../../compile/parse/charset.js'
 import { type Attributes, readMarkup } from '../../compile/parse/markup-events.js'
 
@@ -84,7 +85,7 @@ class PageReader {
     return {
       ...(title === '' ? {} : { title }),
       ...(description === '' ? {} : { description }),
-      ...(canonical === undefined ? {} : { canonical }),
+      ...defined({ canonical }),
       links: [...this.#hrefs].flatMap((href) => resolve(href, this.#base) ?? []),
       text: tidy(this.#words.join(' ')).slice(0, MAX_TEXT).toWellFormed(),
     }
