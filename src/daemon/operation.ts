@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { RouteDefinition, RouteInput } from '../contract/route.js'
-import type { Caller, Engine } from '../engine/api.js'
+import type { Engine } from '../engine/api.js'
+import type { Caller } from '../engine/base/caller.js'
 import type { EventStream } from './http/event-stream.js'
 import type { ReceiveUpload } from './http/multipart.js'
 import type { FixedJson } from './http/reply.js'

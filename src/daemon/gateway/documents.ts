@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument, documentsRoutes } from '../../contract/gateway/documents.js'
-import type { Caller, Upload } from '../../engine/api.js'
+import type { Caller } from '../../engine/base/caller.js'
+import type { Upload } from '../../engine/base/upload.js'
 import type { ReceiveUpload } from '../http/multipart.js'
 import type { HandlerDeps, Handlers } from '../operation.js'
 

@@ -4,13 +4,13 @@ import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import { KsError, notFound } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid, newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readable } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
 /** An application that proved itself by one of its keys. */
 export interface AppSession {

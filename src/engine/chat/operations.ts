@@ -11,7 +11,7 @@ import type {
 } from '../../contract/chat/messages.js'
 import type { TextToAudio } from '../../contract/chat/speech.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../contract/chat/variables.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'

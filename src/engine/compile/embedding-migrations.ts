@@ -1,10 +1,11 @@
 import { KsError } from '../../contract/errors.js'
+import { Runs } from '../base/runs.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
-import { Runs } from '../runs.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { account } from './embeddings.js'
 import {
   abandon,
@@ -47,8 +48,9 @@ export class EmbeddingMigrations {
   start(context: EngineContext): void {
     this.#context = context
     const { db } = context
-    this.#runs = new Runs(context, {
+    this.#runs = new Runs(context.log, {
       name: 'migration',
+      isStopped: () => isWriteStopped(context),
       open: () => migrationRows.open(db),
       work: (row, signal) => this.#move(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),

@@ -1,7 +1,7 @@
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import type { ProviderTrouble } from '../models/trouble.js'
-import { isWaiting, type SpaceWork, toldOf, workTable } from '../space-work.js'
 import { publishNext } from '../spaces/publication.js'
+import { isWaiting, type SpaceWork, toldOf, workTable } from '../spaces/space-work.js'
 import type { Database } from '../storage/database.js'
 import type { VectorSpace } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'

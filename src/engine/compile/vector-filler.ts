@@ -1,12 +1,13 @@
 import { KsError } from '../../contract/errors.js'
-import { Changes } from '../changes.js'
+import { Changes } from '../base/changes.js'
+import type { DegradedClass } from '../base/degraded.js'
+import { LONGEST_WAIT_MS, Runs } from '../base/runs.js'
+import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
-import type { DegradedClass } from '../degraded.js'
 import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
 import type { Embedder } from '../models/types.js'
-import { LONGEST_WAIT_MS, Runs } from '../runs.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import { account } from './embeddings.js'
 import { embedPassages, type Refusal } from './passage-vectors.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
@@ -67,8 +68,9 @@ export class VectorFiller {
   /** Begins; whatever kept a provider from answering may have been changed since the last start. */
   start(context: EngineContext): void {
     this.#context = context
-    this.#runs = new Runs(context, {
+    this.#runs = new Runs(context.log, {
       name: 'filling with vectors',
+      isStopped: () => isWriteStopped(context),
       open: () => spacesDue(context.db),
       work: ({ key }, signal) => this.#fill(key, signal).finally(() => this.#changes.tell()),
       failed: ({ key }, error, signal) => this.#putOff(key, error, signal).finally(() => this.#changes.tell()),

@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
+import type { ModelReference } from '../base/model-reference.js'
 import { BUILTIN_EMBEDDING } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { encodeHalf } from '../storage/half.js'

@@ -1,4 +1,4 @@
-import type { DegradedClass } from '../degraded.js'
+import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import type { Database } from '../storage/database.js'
 

@@ -5,9 +5,9 @@ import type {
   SpaceConflictsQuery,
 } from '../../contract/gateway/conflicts.js'
 import { defined } from '../../lib/defined.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { EngineContext } from '../context.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
 import { countLive } from '../query/live-versions.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'

@@ -1,6 +1,6 @@
+import type { ModelReference } from '../base/model-reference.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
-import type { ModelReference } from '../models/types.js'
 import { areCompatible, pairKey, type Says } from '../query/conflicts/model-judge.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'

@@ -8,7 +8,7 @@ import type {
   ParseArtifact,
 } from '../../contract/gateway/document-parts.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller, ItemAsset } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { CompiledOutlineNode } from '../compile/compiled.js'
 import { packedOf } from '../compile/version-parts.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
@@ -238,4 +238,9 @@ function toItem(item: StoredItem, index: number): MultimodalItem {
 function parseObject(json: string): Record<string, unknown> {
   const value: unknown = fromCell(json)
   return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+export interface ItemAsset {
+  bytes: Uint8Array
+  contentType: string
 }

@@ -1,7 +1,9 @@
 import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { storedName } from '../base/file-names.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { endedInVain, latestJob } from '../jobs/store.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
@@ -9,7 +11,6 @@ import { findSource } from '../sources/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { readablePage } from '../storage/readable.js'
-import { storedName } from './filename.js'
 import { type DocumentRow, documentsNamed, findDocument, toAsset } from './store.js'
 
 /** files whose sizes are asked for together */

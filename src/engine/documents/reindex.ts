@@ -1,6 +1,6 @@
 import type { BulkReindex } from '../../contract/gateway/documents.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { type BulkItem, insertBulkJob } from '../jobs/jobs.js'
 import { beginJob, latestJob, toTicket } from '../jobs/store.js'
@@ -8,7 +8,7 @@ import { askerOf, mayKnow } from '../sources/permissions.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { type DocumentRow, lookupDocument, toAsset } from './store.js'
 
 /** Queues documents to be compiled again; a document that is being compiled already keeps its job. */

@@ -1,8 +1,8 @@
 import { KsError } from '../../contract/errors.js'
 import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { STAGED_COMMIT_STEPS } from '../../contract/values.js'
+import { transitions } from '../base/transitions.js'
 import type { Bindable, Database } from '../storage/database.js'
-import { transitions } from '../transitions.js'
 
 export type CommitStatus = StagedCommitStatus
 

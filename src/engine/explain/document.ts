@@ -1,6 +1,6 @@
 import type { ExplainBody } from '../../contract/gateway/explain.js'
 import { defined } from '../../lib/defined.js'
-import { storedName, virtualName } from '../documents/filename.js'
+import { storedName, virtualName } from '../base/file-names.js'
 import { type DocumentRow, documentsNamed, lookupDocument } from '../documents/store.js'
 import { latestJob } from '../jobs/store.js'
 import type { Reader } from '../sources/permissions.js'

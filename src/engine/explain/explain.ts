@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { ExplainBody, ExplainVerdict, Explanation } from '../../contract/gateway/explain.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import { type Admitted, admit } from '../query/admission.js'

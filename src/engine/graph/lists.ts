@@ -5,8 +5,8 @@ import type {
   GraphRelation,
   GraphRelationsQuery,
 } from '../../contract/gateway/graph.js'
-import type { Page } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page } from '../base/page.js'
 import { readable, unlessDamaged } from '../storage/readable.js'
 import { Clock } from '../vfs/clock.js'
 import { canonicalKey } from './entities.js'

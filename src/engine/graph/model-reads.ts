@@ -1,4 +1,4 @@
-import type { ModelReference } from '../models/types.js'
+import type { ModelReference } from '../base/model-reference.js'
 import type { Database } from '../storage/database.js'
 import { askedHash, type PassageSaid, storedSaid } from './said.js'
 

@@ -14,7 +14,8 @@ import type {
   MaterializeTopicBody,
   TraverseQuery,
 } from '../../contract/gateway/graph.js'
-import type { Caller, Page } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { type Derivations, graphBehind } from '../query/derivation.js'
 import { deniedSources } from '../sources/permissions.js'

@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ModelReference } from '../base/model-reference.js'
+import { Runs } from '../base/runs.js'
+import { untilWritten } from '../base/until-written.js'
 import { account } from '../compile/embeddings.js'
 import { pauseAfter } from '../compile/vector-filler.js'
 import type { EngineContext } from '../context.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
 import { isAboutTexts, troubleOf } from '../models/trouble.js'
-import type { Generator, ModelReference } from '../models/types.js'
+import type { Generator } from '../models/types.js'
 import type { Derivations } from '../query/derivation.js'
 import { countLive, IS_READ } from '../query/live-versions.js'
-import { Runs } from '../runs.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
-import { untilWritten } from '../until-written.js'
+import { isWriteStopped } from '../storage/write-stop.js'
 import type { Extraction } from './extraction.js'
 import { askPassage } from './model-reader.js'
 import { keepSaid, knownSaid, type LivePassage, type PassageNode, passagesAfter, textOf } from './model-reads.js'
@@ -64,8 +66,9 @@ export class GraphReadings {
   constructor(context: EngineContext, derivations: Derivations) {
     this.#context = context
     this.#derivations = derivations
-    this.#runs = new Runs(context, {
+    this.#runs = new Runs(context.log, {
       name: 'reading',
+      isStopped: () => isWriteStopped(context),
       open: () => readingRows.open(context.db),
       work: (row, signal) => this.#read(row, signal),
       failed: (row, error, signal) => this.#failed(row, error, signal),

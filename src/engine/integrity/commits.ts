@@ -1,7 +1,7 @@
 import type { StagedCommit, StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
-import type { Page, PageRequest } from '../api.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Bindable, Database } from '../storage/database.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { defined } from '../../lib/defined.js'
-import { retentionOf } from '../retention/policy.js'
+import { retentionOf } from '../spaces/retention-policy.js'
 import type { Database } from '../storage/database.js'
 import type { Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { FsckCheck, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import { artifactPhases } from './artifacts.js'
 import { isKnown } from './audience.js'
 import { chatFiles } from './chat-files.js'

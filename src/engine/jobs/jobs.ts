@@ -1,7 +1,7 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { BulkJob, DocumentCompilationJob } from '../../contract/gateway/jobs.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
@@ -9,7 +9,7 @@ import { askerOf, mayKnow } from '../sources/permissions.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { findJob, moveJob, TERMINAL_STAGES, toJob } from './store.js'
 
 export function getJob(db: Database, caller: Caller, id: string): DocumentCompilationJob {

@@ -2,7 +2,7 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 

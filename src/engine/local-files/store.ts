@@ -1,5 +1,5 @@
 import type { LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
-import { storedName } from '../documents/filename.js'
+import { storedName } from '../base/file-names.js'
 import type { Database } from '../storage/database.js'
 
 /** A row of `local_files`. */

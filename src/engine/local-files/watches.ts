@@ -3,11 +3,11 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { AddWatchBody, KeptWatch } from '../../contract/gateway/local-files.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readable } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 
 interface WatchRow {
   id: string

@@ -1,5 +1,6 @@
+import type { ModelReference } from '../base/model-reference.js'
 import { estimateTokens } from './budget.js'
-import type { GenerationUsage, ModelReference } from './types.js'
+import type { GenerationUsage } from './types.js'
 
 /** One call of a model, as far as it has come. */
 export interface MeteredCall {

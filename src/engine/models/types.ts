@@ -1,13 +1,7 @@
 /** What a model does for the engine. Each interface is one method plus facts. */
 
+import type { ModelReference } from '../base/model-reference.js'
 import type { TokenMeter } from './meter.js'
-
-/** Names a model: the only reference to a model that crosses the API. */
-export interface ModelReference {
-  pluginId: string
-  provider: string
-  model: string
-}
 
 export interface Embedder {
   readonly reference: ModelReference

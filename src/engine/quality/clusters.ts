@@ -1,6 +1,6 @@
 import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { askerOf } from '../sources/permissions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'

@@ -8,13 +8,14 @@ import type {
 } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
-import type { Caller, Page, PageRequest } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { readablePage } from '../storage/readable.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { findTrace } from '../traces/store.js'
-import { writeAnswer } from '../write-answer.js'
 import {
   findGolden,
   type GoldenContent,

@@ -22,7 +22,8 @@ import type {
   QualityTracesQuery,
   ReviewBody,
 } from '../../contract/gateway/quality.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../spaces/store.js'

@@ -1,6 +1,6 @@
 import type { TriageReport } from '../../contract/gateway/failed-queries.js'
 import { defined } from '../../lib/defined.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { expectedEvidence } from '../query/question/expected-evidence.js'
 import { partsOf } from '../query/question/parts.js'

@@ -1,7 +1,7 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { findDocument } from '../documents/store.js'

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.js'
+import { degradation } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
-import { degradation } from '../degraded.js'
 import { expandFromGraph } from '../graph/expand.js'
 import type { SearchHit } from '../search/ports.js'
 import { deniedNodes, deniedSources } from '../sources/permissions.js'

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { SearchBody, SearchResult } from '../../contract/gateway/search.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { admit } from './admission.js'

@@ -8,10 +8,11 @@ import type {
   ResearchTaskDryRunPlan,
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { createTask, planTask } from './create.js'
 import { type EventFrame, followEvents } from './events.js'
 import { listPartials, listTasks, readReport } from './read.js'

@@ -6,8 +6,9 @@ import type {
   ResearchStage,
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
-import type { Caller, Page, PageRequest } from '../api.js'
-import { decodeCursor, encodeCursor, filterHash } from '../cursor.js'
+import type { Caller } from '../base/caller.js'
+import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import type { Page, PageRequest } from '../base/page.js'
 import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'

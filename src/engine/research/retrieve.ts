@@ -1,7 +1,7 @@
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { bears, bearsPart } from '../../lib/text/bears.js'
-import type { Degradation } from '../degraded.js'
+import type { Degradation } from '../base/degraded.js'
 import type { Admitted } from '../query/admission.js'
 import { answerConfidence, weightOf } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'

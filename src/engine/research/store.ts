@@ -9,7 +9,7 @@ import type {
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { Snapshot } from '../query/admission.js'
 import type { ConcreteMode, Route } from '../query/mode.js'
 import type { Database } from '../storage/database.js'

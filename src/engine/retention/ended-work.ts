@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { inOneWrite, type Scope, type Slice } from './slice.js'
+import { inOneWrite, type Slice } from '../storage/slices.js'
+import type { Scope } from './slice.js'
 
 const DAY = 24 * 60 * 60 * 1000
 /** Somebody who was told to look at a job does so within days; as long as answer traces are kept by default. */

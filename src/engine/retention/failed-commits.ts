@@ -1,7 +1,8 @@
 import { removeUnreferenced } from '../documents/delete.js'
 import { giveUpExpired, moveCommit } from '../documents/staged-commits.js'
 import { policiesOf } from '../spaces/manifest.js'
-import { NOTHING, type Scope, type Slice } from './slice.js'
+import { NOTHING, type Slice } from '../storage/slices.js'
+import type { Scope } from './slice.js'
 
 const DAY = 24 * 60 * 60 * 1000
 

@@ -2,9 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import type { Database } from '../storage/database.js'
+import { inOneWrite, NOTHING, type Slice, takeInTime } from '../storage/slices.js'
 import { collectedCommits, endedBulkJobs, endedJobs } from './ended-work.js'
 import { failedCommits } from './failed-commits.js'
-import { cutoff, inOneWrite, NOTHING, type Scope, type Slice, type Step, takeInTime } from './slice.js'
+import { cutoff, type Scope, type Step } from './slice.js'
 
 /** deleting a document touches its versions, jobs, commits and the indexes: a transaction holds only some */
 const DOCUMENTS_AT_ONCE = 20

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
-import { forgetAnswers } from '../idempotency.js'
+import { forgetAnswers } from '../idempotency/idempotency.js'
+import { retentionOf } from '../spaces/retention-policy.js'
 import { spaceByKey } from '../spaces/store.js'
-import { retentionOf } from './policy.js'
-import type { Slice } from './slice.js'
+import type { Slice } from '../storage/slices.js'
 import { SteadyClock } from './steady-clock.js'
 import { STEPS } from './steps.js'
 

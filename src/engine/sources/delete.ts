@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { findSpace } from '../spaces/store.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { keptScope } from './permissions.js'
 import { findSource } from './store.js'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { lookupDocument } from '../documents/store.js'

@@ -10,7 +10,8 @@ import type {
   UpdateSourceBody,
   WebsiteCrawlResult,
 } from '../../contract/gateway/sources.js'
-import type { Caller, Page, PageRequest } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'

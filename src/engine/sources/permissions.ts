@@ -1,5 +1,5 @@
 import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { Database } from '../storage/database.js'
 
 /*

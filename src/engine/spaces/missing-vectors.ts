@@ -1,5 +1,5 @@
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { missingOf, waitOf } from '../compile/vectors-due.js'
 import { deniedSources } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'

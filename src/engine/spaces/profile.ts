@@ -1,11 +1,11 @@
 import { KsError } from '../../contract/errors.js'
 import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { findSpace } from './store.js'
 
 /** What a space starts with (revision 1, nobody has published another). */

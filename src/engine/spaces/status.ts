@@ -1,10 +1,9 @@
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import { defined } from '../../lib/defined.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { knownLeases } from '../integrity/lease-list.js'
 import { unstoredSessions } from '../query/sessions.js'
-import { retentionOf, sessionExpiry } from '../retention/policy.js'
 import { askerOf, mayKnow } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
@@ -14,6 +13,7 @@ import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, pol
 import { missingVectors } from './missing-vectors.js'
 import { projectionSummaries } from './projections.js'
 import { usageOf } from './quota.js'
+import { retentionOf, sessionExpiry } from './retention-policy.js'
 import { findSpace } from './store.js'
 
 const SAMPLE = 100 // rows of leases, sessions and commits that a status shows

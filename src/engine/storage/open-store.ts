@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { DataLayout } from '../../local/layout.js'
 import { StoreRefused } from '../../local/store-refused.js'
-import type { EngineLog } from '../api.js'
+import type { EngineLog } from '../base/log.js'
 import { Database } from './database.js'
 import { ObjectStore } from './objects.js'
 import { DatabaseDamaged, damageMet } from './sql-errors.js'

@@ -6,7 +6,7 @@ import { sizeOf } from '../../local/file-system.js'
 import type { DataLayout } from '../../local/layout.js'
 import { createPrivateFile, isCode, readIfExists, writePrivateFile } from '../../local/private-file.js'
 import { StoreRefused } from '../../local/store-refused.js'
-import type { EngineLog } from '../api.js'
+import type { EngineLog } from '../base/log.js'
 import type { Database } from './database.js'
 import { databaseState } from './database-file.js'
 

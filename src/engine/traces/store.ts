@@ -1,7 +1,7 @@
 import { notFound } from '../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { knownDocuments } from '../documents/store.js'
 import type { Reader } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'

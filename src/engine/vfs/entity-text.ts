@@ -1,6 +1,6 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { type EntityRow, entityByKey, type GraphView, isShown, namesOf, sourceNodes } from '../graph/read.js'
-import { joinPath } from './paths.js'
 
 /** Relations and documents told of one entity. */
 const RELATIONS = 50

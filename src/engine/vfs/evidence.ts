@@ -2,6 +2,7 @@ import type { VirtualItem } from '../../contract/gateway/fs.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
+import { compareNames, joinPath } from '../base/virtual-paths.js'
 import { knownDocuments } from '../documents/store.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { fromCell, readable } from '../storage/readable.js'
@@ -16,7 +17,6 @@ import {
   type TextUnit,
   textAt,
 } from './namespace.js'
-import { compareNames, joinPath } from './paths.js'
 import { type TraceEntry, traceById, tracesAfter } from './store.js'
 import type { View } from './view.js'
 

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
@@ -21,7 +22,6 @@ import {
   textAt,
   type Wanted,
 } from './namespace.js'
-import { joinPath } from './paths.js'
 import type { Semantic } from './semantic.js'
 import {
   boundsOf,

@@ -1,9 +1,9 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { isKept } from '../sources/permissions.js'
 import { documentItem } from './document-item.js'
 import { FOLDER_END } from './folders.js'
 import { nameAmong } from './names.js'
-import { joinPath } from './paths.js'
 import { aboutSource, documentsInSource, type FileEntry, sourceKey } from './store.js'
 import type { View } from './view.js'
 

@@ -1,6 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
+import { joinPath } from '../base/virtual-paths.js'
 import { isKept } from '../sources/permissions.js'
 import { FOLDER_END, foldersOpened } from './folders.js'
 import { cursorName, documentInFolder, mayBeNamed } from './names.js'
@@ -17,7 +18,6 @@ import {
   textAt,
   type Wanted,
 } from './namespace.js'
-import { joinPath } from './paths.js'
 import { listFolder } from './source-folder.js'
 import { fileItem, folderItem, nameOf, sourceItem, UPLOADS } from './source-items.js'
 import {

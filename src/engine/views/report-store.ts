@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ModelReference } from '../models/types.js'
+import type { ModelReference } from '../base/model-reference.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import type { Evidence, ReportInput } from './reports.kernel.js'

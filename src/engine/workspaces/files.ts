@@ -4,16 +4,23 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { FsMvBody, FsRmQuery, FsWriteBody, Moved, Removed, VirtualItem } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import { provisionalType } from '../base/file-names.js'
+import type { VirtualPath } from '../base/virtual-paths.js'
 import type { EngineContext } from '../context.js'
-import { provisionalType } from '../documents/filename.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
-import type { VirtualPath } from '../vfs/paths.js'
-import { writeAnswer } from '../write-answer.js'
+import { writeAnswer } from '../storage/write-answer.js'
 import { workspacePath } from './paths.js'
 import { type FileKey, fileItem, folderOf, liveFile, liveTree, nextChange, subtreeOf } from './store.js'
+
+/** What is written to the virtual file system. */
+export interface FileSystemWriter {
+  write(caller: Caller, spaceId: string, body: FsWriteBody): Promise<VirtualItem>
+  mv(caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved>
+  rm(caller: Caller, spaceId: string, query: FsRmQuery): Promise<Removed>
+}
 
 const NAMESPACE_BYTES = Buffer.byteLength('/workspaces/')
 

@@ -7,7 +7,8 @@ import type {
   WorkspaceSnapshot,
   WorkspaceSnapshotDetail,
 } from '../../contract/gateway/snapshots.js'
-import type { Caller, Page } from '../api.js'
+import type { Caller } from '../base/caller.js'
+import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import type { QueryGate } from '../query/gate.js'
 import type { QueryShared } from '../query/stages.js'

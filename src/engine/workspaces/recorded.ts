@@ -4,7 +4,7 @@ import type { EvidenceBundle, EvidenceState } from '../../contract/gateway/queri
 import type { EvidenceReference, RecordedQuery } from '../../contract/gateway/snapshots.js'
 import { LIMITS } from '../../contract/limits.js'
 import { isUuid } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { ConcreteMode } from '../query/mode.js'
 import type { SpaceRow } from '../spaces/store.js'

@@ -1,8 +1,8 @@
 import { createServer as createTcp } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Resolve } from '../../../src/engine/base/resolve.js'
 import { createAddressRule } from '../../../src/engine/egress/addresses.js'
-import type { Resolve } from '../../../src/engine/egress/connect.js'
 import { createSafeFetch, type SafeFetch } from '../../../src/engine/egress/safe-fetch.js'
 import { type Answer, redirect, type Site, startSite } from '../../helpers/site.js'
 

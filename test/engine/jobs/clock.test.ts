@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
-import { stillWaits } from '../../../src/engine/due.js'
+import { stillWaits } from '../../../src/engine/base/due.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { encodeCursor } from '../../../src/engine/cursor.js'
+import { encodeCursor } from '../../../src/engine/base/cursor.js'
 import { newId } from '../../../src/lib/ids.js'
 import { TestSpace } from './space.js'
 

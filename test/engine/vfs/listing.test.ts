@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { VirtualItem } from '../../../src/contract/gateway/fs.js'
-import { compareNames } from '../../../src/engine/vfs/paths.js'
+import { compareNames } from '../../../src/engine/base/virtual-paths.js'
 import { newId } from '../../../src/lib/ids.js'
 import { TestSpace } from './space.js'
 

@@ -1,9 +1,9 @@
-import { KsError, notFound } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
-import type { DegradedClass } from './degraded.js'
-import type { ProviderTrouble } from './models/trouble.js'
-import { type SpaceRow, spaceByKey } from './spaces/store.js'
-import type { Database } from './storage/database.js'
+import { KsError, notFound } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
+import type { DegradedClass } from '../base/degraded.js'
+import type { ProviderTrouble } from '../models/trouble.js'
+import type { Database } from '../storage/database.js'
+import { type SpaceRow, spaceByKey } from './store.js'
 
 /** What rows of work on a whole space have in common. */
 export interface SpaceWork {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { KsError } from '../contract/errors.js'
+import { KsError } from '../../contract/errors.js'
 
 /** What a page's cursor remembers: the place after which the next page starts, and what it may be used with. */
 export interface CursorState {

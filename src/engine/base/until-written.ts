@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EngineContext } from './context.js'
+import type { EngineLog } from './log.js'
 
 /** A disk without room may have some at any moment, and trying costs next to nothing. */
 const PAUSE_MS = 1000
@@ -14,7 +14,7 @@ const PAUSE_MS = 1000
  * @throws the reason of the signal
  */
 export async function untilWritten<T>(
-  { log }: Pick<EngineContext, 'log'>,
+  { log }: { log: EngineLog },
   what: string,
   signal: AbortSignal,
   write: () => Promise<T>,

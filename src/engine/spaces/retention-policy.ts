@@ -1,11 +1,11 @@
 import type { RetentionPolicy, RetentionPolicyBody } from '../../contract/gateway/retention.js'
 import { newId } from '../../lib/ids.js'
-import type { Caller } from '../api.js'
+import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { findSpace } from '../spaces/store.js'
+import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from '../retention/store.js'
 import type { Database } from '../storage/database.js'
-import { writeAnswer } from '../write-answer.js'
-import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from './store.js'
+import { writeAnswer } from '../storage/write-answer.js'
+import { findSpace } from './store.js'
 
 /** The rules of a policy, without whose they are. */
 export type RetentionRules = Omit<

@@ -1,15 +1,30 @@
-import { KsError } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
-import type { Caller, Engine, StoredResponse } from './api.js'
-import type { EngineContext } from './context.js'
-import { inOneWrite, type Slice } from './retention/slice.js'
-import type { Database } from './storage/database.js'
-import { fromCell } from './storage/readable.js'
+import { KsError } from '../../contract/errors.js'
+import { defined } from '../../lib/defined.js'
+import type { Caller } from '../base/caller.js'
+import type { EngineContext } from '../context.js'
+import type { Database } from '../storage/database.js'
+import { fromCell } from '../storage/readable.js'
+import { inOneWrite, type Slice } from '../storage/slices.js'
 
 /** how long the answer to a write is kept under its idempotency key */
 const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000
 /** between the fingerprint of a request and the digest of its upload; in neither of them */
 const JOINT = ' '
+
+/** Answers kept under the keys that clients send with writes. A key belongs to one tenant and subject. */
+export interface Idempotency {
+  /**
+   * Claims a key for a request. Returns the stored response when the same request was answered before.
+   * @throws KsError `idempotency-conflict` for another request under the key, or while the first still runs
+   */
+  begin(caller: Caller, key: string, fingerprint: string): StoredResponse | undefined
+  /** Keeps the answer inside the caller's transaction. */
+  keep(caller: Caller, key: string, response: StoredResponse): void
+  /** Keeps the answer, where it is not the one that is kept already. */
+  finish(caller: Caller, key: string, response: StoredResponse): void
+  /** Gives the key back, unless an answer was kept with the effect: the request had none. */
+  abandon(caller: Caller, key: string): void
+}
 
 interface Row {
   /** of the request; with the digest of its upload once it was answered */
@@ -21,8 +36,7 @@ interface Row {
   created_at: number
 }
 
-/** Answers kept under the keys that clients send with writes. A key belongs to one tenant and subject. */
-export function createIdempotency(context: EngineContext): Engine['idempotency'] {
+export function createIdempotency(context: EngineContext): Idempotency {
   const { db, instance } = context
   const find = (caller: Caller, key: string) =>
     db.get<Row>('SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [
@@ -118,4 +132,13 @@ export async function forgetAnswers(db: Database, now: number, batchRows: number
 
 function idOf({ tenant, subject }: Caller, key: string): string {
   return JSON.stringify([tenant, subject, key])
+}
+
+/** A response kept under an idempotency key. */
+export interface StoredResponse {
+  status: number
+  body: string
+  headers: Record<string, string>
+  /** what the request's upload held, where it had one: the key is for this content only */
+  content?: string
 }

@@ -1,13 +1,13 @@
-import { KsError } from '../contract/errors.js'
-import type { Degradation } from '../contract/gateway/degraded.js'
-import { ProviderFailure } from './models/failure.js'
+import { KsError } from '../../contract/errors.js'
+import type { Degradation } from '../../contract/gateway/degraded.js'
+import { ProviderFailure } from './provider-failure.js'
 
 /**
  * What an answer had to do without. A part of the engine that cannot do its work, but need not stop the answer, says so
  * with one of these: in `Retrieved.degraded` while evidence is looked for, beside a failed attempt while the answer is
  * written. From there it reaches the metrics, the answer's metadata, the trace, reports and the command line.
  */
-export type { Degradation } from '../contract/gateway/degraded.js'
+export type { Degradation } from '../../contract/gateway/degraded.js'
 
 export type DegradedClass = Degradation['class']
 

@@ -1,8 +1,7 @@
-import { KsError } from '../contract/errors.js'
-import type { EngineContext } from './context.js'
+import { KsError } from '../../contract/errors.js'
 import { stillWaits } from './due.js'
+import type { EngineLog } from './log.js'
 import { createTurns } from './turns.js'
-import { isWriteStopped } from './write-stop.js'
 
 /** nothing is put off for longer, whatever a provider says; timers take no more than 24 days either */
 export const LONGEST_WAIT_MS = 7 * 24 * 60 * 60_000
@@ -11,6 +10,8 @@ export const LONGEST_WAIT_MS = 7 * 24 * 60 * 60_000
 interface Runnable<Row> {
   /** what one row is, for messages */
   name: string
+  /** whether nothing is begun: it would end in a write, and none can be made */
+  isStopped(): boolean
   /** rows that have not ended */
   open(): Row[]
   /** Works at a row until it has ended. */
@@ -21,18 +22,18 @@ interface Runnable<Row> {
 
 /** Works at rows, each in a run that can be stopped, and takes up those that were put off when their time has come. */
 export class Runs<Row extends { key: number; next_at: number }> {
-  readonly #context: EngineContext
+  readonly #log: EngineLog
   readonly #of: Runnable<Row>
   readonly #turns = createTurns(
     () => this.#turn(),
-    (error) => this.#context.log.warn({ error: String(error) }, `no ${this.#of.name} could be looked up`),
+    (error) => this.#log.warn({ error: String(error) }, `no ${this.#of.name} could be looked up`),
   )
   readonly #running = new Map<number, { stop: AbortController; done: Promise<void> }>()
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(context: EngineContext, of: Runnable<Row>) {
-    this.#context = context
+  constructor(log: EngineLog, of: Runnable<Row>) {
+    this.#log = log
     this.#of = of
   }
 
@@ -68,7 +69,7 @@ export class Runs<Row extends { key: number; next_at: number }> {
   #turn(): void {
     clearTimeout(this.#timer)
     // it is woken when there is room
-    if (isWriteStopped(this.#context)) return
+    if (this.#of.isStopped()) return
     const now = Date.now()
     let next = Number.POSITIVE_INFINITY
     for (const row of this.#of.open()) {
@@ -84,9 +85,7 @@ export class Runs<Row extends { key: number; next_at: number }> {
     const done = this.#of
       .work(row, stop.signal)
       .catch((error: unknown) => (stop.signal.aborted ? undefined : this.#of.failed(row, error, stop.signal)))
-      .catch((error: unknown) =>
-        this.#context.log.error({ error: String(error) }, `a ${this.#of.name} could not be put off`),
-      )
+      .catch((error: unknown) => this.#log.error({ error: String(error) }, `a ${this.#of.name} could not be put off`))
       .finally(() => {
         this.#running.delete(row.key)
         if (!this.#isClosed) this.wake()

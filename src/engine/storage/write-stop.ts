@@ -1,8 +1,15 @@
-import type { EngineContext } from './context.js'
-import { DatabaseDamaged } from './storage/sql-errors.js'
+import type { EngineOptions } from '../base/options.js'
+import type { Database } from './database.js'
+import { DatabaseDamaged } from './sql-errors.js'
+
+/** What says that nothing can be written. */
+interface Writing {
+  db: Pick<Database, 'damage'>
+  options: Pick<EngineOptions, 'room'>
+}
 
 /** Whether work that ends in a write is not begun: the disk is full, or the database is damaged. */
-export function isWriteStopped({ db, options }: Pick<EngineContext, 'db' | 'options'>): boolean {
+export function isWriteStopped({ db, options }: Writing): boolean {
   return options.room?.isFull === true || db.damage !== undefined
 }
 

@@ -1,5 +1,5 @@
-import type { Caller } from './api.js'
-import type { Database } from './storage/database.js'
+import type { Caller } from '../base/caller.js'
+import type { Database } from './database.js'
 
 /**
  * The write of an operation whose result is the answer to its request. Under an Idempotency-Key the answer is kept in the

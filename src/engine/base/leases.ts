@@ -1,4 +1,4 @@
-import { newId } from '../lib/ids.js'
+import { newId } from '../../lib/ids.js'
 import { transitions } from './transitions.js'
 
 export type LeaseType = 'read' | 'publish' | 'delete' | 'reindex'

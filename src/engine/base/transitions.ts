@@ -1,4 +1,4 @@
-import { KsError } from '../contract/errors.js'
+import { KsError } from '../../contract/errors.js'
 
 /** The moves between states. @param what moves, for messages */
 export function transitions<State extends string>(what: string, moves: Record<State, readonly State[]>) {
