@@ -121,7 +121,7 @@ module.exports = {
     never(
       'children-have-no-database',
       'Processes and workers beside the daemon get their input by message. The one writer of SQLite is the daemon.',
-      { path: '^src/engine/(search/index-child|search/graph-worker|compile/parse/|models/builtin/.*(worker|child))' },
+      { path: '^src/engine/(search/index-child|search/graph-worker|parse/|models/builtin/.*(worker|child))' },
       { path: '^src/engine/storage/database\\.ts$', reachable: true },
     ),
     only(

@@ -6,7 +6,6 @@ import { Leases } from './base/leases.js'
 import type { EngineOptions } from './base/options.js'
 import { RightOfWay } from './base/right-of-way.js'
 import { createChat } from './chat/operations.js'
-import { createCompiler } from './compile/compiler.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
 import { createReplaySource } from './compile/replay.js'
 import { giveUpUnfinished } from './compile/training.js'
@@ -34,6 +33,7 @@ import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
 import { modelOperations } from './models/in-use.js'
 import { createModelRegistry } from './models/registry.js'
 import { createBudgetStore } from './models/stored-budget.js'
+import { createCompiler } from './parse/compiler.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
 import { Derivations } from './query/derivation.js'
@@ -107,7 +107,15 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     log: (message) => log.info({}, message),
   })
   let runner: JobRunner | undefined
+  const behind: Behind = {
+    vectors: new VectorFiller(),
+    migrations: new EmbeddingMigrations(),
+    pageIndexes: new PageIndexer(),
+    conflicts: new ConflictFinder(),
+    failedClusters: new FailedQueryClustering(),
+  }
   const context: EngineContext = {
+    ...behind,
     instance: newId(),
     db,
     objects,
@@ -116,11 +124,6 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     compiler: createCompiler(),
     lsa: new LsaEmbedding(),
     models: createModelRegistry(options.providers, { budgetStore: createBudgetStore(db) }),
-    vectors: new VectorFiller(),
-    migrations: new EmbeddingMigrations(),
-    pageIndexes: new PageIndexer(),
-    conflicts: new ConflictFinder(),
-    failedClusters: new FailedQueryClustering(),
     leases: new Leases(),
     rightOfWay,
     options,
@@ -135,25 +138,27 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   const sources = createSources(context, (jobId) => jobs.settled(jobId))
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
-  const engine = wire(context, jobs, sweeper, sources, shared, research)
-  context.vectors.start(context)
-  context.migrations.start(context)
-  context.pageIndexes.start(context)
-  context.conflicts.start(context)
-  context.failedClusters.start(context)
+  const engine = wire(context, behind, jobs, sweeper, sources, shared, research)
+  for (const one of Object.values(behind)) one.start(context)
   runner.start()
   research.runner.start()
   sweeper.start()
   sources.sync.start()
-  options.room?.onRoom(() => wakeAll(context, jobs, research.runner))
+  // what waited for room on the disk goes on
+  options.room?.onRoom(() => {
+    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
+  })
   warmUp(context)
   return engine
 }
 
-/** What waited for room on the disk goes on. */
-function wakeAll(context: EngineContext, ...runners: { wake(): void }[]): void {
-  const { vectors, migrations, pageIndexes, conflicts, failedClusters } = context
-  for (const one of [...runners, vectors, migrations, pageIndexes, conflicts, failedClusters]) one.wake()
+/** What works behind requests, in the order in which it starts. */
+interface Behind {
+  vectors: VectorFiller
+  migrations: EmbeddingMigrations
+  pageIndexes: PageIndexer
+  conflicts: ConflictFinder
+  failedClusters: FailedQueryClustering
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
@@ -175,6 +180,7 @@ function unused(db: Database): boolean {
 
 function wire(
   context: EngineContext,
+  behind: Behind,
   runner: JobRunner,
   sweeper: RetentionSweeper,
   sources: ReturnType<typeof createSources>,
@@ -272,11 +278,7 @@ function wire(
         runningQueries: gate.running + chat.running(),
         backgroundTasks:
           training +
-          context.vectors.active +
-          context.migrations.active +
-          context.pageIndexes.active +
-          context.conflicts.active +
-          context.failedClusters.active +
+          Object.values(behind).reduce((sum, { active }) => sum + active, 0) +
           context.indexes.builds() +
           derivations.running +
           views.running +
@@ -293,13 +295,7 @@ function wire(
       await Promise.all([sources.sync.close(), research.runner.close()])
       await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all([
-        context.vectors.close(),
-        context.migrations.close(),
-        context.pageIndexes.close(),
-        context.conflicts.close(),
-        context.failedClusters.close(),
-      ])
+      await Promise.all(Object.values(behind).map((one) => one.close()))
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       // a log that the checkpointing thread has in hand would look as if it were needed

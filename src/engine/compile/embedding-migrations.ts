@@ -74,7 +74,7 @@ export class EmbeddingMigrations {
   }
 
   /** A migration has ended by the caller's transaction: nothing more is done for it, and what it filled is removed. */
-  async ended(row: MigrationRow): Promise<void> {
+  async ended(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
     await this.#runs?.ended(row.key)
     this.#clean(row.space_key)
   }

@@ -1,12 +1,12 @@
 import type { EngineContext } from '../context.js'
 import { advance } from '../documents/staged-commits.js'
 import { moveJob } from '../jobs/store.js'
+import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
+import { charactersOf, lengthOf } from '../parse/document-parts.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import type { PreparedDocument, PreparedNode } from './compiled.js'
-import { charactersOf, lengthOf } from './parse/document-parts.js'
 import type { Built, Work } from './pipeline.js'
 import {
   dropUnpublished,

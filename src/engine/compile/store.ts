@@ -1,8 +1,8 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import type { PreparedAsset, PreparedDocument, PreparedNode } from './compiled.js'
 import { cutParts, insertPart, type VersionPart } from './version-parts.js'
 
 /** Row keys of what a version belongs to. */

@@ -1,5 +1,5 @@
+import type { PreparedDocument } from '../parse/compiled.js'
 import type { Database } from '../storage/database.js'
-import type { PreparedDocument } from './compiled.js'
 
 /** What a version is read from again, packed. */
 export type Packed = Pick<PreparedDocument, 'artifact' | 'outline' | 'items'>

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Changes } from '../base/changes.js'
 import { createTurns } from '../base/turns.js'
-import type { EngineContext } from '../context.js'
+import type { EngineContext, SpaceHead } from '../context.js'
 import { isPublishing } from '../jobs/store.js'
 import { BEGINNING, liveAfter, type Place } from '../query/live-versions.js'
-import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { spaceByKey } from '../spaces/store.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
@@ -73,7 +73,7 @@ export class ConflictFinder {
    *
    * @returns whether it is; where it is not, the work goes on behind
    */
-  async catchUp(space: SpaceRow, milliseconds: number): Promise<boolean> {
+  async catchUp(space: SpaceHead, milliseconds: number): Promise<boolean> {
     if (this.#isDone(space)) return true
     this.#due.set(space.key, 0)
     this.wake()
@@ -96,7 +96,7 @@ export class ConflictFinder {
     await this.#working
   }
 
-  #isDone({ key, head_revision }: SpaceRow): boolean {
+  #isDone({ key, head_revision }: SpaceHead): boolean {
     return (this.#done.get(key) ?? -1) >= head_revision
   }
 

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.js'
-import type { CompiledElement, CompiledOutlineNode } from '../compile/compiled.js'
-import type { StoredArtifact } from '../documents/stored.js'
+import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
+import type { StoredArtifact } from '../parse/stored.js'
 import { pack } from '../storage/packed.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import type { ReadVersion } from './artifacts.js'

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { CompiledOutlineNode } from '../compile/compiled.js'
+import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
 import { readVersion, type ScannedVersion, versionPhase } from './artifacts.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'

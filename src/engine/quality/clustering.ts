@@ -1,6 +1,6 @@
 import { Changes } from '../base/changes.js'
 import { createTurns } from '../base/turns.js'
-import type { EngineContext } from '../context.js'
+import type { EngineContext, SpaceHead } from '../context.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { isWriteStopped } from '../storage/write-stop.js'
@@ -74,7 +74,7 @@ export class FailedQueryClustering {
   }
 
   /** Waits until every failed query of a space was compared, for so many milliseconds at most; the rest follows behind. */
-  async catchUp(space: SpaceRow, milliseconds: number): Promise<void> {
+  async catchUp(space: SpaceHead, milliseconds: number): Promise<void> {
     const { db } = this.#started()
     const deadline = AbortSignal.timeout(milliseconds)
     while (!deadline.aborted && !this.#stop.signal.aborted && isLeft(db, space.key)) {

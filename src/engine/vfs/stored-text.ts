@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { CompiledElement } from '../compile/compiled.js'
-import type { StoredArtifact } from '../documents/stored.js'
+import type { CompiledElement } from '../parse/compiled.js'
+import type { StoredArtifact } from '../parse/stored.js'
 import type { Database } from '../storage/database.js'
 import { unpack } from '../storage/packed.js'
 import { type Content, PLAIN_TEXT } from './namespace.js'

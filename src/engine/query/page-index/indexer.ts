@@ -1,9 +1,9 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { Changes } from '../../base/changes.js'
 import { createTurns } from '../../base/turns.js'
-import type { EngineContext } from '../../context.js'
+import type { EngineContext, SpaceHead } from '../../context.js'
 import { isPublishing } from '../../jobs/store.js'
-import { type SpaceRow, spaceByKey } from '../../spaces/store.js'
+import { spaceByKey } from '../../spaces/store.js'
 import type { Database } from '../../storage/database.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
 import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
@@ -78,7 +78,7 @@ export class PageIndexer {
    *
    * @returns documents of a space that have no page index yet, 0 when it is whole; of many that is the least there are
    */
-  async missing(space: SpaceRow): Promise<number> {
+  async missing(space: SpaceHead): Promise<number> {
     const known = this.#missingNow(space)
     if (known.documents === 0 || known.nodes > NEARLY_THERE_NODES) return known.documents
     this.#hurried.set(space.key, (this.#hurried.get(space.key) ?? 0) + 1)
@@ -101,12 +101,12 @@ export class PageIndexer {
     await this.#working
   }
 
-  #isDone({ key, head_revision }: SpaceRow): boolean {
+  #isDone({ key, head_revision }: SpaceHead): boolean {
     return this.#stop.signal.aborted || (this.#done.get(key)?.revision ?? -1) >= head_revision
   }
 
   /** Among the versions that are looked at next: counting all would take longer than a question may. */
-  #missingNow(space: SpaceRow): { documents: number; nodes: number } {
+  #missingNow(space: SpaceHead): { documents: number; nodes: number } {
     const { db } = this.#started()
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
     const next = liveAfter(db, space.key, this.#places.get(space.key) ?? BEGINNING, IS_INDEXED, LOOKED_UP)

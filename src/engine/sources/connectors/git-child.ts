@@ -8,7 +8,7 @@
 import '../../../lib/no-debugger.js'
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { switchOffNetwork } from '../../compile/parse/no-network.js'
+import { switchOffNetwork } from '../../parse/no-network.js'
 import { BLOBS, type FromGit, type GitPlan, type GitProblem, type GitReading, type ToGit } from './git-messages.js'
 import { pagesOf, TooMany } from './git-tree.js'
 

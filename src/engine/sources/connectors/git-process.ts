@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import { linkAbort } from '../../../lib/abort.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
-import { forkReader, residentBytes } from '../../compile/parse/child-handle.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
+import { forkReader, residentBytes } from '../../parse/child-handle.js'
 import {
   ANSWERS,
   BLOBS,

@@ -1,5 +1,5 @@
-import { readMarkup } from '../../compile/parse/markup-events.js'
 import { EgressFailure } from '../../egress/failure.js'
+import { readMarkup } from '../../parse/markup-events.js'
 
 /** What listings and failures are read for. */
 const KEPT = new Set([

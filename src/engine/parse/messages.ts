@@ -1,4 +1,4 @@
-import type { CompileRequest, CompileResult, PreparedDocument } from '../compiled.js'
+import type { CompileRequest, CompileResult, PreparedDocument } from './compiled.js'
 import type { ReadLimits } from './limits.js'
 
 /** Parent to child: read these files, one after the other. One batch at a time. */

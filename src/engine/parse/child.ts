@@ -7,8 +7,8 @@
  * Test-only faults: with `KS_FAULT=parse` in its environment, a file whose name contains `ks-fault-crash`,
  * `ks-fault-hang` or `ks-fault-memory` makes the process abort, loop or grow. Without it the names mean nothing.
  */
-import '../../../lib/no-debugger.js'
-import type { CompileRequest, CompileResult } from '../compiled.js'
+import '../../lib/no-debugger.js'
+import type { CompileRequest, CompileResult } from './compiled.js'
 import { charactersOf, partsOf } from './document-parts.js'
 import type { Batch, Report } from './messages.js'
 import { switchOffNetwork } from './no-network.js'

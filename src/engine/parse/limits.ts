@@ -1,4 +1,4 @@
-import type { CompileFailure } from '../compiled.js'
+import type { CompileFailure } from './compiled.js'
 
 const MIB = 1024 * 1024
 

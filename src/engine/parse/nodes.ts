@@ -1,6 +1,6 @@
 import type { CompiledElement, CompiledNode, CompiledOutlineNode } from './compiled.js'
+import { type Assembled, sameTitle } from './elements.js'
 import { commonSection } from './outline.js'
-import { type Assembled, sameTitle } from './parse/elements.js'
 import { splitLines, splitText } from './split.js'
 import { countWords } from './words.js'
 

@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { ReadError } from './limits.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
 import { properTitle, resolvePart, xmlText } from './office-package.js'

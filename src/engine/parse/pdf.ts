@@ -1,6 +1,6 @@
 import { getDocumentProxy } from 'unpdf'
-import { defined } from '../../../lib/defined.js'
-import { isRecord } from '../../../lib/json/values.js'
+import { defined } from '../../lib/defined.js'
+import { isRecord } from '../../lib/json/values.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import type { Block, Parsed, Parser } from './parsed.js'
 import { dropRunningLines, type PdfBlock, type PdfPage, pageBlocks, vocabularyOf } from './pdf-blocks.js'

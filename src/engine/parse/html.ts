@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { DroppedElement } from './dropped-element.js'
 import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
 import { type Attributes, readMarkup } from './markup-events.js'

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { KsError } from '../../contract/errors.js'
+import { type BatchEnd, type Child, startChild } from './child-handle.js'
 import type { CompileFailure, CompileRequest, CompileResult, Compiler } from './compiled.js'
-import { type BatchEnd, type Child, startChild } from './parse/child-handle.js'
-import { bytesInWords, DEFAULT_LIMITS, type ReadLimits } from './parse/limits.js'
-import { endingOf } from './parse/sniff.js'
+import { bytesInWords, DEFAULT_LIMITS, type ReadLimits } from './limits.js'
+import { endingOf } from './sniff.js'
 
 export interface CompilerOptions {
   /** reading processes at most; each starts when there is work for it. Default 1 */

@@ -1,5 +1,5 @@
 import mammoth from 'mammoth'
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { readHtml } from './html.js'
 import { ReadError } from './limits.js'
 import { readMarkup } from './markup-events.js'

@@ -1,5 +1,5 @@
 import { CFB } from '@e965/xlsx'
-import { isRecord } from '../../../lib/json/values.js'
+import { isRecord } from '../../lib/json/values.js'
 import { chainsEnd } from './compound-chains.js'
 import { ReadError } from './limits.js'
 

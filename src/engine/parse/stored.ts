@@ -1,4 +1,4 @@
-import type { CompiledElement, CompiledItem } from '../compile/compiled.js'
+import type { CompiledElement, CompiledItem } from './compiled.js'
 
 /** What `versions.artifact` holds. */
 export interface StoredArtifact {

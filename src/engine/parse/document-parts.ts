@@ -1,4 +1,4 @@
-import type { PreparedAsset, PreparedDocument, PreparedNode } from '../compiled.js'
+import type { PreparedAsset, PreparedDocument, PreparedNode } from './compiled.js'
 import type { DocumentPart } from './messages.js'
 
 /** Text of a part, in UTF-16 units: it is taken apart in a few milliseconds. */

@@ -1,5 +1,5 @@
 import type { Token } from 'markdown-it'
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { readFrontMatter } from './front-matter.js'
 import { inlineText } from './markdown-inline.js'
 import { type Env, readBlocks } from './markdown-rules.js'

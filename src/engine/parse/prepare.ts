@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { itemName, type StoredArtifact, type StoredItem } from '../documents/stored.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { pack } from '../storage/packed.js'
 import type { CompiledDocument, PreparedDocument } from './compiled.js'
+import { itemName, type StoredArtifact, type StoredItem } from './stored.js'
 
 /** Serialises, packs and hashes a document: all that costs time in proportion to its size. */
 export async function prepareDocument(document: CompiledDocument): Promise<PreparedDocument> {

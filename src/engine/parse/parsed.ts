@@ -1,4 +1,4 @@
-import type { CompiledDocument, ElementType } from '../compiled.js'
+import type { CompiledDocument, ElementType } from './compiled.js'
 import type { ReadLimits } from './limits.js'
 
 /** A picture met while reading: its own bytes, or an address the document only points to. */

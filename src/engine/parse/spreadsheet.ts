@@ -1,5 +1,5 @@
 import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { checkCompound } from './compound.js'
 import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, relationsOf, xmlPart } from './office-package.js'

@@ -1,5 +1,5 @@
 import { parse as parseYaml } from 'yaml'
-import { isRecord } from '../../../lib/json/values.js'
+import { isRecord } from '../../lib/json/values.js'
 
 /** Front matter is a header, not a body; a `---` further down than this is a rule. */
 const MAX_LENGTH = 64 * 1024

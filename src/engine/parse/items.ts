@@ -1,7 +1,7 @@
 import type { CompiledElement, CompiledItem } from './compiled.js'
-import type { Assembled } from './parse/elements.js'
-import { MAX_PICTURE_BYTES } from './parse/limits.js'
-import { sniffBinary } from './parse/magic.js'
+import type { Assembled } from './elements.js'
+import { MAX_PICTURE_BYTES } from './limits.js'
+import { sniffBinary } from './magic.js'
 
 const PREVIEW_LENGTH = 200
 /** an SVG picture begins within so many bytes */

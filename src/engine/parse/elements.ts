@@ -1,5 +1,5 @@
-import type { CompiledElement, CompiledOutlineNode } from '../compiled.js'
-import { Outline } from '../outline.js'
+import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
+import { Outline } from './outline.js'
 import type { Block, Parsed, Picture } from './parsed.js'
 
 /** Between two elements in the document text. */

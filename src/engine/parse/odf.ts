@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { readHtml } from './html.js'
 import { ReadError } from './limits.js'

@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { declaredCharset, decodeText } from './charset.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { readPackage, target } from './epub-package.js'

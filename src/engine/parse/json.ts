@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/json/values.js'
+import { isRecord } from '../../lib/json/values.js'
 import type { Block, Parsed, Parser, ParserInput } from './parsed.js'
 
 /** A container of more lines than this is a section of its own; the outermost keys always are. */

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { codePageName } from './code-pages.js'
 import { ReadError } from './limits.js'
 import { properTitle } from './office-package.js'

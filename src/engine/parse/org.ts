@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import type { Block, Parsed, Parser } from './parsed.js'
 import { tableBlocks } from './tables.js'
 import { lines } from './text.js'

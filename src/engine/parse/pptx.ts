@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { defined } from '../../lib/defined.js'
 import { EmbeddedPictures } from './embedded-pictures.js'
 import { ReadError } from './limits.js'
 import { elementTexts, forEachTag, properTitle, type Relation, relationsOf, xmlPart } from './office-package.js'
