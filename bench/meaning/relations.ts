@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { canonicalKey } from '../../src/engine/graph/entities.js'
-import { GraphReader } from '../../src/engine/graph/extract.js'
+import { canonicalKey } from '../../src/engine/derived/graph/entities.js'
+import { GraphReader } from '../../src/engine/derived/graph/extract.js'
 import { ROOT } from '../lib/daemon.js'
 import { dataFolder, loadDataset, type RetrievalSet } from '../lib/datasets.js'
 import type { Figure } from '../lib/report.js'

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../context.js'
-import { nodesAfter } from '../query/page-index/nodes.js'
+import { nodesAfter } from '../derived/page-index/nodes.js'
 import type { Candidate } from './claim-index.js'
 import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
 import { claimsOfVersion, comparedAfter, markCompared, passagesAt, writeClaims, writeDisagreements } from './store.js'

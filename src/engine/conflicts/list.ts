@@ -5,11 +5,11 @@ import type {
   SpaceConflictsQuery,
 } from '../../contract/gateway/conflicts.js'
 import { defined } from '../../lib/defined.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { EngineContext } from '../context.js'
-import { countLive } from '../query/live-versions.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
+import { countLive } from '../derived/live-versions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readablePage } from '../storage/readable.js'

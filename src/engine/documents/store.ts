@@ -1,7 +1,7 @@
 import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
 import { isUuid } from '../../lib/ids.js'
-import { askerOf, mayKnow, type Reader, sourceOf } from '../sources/permissions.js'
+import { askerOf, mayKnow, type Reader, sourceOf } from '../access/permissions.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
 

@@ -1,5 +1,5 @@
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import type { DocumentRow } from '../documents/store.js'
-import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /** Documents of a name within any folder, newest first. */

@@ -1,5 +1,5 @@
+import { canonicalKey } from '../derived/graph/entities.js'
 import type { Database } from '../storage/database.js'
-import { canonicalKey } from './entities.js'
 import { type GraphView, isShown } from './read.js'
 
 export interface ExpansionRequest {

@@ -5,11 +5,11 @@ import type {
   GraphRelation,
   GraphRelationsQuery,
 } from '../../contract/gateway/graph.js'
+import { Clock } from '../base/clock.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page } from '../base/page.js'
+import { canonicalKey } from '../derived/graph/entities.js'
 import { readable, unlessDamaged } from '../storage/readable.js'
-import { Clock } from '../vfs/clock.js'
-import { canonicalKey } from './entities.js'
 import {
   entityById,
   entityByKey,

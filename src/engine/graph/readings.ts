@@ -5,16 +5,17 @@ import { untilWritten } from '../base/until-written.js'
 import { account } from '../compile/embeddings.js'
 import { pauseAfter } from '../compile/vector-filler.js'
 import type { EngineContext } from '../context.js'
+import type { Derivations } from '../derived/derivation.js'
+import type { Extraction } from '../derived/graph/extraction.js'
+import { type GraphRoom, graphRoom, storeExtraction } from '../derived/graph/store.js'
+import { countLive, IS_READ } from '../derived/live-versions.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
 import { isAboutTexts, troubleOf } from '../models/trouble.js'
 import type { Generator } from '../models/types.js'
-import type { Derivations } from '../query/derivation.js'
-import { countLive, IS_READ } from '../query/live-versions.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import { isWriteStopped } from '../storage/write-stop.js'
-import type { Extraction } from './extraction.js'
 import { askPassage } from './model-reader.js'
 import { keepSaid, knownSaid, type LivePassage, type PassageNode, passagesAfter, textOf } from './model-reads.js'
 import {
@@ -27,7 +28,6 @@ import {
   readingRows,
 } from './reading-rows.js'
 import { addSaid, askedOf, type PassageSaid, REPLY_TOKENS } from './said.js'
-import { type GraphRoom, graphRoom, storeExtraction } from './store.js'
 
 /** Passages looked up at a time, and questions that one reading asks at once. */
 const SLICE = 200

@@ -1,13 +1,13 @@
 import type { EntityExtraction } from '../../contract/gateway/graph.js'
 import type { EngineContext } from '../context.js'
+import { GraphReader } from '../derived/graph/extract.js'
+import type { Extraction } from '../derived/graph/extraction.js'
+import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from '../derived/graph/store.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { GraphReader } from './extract.js'
-import type { Extraction } from './extraction.js'
 import { type ModelReader, modelReader } from './model-reader.js'
-import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from './store.js'
 
 interface ScannedNode {
   key: number

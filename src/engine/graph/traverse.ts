@@ -1,7 +1,7 @@
 import { notFound } from '../../contract/errors.js'
 import type { GraphTraversal, TraverseQuery } from '../../contract/gateway/graph.js'
+import { Clock } from '../base/clock.js'
 import { isDamaged } from '../storage/guarded-rows.js'
-import { Clock } from '../vfs/clock.js'
 import {
   type EntityRow,
   entityById,

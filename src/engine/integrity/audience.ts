@@ -1,5 +1,5 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Scan } from './findings.js'
 
 /**

@@ -2,11 +2,11 @@ import { KsError } from '../../contract/errors.js'
 import type { Lease as LeaseItem } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Lease } from '../base/leases.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 
 /** Active leases of a space that are there for a reader, oldest first. @throws KsError `invalid-cursor` */

@@ -1,9 +1,9 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { quotesKnown } from '../quality/quotes.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Bindable, Database } from '../storage/database.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { hasForm, type TableFormat, wrongWith } from '../storage/formats.js'
+import { quotesKnown } from '../traces/quotes.js'
 import { type Finding, finding, type Remedy, type Scan } from './findings.js'
 import { type Phase, SLICE_FINDINGS, type Slice } from './phase.js'
 

@@ -2,8 +2,8 @@ import { KsError, notFound } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
-import { askerOf, mayKnow } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /** A row of `jobs`. */

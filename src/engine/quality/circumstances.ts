@@ -1,5 +1,5 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
-import { isOpen } from '../sources/permissions.js'
+import { isOpen } from '../access/permissions.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
 import type { FailedRow } from './failed-store.js'

@@ -4,11 +4,11 @@ import type { EngineContext, SpaceHead } from '../context.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { isWriteStopped } from '../storage/write-stop.js'
+import { quotesOf } from '../traces/quotes.js'
 import { bundleOfTrace } from '../traces/store.js'
 import { clusterFor } from './assign-cluster.js'
 import { type Pointed, pointedCell } from './pointed.js'
 import { pointedIn } from './pointed-search.js'
-import { quotesOf } from './quotes.js'
 
 /** Failed queries of a space are compared when none has come for so long … */
 const REST_MS = 2000

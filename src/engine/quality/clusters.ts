@@ -1,12 +1,12 @@
 import type { ClustersQuery, FailedQueryClusters, FailedQueryStatus } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
+import { askerOf } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
-import { askerOf } from '../sources/permissions.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { readable, unlessDamaged } from '../storage/readable.js'
+import { quotesKnown } from '../traces/quotes.js'
 import { lookupFailed, toFailedQuery } from './failed-store.js'
-import { quotesKnown } from './quotes.js'
 
 /**
  * Failed queries that ask the same, as it was decided when each was captured, the most frequent first; each is represented by its most often asked

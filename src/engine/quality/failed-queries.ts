@@ -15,10 +15,10 @@ import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
+import { quotesOf, recordQuotes, restrictedSources } from '../traces/quotes.js'
 import { type FailedRow, failedBefore, failedCounts, lookupFailed, moveFailed, toFailedQuery } from './failed-store.js'
 import { questionOf, wholeQuery } from './golden-questions.js'
 import { insertGolden, lookupGolden, updateGolden } from './golden-store.js'
-import { quotesOf, recordQuotes, restrictedSources } from './quotes.js'
 
 export function listFailedQueries(
   db: Database,

@@ -1,12 +1,12 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../contract/gateway/failed-queries.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import { askerOf, type Reader } from '../sources/permissions.js'
+import { askerOf, type Reader } from '../access/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
+import { quotesKnown } from '../traces/quotes.js'
 import { type FailedQueryEvent, movesOf } from './moves.js'
-import { quotesKnown } from './quotes.js'
 
 /** A row of `failed_queries`. */
 export interface FailedRow {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
+import { isOpen } from '../access/permissions.js'
 import type { EngineContext } from '../context.js'
 import { visibleKeys } from '../query/store.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import { isOpen } from '../sources/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 

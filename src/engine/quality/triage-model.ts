@@ -9,7 +9,7 @@ import type { ChatMessage, Generator } from '../models/types.js'
 import { beginningOf, fitTexts } from '../models/window.js'
 import { profileOf } from '../spaces/profile.js'
 import type { SpaceRow } from '../spaces/store.js'
-import { queryKey } from './capture.js'
+import { queryKey } from '../traces/capture.js'
 import type { Candidate } from './signs.js'
 
 /** What a model says of a question and the nearest passages. */

@@ -1,5 +1,5 @@
+import { type AnalysedPassage, type PassageCache, termHash } from '../derived/passage.js'
 import type { Database } from '../storage/database.js'
-import { type AnalysedPassage, type PassageCache, termHash } from './passage.js'
 
 /** A passage that shares a name with one that was found, and says more of what is asked. */
 export interface Bridge {

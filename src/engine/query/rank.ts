@@ -1,11 +1,11 @@
 import { defined } from '../../lib/defined.js'
 import type { Rewording } from '../../lib/text/compounds.js'
+import { type AnalysedPassage, PassageCache } from '../derived/passage.js'
 import type { SearchHit } from '../search/ports.js'
 import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
 import { aboveChance, type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
 import { type Fused, fuse, minMax } from './fuse.js'
 import { likenessOf } from './likeness.js'
-import { type AnalysedPassage, PassageCache } from './passage.js'
 import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
 
 /** candidates of each leg (retrieval.md section 6.3) */

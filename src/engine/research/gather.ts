@@ -1,7 +1,7 @@
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type { ResearchStop } from '../../contract/gateway/research.js'
 import { type Degradation, degradation } from '../base/degraded.js'
-import { graphBehind } from '../query/derivation.js'
+import { graphBehind } from '../derived/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { keptScope } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { findSpace } from '../spaces/store.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { keptScope } from './permissions.js'
 import { findSource } from './store.js'
 
 /** Documents of one step, so that the event loop is held for milliseconds. */

@@ -3,11 +3,11 @@ import type { Source } from '../../contract/gateway/sources.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
 import { importedMaps } from './imported-store.js'
-import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /** A row of `sources`. */
 export interface SourceRow {

@@ -1,9 +1,9 @@
 import { notFound } from '../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
+import type { Reader } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import { knownDocuments } from '../documents/store.js'
-import type { Reader } from '../sources/permissions.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
 

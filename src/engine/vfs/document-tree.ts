@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
+import type { Clock } from '../base/clock.js'
 import { compareNames, sectionName } from '../base/virtual-paths.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unpack } from '../storage/packed.js'
-import type { Clock } from './clock.js'
 import { shortId } from './names.js'
 import { type NodeEntry, nodesAfter, storedOutline } from './store.js'
 

@@ -1,5 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { ENTITY_TYPES, type EntityType } from '../graph/entities.js'
+import { ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
 import { type EntityRow, entityNamed, entityRowsAfter, type GraphView, isShown } from '../graph/read.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { entityItem, entityText } from './entity-text.js'

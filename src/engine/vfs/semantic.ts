@@ -1,7 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { compareNames, joinPath } from '../base/virtual-paths.js'
+import { type Derivations, graphBehind } from '../derived/derivation.js'
 import { type EntityRow, entityByKey, type GraphView, isShown } from '../graph/read.js'
-import { type Derivations, graphBehind } from '../query/derivation.js'
 import { readable } from '../storage/readable.js'
 import type { Coverage } from '../views/coverage.js'
 import { communityReport, reportMarkdown } from '../views/reports.js'

@@ -1,6 +1,6 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { isKept } from '../access/permissions.js'
 import { joinPath } from '../base/virtual-paths.js'
-import { isKept } from '../sources/permissions.js'
 import { documentItem } from './document-item.js'
 import { FOLDER_END } from './folders.js'
 import { nameAmong } from './names.js'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { readProfile } from '../query/page-index/build.js'
-import { readRanges } from '../query/page-index/store.js'
+import { readProfile } from '../derived/page-index/build.js'
+import { readRanges } from '../derived/page-index/store.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { Link } from './cluster.js'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { countLive, IS_READ } from '../query/live-versions.js'
-import { isOpen } from '../sources/permissions.js'
+import { isOpen } from '../access/permissions.js'
+import { countLive, IS_READ } from '../derived/live-versions.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { LIVE, type Made, OPEN } from './store.js'

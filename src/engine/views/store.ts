@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { PAGE_INDEX_FORMAT } from '../query/page-index/build.js'
-import { isOpen } from '../sources/permissions.js'
+import { isOpen } from '../access/permissions.js'
+import { PAGE_INDEX_FORMAT } from '../derived/page-index/build.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'

@@ -1,7 +1,7 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { QUERY_STOP_WORDS } from '../../lib/text/stop-words.js'
-import { isFunctionWord, VERBS } from '../graph/function-words.js'
-import { termHash } from '../query/passage.js'
+import { isFunctionWord, VERBS } from '../derived/graph/function-words.js'
+import { termHash } from '../derived/passage.js'
 
 /** What a topic's name is made of: its telling terms by hash, best first, and how its typical documents begin. */
 export interface NamedGroup {

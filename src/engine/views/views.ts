@@ -8,7 +8,7 @@ import type {
 } from '../../contract/gateway/graph.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
-import type { Derivations } from '../query/derivation.js'
+import type { Derivations } from '../derived/derivation.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'

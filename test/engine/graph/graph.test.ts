@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { canonicalKey, findEntities } from '../../../src/engine/graph/entities.js'
-import { GraphReader } from '../../../src/engine/graph/extract.js'
-import { graphRoom, storeExtraction } from '../../../src/engine/graph/store.js'
+import { canonicalKey, findEntities } from '../../../src/engine/derived/graph/entities.js'
+import { GraphReader } from '../../../src/engine/derived/graph/extract.js'
+import { graphRoom, storeExtraction } from '../../../src/engine/derived/graph/store.js'
 import { Database } from '../../../src/engine/storage/database.js'
 
 const TEXT =

@@ -1,9 +1,9 @@
 import type { ModelsInUse } from '../../contract/gateway/system.js'
 import type { EngineContext } from '../context.js'
+import type { ModelCounter } from '../models/budget.js'
+import type { UsedModel } from '../models/registry.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { ModelCounter } from './budget.js'
-import type { UsedModel } from './registry.js'
 
 /** Spaces whose budgets are told, those that used most first. */
 const TOLD_SPACES = 100

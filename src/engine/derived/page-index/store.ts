@@ -1,6 +1,6 @@
+import type { Snapshot } from '../../query/admission.js'
 import type { Database } from '../../storage/database.js'
 import { pack, unpack } from '../../storage/packed.js'
-import type { Snapshot } from '../admission.js'
 import { type BuiltPageIndex, type IndexedRange, PAGE_INDEX_FORMAT } from './build.js'
 
 /** The rows of one built index, ready for `writePageIndex`. */

@@ -1,9 +1,9 @@
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
+import { deniedSources } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import { missingOf, waitOf } from '../compile/vectors-due.js'
-import { deniedSources } from '../sources/permissions.js'
+import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import type { SpaceRow } from './store.js'
 
 type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { EXTRACTION_VERSION } from '../graph/store.js'
 import type { Database } from '../storage/database.js'
+import { EXTRACTION_VERSION } from './graph/store.js'
 import { PAGE_INDEX_FORMAT } from './page-index/build.js'
 
 /** SQL: whether version `v` has its page index. */

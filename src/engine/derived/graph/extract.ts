@@ -1,4 +1,4 @@
-import { type Span, splitSentences } from '../../lib/text/sentences.js'
+import { type Span, splitSentences } from '../../../lib/text/sentences.js'
 import { aliasesIn } from './aliases.js'
 import { canonicalKey, type FoundEntity, findEntities } from './entities.js'
 import { type Extraction, type RelationType, relationId } from './extraction.js'

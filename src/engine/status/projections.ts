@@ -4,9 +4,9 @@ import { trainingDue } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import { missingOf } from '../compile/vectors-due.js'
 import type { EngineContext } from '../context.js'
-import { countUnread } from '../query/derivation.js'
+import { countUnread } from '../derived/derivation.js'
+import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import type { SpaceRow } from './store.js'
 
 /** vectors counted before others get a turn: each has its own 400 bytes in the pages that are read */
 const COUNTED_A_TURN = 20_000

@@ -23,9 +23,9 @@ import { cat } from '../vfs/cat.js'
 import { FOLDER_END } from '../vfs/folders.js'
 import { placeOf } from '../vfs/namespace.js'
 import { readObject } from '../vfs/workspaces.js'
-import { workspaceName } from './paths.js'
+import { workspaceName } from '../workspaces/paths.js'
+import { subtreeOf } from '../workspaces/store.js'
 import { type KeptQuery, queriesOf, referenceOf, sessionOf } from './recorded.js'
-import { subtreeOf } from './store.js'
 
 /** A row of `workspace_snapshots` with its space. */
 export interface SnapshotRow {

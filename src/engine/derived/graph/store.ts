@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { newId } from '../../lib/ids.js'
-import type { Database } from '../storage/database.js'
+import { newId } from '../../../lib/ids.js'
+import type { Database } from '../../storage/database.js'
 import { canonicalKey, type EntityType, type FoundEntity } from './entities.js'
 import type { ExtractedEntity, ExtractedRelation, Extraction } from './extraction.js'
 

@@ -1,4 +1,4 @@
-import { askerOf, mayKnow, type Reader } from '../sources/permissions.js'
+import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import type { Database } from '../storage/database.js'
 
 /**

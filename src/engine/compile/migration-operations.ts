@@ -3,11 +3,11 @@ import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrat
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { ModelReference } from '../base/model-reference.js'
-import { abandon, migrationRows, toMigration } from '../compile/migration-rows.js'
 import type { EngineContext } from '../context.js'
+import { assertEmbedding } from '../spaces/spaces.js'
+import { findSpace } from '../spaces/store.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { assertEmbedding } from './spaces.js'
-import { findSpace } from './store.js'
+import { abandon, migrationRows, toMigration } from './migration-rows.js'
 
 /** @throws KsError `migration-active` while another one of the space is under way, `provider-not-configured` */
 export async function startMigration(

@@ -14,20 +14,20 @@ import type {
   MaterializeTopicBody,
   TraverseQuery,
 } from '../../contract/gateway/graph.js'
+import { deniedSources } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { type Derivations, graphBehind } from '../query/derivation.js'
-import { deniedSources } from '../sources/permissions.js'
+import { type Derivations, graphBehind } from '../derived/derivation.js'
+import { listEntities, listRelations } from '../graph/lists.js'
+import type { GraphView } from '../graph/read.js'
+import { createReadingOperations, type GraphReadingOperations } from '../graph/reading-operations.js'
+import { GraphReadings } from '../graph/readings.js'
+import { scanPassages } from '../graph/scan.js'
+import { traverse } from '../graph/traverse.js'
 import { findSpace } from '../spaces/store.js'
-import { listCommunities } from '../views/communities.js'
-import type { SemanticViews } from '../views/views.js'
-import { listEntities, listRelations } from './lists.js'
-import type { GraphView } from './read.js'
-import { createReadingOperations, type GraphReadingOperations } from './reading-operations.js'
-import { GraphReadings } from './readings.js'
-import { scanPassages } from './scan.js'
-import { traverse } from './traverse.js'
+import { listCommunities } from './communities.js'
+import type { SemanticViews } from './views.js'
 
 /** An answer that says so where documents were not read for it yet. */
 type MaybeLacking<T> = T & { degradedReasons?: string[] }
