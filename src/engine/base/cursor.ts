@@ -61,3 +61,7 @@ function isPlace(value: unknown): value is string | number {
 function checksum(body: string): string {
   return createHash('sha256').update(`ks-cursor:${body}`).digest('base64url').slice(0, 12)
 }
+
+export function brokenCursor(): KsError {
+  return new KsError('invalid-cursor', 'cursor does not name a place in this listing: start the listing again')
+}

@@ -1,8 +1,9 @@
 import type { EngineContext } from '../context.js'
 import { advance } from '../documents/staged-commits.js'
-import { moveJob } from '../jobs/store.js'
+import { insertPart, type VersionPart } from '../documents/version-parts.js'
 import type { PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import { charactersOf, lengthOf } from '../parse/document-parts.js'
+import { moveJob } from '../queue/store.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
@@ -16,7 +17,6 @@ import {
   reserveNodeKeys,
   type VersionOwner,
 } from './store.js'
-import { insertPart, type VersionPart } from './version-parts.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
 const SLICE_BYTES = 512 * 1024

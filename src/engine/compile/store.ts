@@ -1,9 +1,9 @@
 import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { cutParts, insertPart, type VersionPart } from '../documents/version-parts.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import { cutParts, insertPart, type VersionPart } from './version-parts.js'
 
 /** Row keys of what a version belongs to. */
 export interface VersionOwner {

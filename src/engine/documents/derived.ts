@@ -9,7 +9,6 @@ import type {
 } from '../../contract/gateway/document-parts.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
-import { packedOf } from '../compile/version-parts.js'
 import type { CompiledOutlineNode } from '../parse/compiled.js'
 import { itemName, type StoredArtifact, type StoredItem } from '../parse/stored.js'
 import { findSpace, type SpaceRow } from '../spaces/store.js'
@@ -18,6 +17,7 @@ import { damagedObject, hasHash } from '../storage/durable-files.js'
 import { unpack } from '../storage/packed.js'
 import { fromCell } from '../storage/readable.js'
 import { type DocumentRow, findDocument } from './store.js'
+import { packedOf } from './version-parts.js'
 
 /** A row of `versions`. */
 export interface VersionRow {

@@ -1,8 +1,8 @@
 import type { Work } from '../compile/pipeline.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
-import { MAX_RETRY_MILLISECONDS } from './retry-policy.js'
-import type { JobRow } from './store.js'
+import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'
+import type { JobRow } from '../queue/store.js'
 
 /** as `stillWaits`: now, and now with the longest pause */
 export const DUE = '(run_after <= ? OR run_after > ?)'

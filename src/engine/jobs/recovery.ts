@@ -1,7 +1,7 @@
 import { dropUnpublished } from '../compile/store.js'
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
-import type { JobRow } from './store.js'
+import type { JobRow } from '../queue/store.js'
 
 /** jobs that were running at this many deaths of the process are given up */
 const MAX_UNCLEAN_ENDS = 5

@@ -5,11 +5,11 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { queueAgain } from '../documents/reindex.js'
 import type { DocumentRow } from '../documents/store.js'
+import { insertBulkJob } from '../queue/bulk.js'
+import { endedInVain, findJob, type JobRow, latestJob, toJob } from '../queue/store.js'
 import { assertRoomForReindex } from '../spaces/quota.js'
 import { findSpace, type SpaceRow, spaceByKey } from '../spaces/store.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { insertBulkJob } from './jobs.js'
-import { endedInVain, findJob, type JobRow, latestJob, toJob } from './store.js'
 
 /**
  * Tries a job again: one that failed or was canceled begins anew as a job of its own, one that waits goes on at once.

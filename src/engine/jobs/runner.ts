@@ -7,13 +7,6 @@ import { retrain, trainingDue } from '../compile/training.js'
 import { VectorAudits } from '../compile/vector-audit.js'
 import type { EngineContext } from '../context.js'
 import { failRetryably, resumeCommit } from '../documents/staged-commits.js'
-import type { IndexBatch } from '../search/ports.js'
-import { quotasOf } from '../spaces/quota.js'
-import { spaceByKey } from '../spaces/store.js'
-import { purgeSlice } from '../storage/purge.js'
-import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
-import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
-import { recoverClaims } from './recovery.js'
 import {
   describe,
   type Failure,
@@ -24,7 +17,14 @@ import {
   passesByItself,
   pauseBefore,
   waitBefore,
-} from './retry-policy.js'
+} from '../queue/retry-policy.js'
+import type { IndexBatch } from '../search/ports.js'
+import { quotasOf } from '../spaces/quota.js'
+import { spaceByKey } from '../spaces/store.js'
+import { purgeSlice } from '../storage/purge.js'
+import { isWriteStopped, unlessDatabaseDamaged } from '../storage/write-stop.js'
+import { BATCH_JOBS, DUE, isSuspect, selectBatch } from './batch.js'
+import { recoverClaims } from './recovery.js'
 import { startOver } from './start-over.js'
 
 /** one batch is parsed while another is embedded and published */

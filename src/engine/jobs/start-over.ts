@@ -1,8 +1,8 @@
 import { dropUnpublished } from '../compile/store.js'
 import { resumeFromStart } from '../documents/staged-commits.js'
+import type { JobRow } from '../queue/store.js'
 import type { IndexBatch } from '../search/ports.js'
 import type { Database } from '../storage/database.js'
-import type { JobRow } from './store.js'
 
 /**
  * Takes back what a job has stored, inside the caller's transaction and behind `failRetryably`: it begins anew. As long

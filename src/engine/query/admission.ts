@@ -7,15 +7,8 @@ import type { EngineContext } from '../context.js'
 import { findDocument } from '../documents/store.js'
 import { isBuiltin } from '../models/registry.js'
 import { profileOf } from '../spaces/profile.js'
+import type { Snapshot } from '../spaces/snapshot.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../spaces/store.js'
-
-/** The published head that a query reads, whatever is published meanwhile. */
-export interface Snapshot {
-  publicationId: string
-  fingerprint: string
-  headRevision: number
-  projectionVersion: number
-}
 
 export interface Admitted {
   /** who asks, for the scopes of sources */

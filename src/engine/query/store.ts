@@ -1,9 +1,9 @@
+import type { Snapshot } from '../spaces/snapshot.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { decodeHalfInto } from '../storage/half.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { jsonAt } from '../storage/readable.js'
-import type { Snapshot } from './admission.js'
 
 /** A passage with all that evidence says of it. */
 export interface PassageRow {

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { keptScope } from '../access/permissions.js'
+import { findSource } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
 import { findSpace } from '../spaces/store.js'
 import { writeAnswer } from '../storage/write-answer.js'
-import { findSource } from './store.js'
 
 /** Documents of one step, so that the event loop is held for milliseconds. */
 const STEP = 200

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
+import type { SourceRow } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
@@ -14,7 +15,6 @@ import { ItemFailure } from './connectors/connector.js'
 import { documentName } from './document-name.js'
 import { describeImported, type Imported, importedItems, staleItems } from './imported-store.js'
 import { areKept, type Kept, noteKept, readingOf, readKept } from './kept.js'
-import type { SourceRow } from './store.js'
 
 const ITEMS_AT_ONCE = 3
 /** A place that fails this often in a row is not asked for the rest. */

@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.js'
+import type { SourceRow } from '../access/sources.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
-import type { SourceRow } from './store.js'
 
 /** A page or file of a source and the document that it became, as the document's own metadata says it. */
 export interface Imported {

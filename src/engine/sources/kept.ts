@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { SourceRow } from '../access/sources.js'
 import type { EngineContext } from '../context.js'
 import type { Validators } from '../egress/validators.js'
 import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
-import type { SourceRow } from './store.js'
 
 /** Updates of one transaction. */
 const STEP = 500

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
+import type { SourceRow } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { ImportPlace } from './import-items.js'
-import type { SourceRow } from './store.js'
 import { claimSync, endSync, type SyncCounts, type SyncSummary, summaryOf } from './sync-store.js'
 
 const RUNS_AT_ONCE = 4

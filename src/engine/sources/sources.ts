@@ -1,6 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { CreateSourceBody, Source, UpdateSourceBody } from '../../contract/gateway/sources.js'
 import { newId } from '../../lib/ids.js'
+import { findSource, type SourceRow } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
@@ -13,7 +14,7 @@ import { writeAnswer } from '../storage/write-answer.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
 import { checkUri, readContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
-import { findSource, insertSource, type SourceRow, sourcesAfter, toSource } from './store.js'
+import { insertSource, sourcesAfter, toSource } from './store.js'
 import { nextRun, readSyncPolicy } from './sync-policy.js'
 
 export interface SourceParts {

@@ -1,61 +1,18 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError } from '../../contract/errors.js'
 import type { Source } from '../../contract/gateway/sources.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
-import { isUuid } from '../../lib/ids.js'
 import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
+import { findSource, type SourceRow } from '../access/sources.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { fromCell, jsonAt } from '../storage/readable.js'
 import { importedMaps } from './imported-store.js'
 
-/** A row of `sources`. */
-export interface SourceRow {
-  id: string
-  tenant: string
-  space_key: number
-  name: string
-  type: Source['type']
-  uri: string
-  status: Source['status']
-  /** JSON */
-  permission_scope: string
-  /** JSON */
-  metadata: string
-  credentials: Uint8Array | null
-  version: number
-  last_sync_at: number | null
-  last_sync_error: string | null
-  next_sync_at: number | null
-  sync_started_at: number | null
-  /** JSON */
-  sync_summary: string | null
-  created_at: number
-  updated_at: number
-  deleted_at: number | null
-  deletes_documents: number
-}
-
 export type NewSource = Pick<
   SourceRow,
   'id' | 'name' | 'type' | 'uri' | 'status' | 'permission_scope' | 'metadata' | 'credentials' | 'next_sync_at'
 >
-
-/**
- * @throws KsError `not-found`, also for a source of another space or tenant, for one that is deleted, and for one whose
- *   scope leaves the reader out
- */
-export function findSource(db: Database, reader: Reader, space: SpaceRow, id: string): SourceRow {
-  const row = isUuid(id)
-    ? db.get<SourceRow>(
-        `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL
-           AND ${mayKnow('sources.id')}`,
-        [space.tenant, space.key, id, askerOf(reader)],
-      )
-    : undefined
-  if (row === undefined) throw notFound('source', id)
-  return row
-}
 
 /** Adds a source, inside the caller's transaction. @throws KsError `capacity-exceeded` */
 export function insertSource(db: Database, reader: Reader, space: SpaceRow, source: NewSource, now: number): SourceRow {

@@ -1,7 +1,7 @@
+import type { SourceRow } from '../access/sources.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
 import { isSynced } from './connectors/registry.js'
-import type { SourceRow } from './store.js'
 import { nextRun, plannedAgain, readSyncPolicy } from './sync-policy.js'
 
 /** The moves of a source's sync (decisions.md section 4): each is one conditional update and raises the version. */

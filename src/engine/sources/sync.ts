@@ -7,6 +7,7 @@ import type {
   WebsiteCrawlResult,
 } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
+import { findSource, type SourceRow } from '../access/sources.js'
 import type { Caller } from '../base/caller.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
@@ -21,7 +22,6 @@ import type { ImportPlace } from './import-items.js'
 import { importAgain, importFiles, importPages, type RemoteImport, toResult } from './import-remote.js'
 import { failed, SourceRuns } from './runs.js'
 import type { SourceParts } from './sources.js'
-import { findSource, type SourceRow } from './store.js'
 import { dueSources, recoverSyncs, replanAll, type SyncSummary, summaryOf } from './sync-store.js'
 import { headersOf, testSource } from './test-source.js'
 

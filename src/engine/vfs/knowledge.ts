@@ -1,15 +1,15 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { brokenCursor } from '../base/cursor.js'
+import { LAST } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { saysWhatWasStored } from '../storage/node-hash.js'
 import { type Branch, type DocumentTrees, findInTree, isLeaf, type Leaf } from './document-tree.js'
-import { LAST } from './folders.js'
 import { DOCUMENTS, documentFolder, documentsItem, entryItem, everythingIn, leavesIn } from './knowledge-items.js'
 import { cursorName, documentNamed, mayBeNamed } from './names.js'
 import {
   type After,
-  brokenCursor,
   type Entry,
   type EntryPage,
   integerAt,

@@ -1,4 +1,4 @@
-import { childFolder, FOLDER_END, LAST } from './folders.js'
+import { childFolder, FOLDER_END, LAST } from '../base/folders.js'
 import { cursorName } from './names.js'
 import { type After, type Entry, type EntryPage, integerAt, textAt } from './namespace.js'
 import { fileItem, folderItem } from './source-items.js'

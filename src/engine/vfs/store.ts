@@ -1,9 +1,9 @@
-import { packedOf } from '../compile/version-parts.js'
+import { brokenCursor } from '../base/cursor.js'
+import { LAST, pastOf } from '../base/folders.js'
+import { packedOf } from '../documents/version-parts.js'
 import type { Database } from '../storage/database.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unlessDamaged } from '../storage/readable.js'
-import { LAST, pastOf } from './folders.js'
-import { brokenCursor } from './namespace.js'
 import type { View } from './view.js'
 
 // `LIMIT +?`, not `LIMIT ?`: SQLite looks at a bare parameter when it plans, and then plans anew at every run, which takes

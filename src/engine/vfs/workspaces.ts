@@ -1,5 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import { diskError } from '../../local/disk-error.js'
+import { brokenCursor } from '../base/cursor.js'
+import { childFolder, FOLDER_END, foldersOpened, LAST } from '../base/folders.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unlessDamagedError } from '../storage/readable.js'
 import {
@@ -14,11 +16,9 @@ import {
   subtreeOf,
   type WorkspaceFile,
 } from '../workspaces/store.js'
-import { childFolder, FOLDER_END, foldersOpened, LAST } from './folders.js'
 import { cursorName } from './names.js'
 import {
   type After,
-  brokenCursor,
   type Content,
   type Entry,
   type EntryPage,

@@ -1,7 +1,7 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
+import { FOLDER_END, pastOf } from '../base/folders.js'
 import { joinPath } from '../base/virtual-paths.js'
 import type { Database } from '../storage/database.js'
-import { FOLDER_END, pastOf } from '../vfs/folders.js'
 
 /** A version of a file, as listings need it. */
 export interface WorkspaceFile {

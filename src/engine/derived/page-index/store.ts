@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../query/admission.js'
+import type { Snapshot } from '../../spaces/snapshot.js'
 import type { Database } from '../../storage/database.js'
 import { pack, unpack } from '../../storage/packed.js'
 import { type BuiltPageIndex, type IndexedRange, PAGE_INDEX_FORMAT } from './build.js'

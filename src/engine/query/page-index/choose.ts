@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { lookUpTerm, readProfile } from '../../derived/page-index/build.js'
 import { type SummaryRow, summariesBefore, summariesOf } from '../../derived/page-index/store.js'
 import type { AskedTerm } from '../../derived/page-index/terms.js'
+import type { Snapshot } from '../../spaces/snapshot.js'
 import type { Database } from '../../storage/database.js'
-import type { Snapshot } from '../admission.js'
 
 /** Documents whose summaries are read for one question, newest first: some 60 ms. */
 const MAX_SCANNED = 20_000

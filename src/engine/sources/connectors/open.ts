@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newId } from '../../../lib/ids.js'
+import type { SourceRow } from '../../access/sources.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
 import { fromCell } from '../../storage/readable.js'
 import type { SourceParts } from '../sources.js'
-import type { SourceRow } from '../store.js'
 import type { DriveConnection, PageConnection } from './connector.js'
 import { connectorOf, noConnector, parametersOf } from './registry.js'
 

@@ -1,4 +1,4 @@
-import { brokenCursor } from './namespace.js'
+import { brokenCursor } from './cursor.js'
 
 /** What ends each folder in the column `folder`; see the migration. */
 export const FOLDER_END = '\u0001'
