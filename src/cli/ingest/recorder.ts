@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { defined } from '../../lib/defined.js'
-import type { Known } from './plan.js'
+import type { Known } from './known-files.js'
 
 /**
  * Tells the local daemon which files documents are made from, so that it can say later whether they changed, and a watch

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { type UploadPart, UploadReadError } from '../../client/multipart.js'
 import { defined } from '../../lib/defined.js'
-import type { FileToSend } from './plan.js'
+import type { FileToSend } from './known-files.js'
 import { readFailure } from './walk.js'
 
 /** What the service made of one file. */

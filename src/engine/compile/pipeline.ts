@@ -1,7 +1,5 @@
-import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { endCommit } from '../documents/staged-commits.js'
-import type { DocumentRow } from '../documents/store.js'
 import type { CompileFailure } from '../parse/compiled.js'
 import { type JobRow, moveJob } from '../queue/store.js'
 import type { IndexBatch, IndexedNode } from '../search/ports.js'
@@ -15,20 +13,7 @@ import { dropUnpublished } from './store.js'
 import { type ReadWork, storeVersions } from './store-versions.js'
 import { isTrained } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
-
-/** A job with the document it compiles. */
-export interface Work {
-  job: JobRow
-  document: DocumentRow
-  /** held while the job is worked at; a publication by who has lost it is refused */
-  lease?: Lease
-}
-
-/** A job whose nodes are in the store, on its way to publication. */
-export interface Built extends Work {
-  versionKey: number
-  nodes: { key: number; title: string; text: string }[]
-}
+import type { Built, Work } from './work.js'
 
 /** passages in one commit of the index, which searches wait for */
 const REAPPLIED_AT_ONCE = 500

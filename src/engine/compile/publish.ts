@@ -9,10 +9,10 @@ import { retentionOf } from '../spaces/retention-policy.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import type { EmbeddedNodes } from './embeddings.js'
-import type { Built } from './pipeline.js'
 import { addToIndex, type FilledVector } from './vector-rows.js'
 import { activeVectorSpace, insertVectors, isTrained } from './vector-spaces.js'
 import { oweVectors } from './vectors-due.js'
+import type { Built } from './work.js'
 
 /** Vectors that one transaction stores at most; those of more passages are stored before the publication. */
 const VECTORS_AT_ONCE = 256

@@ -8,7 +8,6 @@ import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { type VersionSize, versionOverQuota } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
-import type { Built, Work } from './pipeline.js'
 import {
   dropUnpublished,
   insertAsset,
@@ -17,6 +16,7 @@ import {
   reserveNodeKeys,
   type VersionOwner,
 } from './store.js'
+import type { Built, Work } from './work.js'
 
 /** What one transaction stores at most, so that it holds the event loop for some milliseconds: bytes, passages, documents. */
 const SLICE_BYTES = 512 * 1024

@@ -10,24 +10,7 @@ import type { Database } from '../storage/database.js'
 import { nodeHash } from '../storage/node-hash.js'
 import { artifactHash, readVersion, type ScannedVersion } from './artifacts.js'
 import type { Scan } from './findings.js'
-import { fromPassages } from './from-passages.js'
-
-/** A row of `nodes`, as far as a repair compares it. */
-export interface StoredNode {
-  key: number
-  id: string
-  ordinal: number
-  title: string
-  text: string
-  section: string
-  outline_node: string
-  elements: string
-  start_offset: number
-  end_offset: number
-  page: number | null
-  kind: PreparedNode['kind']
-  row_hash: Uint8Array
-}
+import { fromPassages, type StoredNode } from './from-passages.js'
 
 interface Damaged {
   scan: Scan

@@ -1,4 +1,4 @@
-import type { Work } from '../compile/pipeline.js'
+import type { Work } from '../compile/work.js'
 import type { EngineContext } from '../context.js'
 import type { DocumentRow } from '../documents/store.js'
 import { MAX_RETRY_MILLISECONDS } from '../queue/retry-policy.js'

@@ -1,7 +1,7 @@
 /** What a model does for the engine. Each interface is one method plus facts. */
 
 import type { ModelReference } from '../base/model-reference.js'
-import type { TokenMeter } from './meter.js'
+import type { GenerationUsage, TokenMeter } from './meter.js'
 
 export interface Embedder {
   readonly reference: ModelReference
@@ -51,11 +51,6 @@ export interface GenerationOptions {
   /** over that of the provider's settings */
   temperature?: number
   tools?: ToolSpec[]
-}
-
-export interface GenerationUsage {
-  inputTokens?: number
-  outputTokens?: number
 }
 
 export type GenerationEvent =

@@ -9,7 +9,6 @@ import { readable } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { missingItemKey } from '../traces/missing-key.js'
 import { findTrace } from '../traces/store.js'
-import type { MissingItem } from './operations.js'
 
 type Status = MissingEvidenceReview['status']
 
@@ -151,4 +150,10 @@ function toReview(space: SpaceRow, row: ReviewRow): MissingEvidenceReview {
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }
+}
+
+/** A piece of missing evidence, by the trace that lacked it. */
+export interface MissingItem {
+  traceId: string
+  itemKey: string
 }

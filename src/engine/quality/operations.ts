@@ -38,18 +38,12 @@ import {
   listGoldenQuestions,
   updateGoldenQuestion,
 } from './golden-questions.js'
-import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
+import { type MissingItem, missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
 
 /** Who asks for clusters waits for so long until what was captured is in them. */
 const CLUSTERED_WITHIN_MS = 2500
-
-/** A piece of missing evidence, by the trace that lacked it. */
-export interface MissingItem {
-  traceId: string
-  itemKey: string
-}
 
 /** What `Engine.quality` can do. Traces and their reviews are the caller's own; the rest belongs to the space. */
 export interface QualityOperations {

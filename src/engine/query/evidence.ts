@@ -4,7 +4,6 @@ import { fromCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
 import type { Features } from './rerank.js'
 import type { PassageRow } from './store.js'
-import type { Why } from './why.js'
 
 /** A passage that ranking kept. Scores are 0 to 1. */
 export interface RankedPassage {
@@ -95,3 +94,17 @@ function webAddress(address: string | null): { sourceUrl?: string } {
 function share(value: number): number {
   return Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000 : 0
 }
+
+/** Why a passage stands in the evidence: `metadata.why` of its item. */
+export interface Why {
+  by: FoundBy
+  /** words of the question that the passage or its headings hold, as the question spells them */
+  words: string[]
+  /** of these, those that no passage before it holds */
+  adds: string[]
+  /** how likely it answers by itself as its words tell, 0 to 1; absent where its text was not compared */
+  confidence?: number
+}
+
+/** How a passage was found. */
+export type FoundBy = 'words' | 'meaning' | 'words-and-meaning' | 'graph' | 'second-hop' | 'sections'

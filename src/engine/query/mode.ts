@@ -6,10 +6,10 @@ import { type Degradation, degradation, degradationBy } from '../base/degraded.j
 import type { ModelReference } from '../base/model-reference.js'
 import { account } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
+import type { GenerationUsage } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
 import { askForJson } from '../models/structured.js'
 import { tokensAtMost } from '../models/tokens.js'
-import type { GenerationUsage } from '../models/types.js'
 import { beginningOf } from '../models/window.js'
 import type { SpaceRow } from '../spaces/store.js'
 

@@ -4,8 +4,8 @@ import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { evidenceState } from '../query/answerability.js'
 import { notRetrieved } from '../query/missing.js'
-import type { Found } from './gather.js'
 import type { Part } from './parts.js'
+import type { LookDone } from './retrieve.js'
 import { bundleOf } from './step-store.js'
 
 /** Items of the final bundle: what no section of the report quotes is rarely read. */
@@ -157,4 +157,9 @@ function missingOf(
   const { limit, limitValue } = stoppedBy
   const text = `${limit} of ${limitValue} ended the search after ${found.length} retrievals`
   return [{ reason: 'unknown', text, metadata: { limit, limitValue } }, ...open, ...others.values()]
+}
+
+/** A look with its evidence. */
+export interface Found extends LookDone {
+  bundle: EvidenceBundle
 }

@@ -5,7 +5,7 @@ import { graphBehind } from '../derived/derivation.js'
 import { searchedQuery } from '../query/follow-up.js'
 import type { Database } from '../storage/database.js'
 import { fromCell } from '../storage/readable.js'
-import { type Answered, answerOf } from './analyze.js'
+import { type Answered, answerOf, type Found } from './analyze.js'
 import { leadsFor } from './leads.js'
 import type { Plan } from './plan-questions.js'
 import { type Look, type LookDone, look } from './retrieve.js'
@@ -14,11 +14,6 @@ import { LimitReached, type TaskRun } from './task-run.js'
 
 /** How long a task waits for outline and graph of what was published since. */
 const CATCH_UP_MS = 2500
-
-/** A look with its evidence. */
-export interface Found extends LookDone {
-  bundle: EvidenceBundle
-}
 
 /**
  * Looks for the whole question, for its parts, and then along leads for what is still open, until everything is

@@ -10,7 +10,7 @@ import { findSpace, type SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
 import { lastChange } from '../workspaces/store.js'
 import { type After, integerAt } from './namespace.js'
-import { openJobCount, publicationById, publicationOf } from './store.js'
+import { openJobCount, publicationById, publicationOf } from './publications.js'
 
 export type ConsistencyClass = NonNullable<Listing['consistencyClass']>
 

@@ -1,9 +1,9 @@
-import { type Amount, amountAt } from './amounts.js'
+import { amountAt } from './amounts.js'
 import { isUnsaid, objectsAfter, subjectBefore } from './clauses.js'
 import type { FoundEntity } from './entities.js'
 import type { Phrase, Sentence } from './phrases.js'
 import { type Predicate, type StateTrigger, TRIGGERS, type Trigger, type VerbTrigger } from './predicates.js'
-import { relateEvent, relateRole } from './roles.js'
+import { type Relate, relateEvent, relateRole } from './roles.js'
 import { isCapitalised, tokensOf } from './tokens.js'
 
 /** One end of a relation that a sentence states. */
@@ -21,8 +21,6 @@ interface Said {
   subject: Phrase
   object: Phrase
 }
-
-export type Relate = (subject: Phrase, predicate: Predicate, object: Phrase | Amount) => void
 
 const wordsOf = (text: string): string[] => text.split(/\s+/)
 const BY_WORD = new Map<string, Trigger[]>()

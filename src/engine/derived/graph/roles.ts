@@ -1,8 +1,8 @@
+import type { Amount } from './amounts.js'
 import { objectsAfter, subjectBefore } from './clauses.js'
 import { DETERMINERS, isFunctionWord, VERBS } from './function-words.js'
 import { boundBefore, isPreposition, type Phrase, phraseAfter, phraseBefore, type Sentence } from './phrases.js'
-import type { EventTrigger, RoleTrigger } from './predicates.js'
-import type { Relate } from './relations.js'
+import type { EventTrigger, Predicate, RoleTrigger } from './predicates.js'
 
 const BE = /^(?:is|are|was|were|became|becomes|remains|remained|been)$/
 /** Words before a role that make another of it, or none. */
@@ -115,3 +115,5 @@ export function relateEvent(sentence: Sentence, place: number, trigger: EventTri
     if (doer !== undefined && (doer.isName || trigger.subject === 'any'))
       for (const object of objects) relate(doer, trigger.predicate, object)
 }
+
+export type Relate = (subject: Phrase, predicate: Predicate, object: Phrase | Amount) => void
