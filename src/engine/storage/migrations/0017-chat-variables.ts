@@ -1,4 +1,4 @@
-/** Migration: what a conversation keeps under names that its application gives. */
+/** What a conversation keeps under names that its application gives. */
 export const CHAT_VARIABLES_SCHEMA = `
 CREATE TABLE chat_conversation_variables (
   key INTEGER PRIMARY KEY,

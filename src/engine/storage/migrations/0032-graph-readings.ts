@@ -1,5 +1,5 @@
 /**
- * Migration: readings of a whole space for its graph, what models said of passages, reports of communities, and how much
+ * Readings of a whole space for its graph, what models said of passages, reports of communities, and how much
  * of a space its topics hold.
  */
 export const GRAPH_READINGS_SCHEMA = `

@@ -1,4 +1,4 @@
-/** Migration: retention policies, and what each space holds. */
+/** Retention policies, and what each space holds. */
 export const RETENTION_SCHEMA = `
 CREATE TABLE retention_policies (
   id TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** Migration: moves of spaces with documents to another embedding model, each with the vector space that it fills. */
+/** Moves of spaces with documents to another embedding model, each with the vector space that it fills. */
 export const EMBEDDING_MIGRATIONS_SCHEMA = `
 CREATE TABLE embedding_migrations (
   key INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-/** Migration: sources. Which page became which document stands in the documents themselves. */
+/** Sources. Which page became which document stands in the documents themselves. */
 export const SOURCES_SCHEMA = `
 CREATE TABLE sources (
   id TEXT PRIMARY KEY,

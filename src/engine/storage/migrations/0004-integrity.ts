@@ -1,4 +1,4 @@
-/** Migration: what garbage collection did, and commits in the order in which they are listed. */
+/** What garbage collection did, and commits in the order in which they are listed. */
 export const INTEGRITY_SCHEMA = `
 -- what garbage collection has removed or is removing, by the candidate's key: asking again gives the same answer
 CREATE TABLE gc_outcomes (

@@ -1,5 +1,5 @@
 /**
- * Migration: how many vectors of each vector space belong to passages of current versions, and to those being built. The
+ * How many vectors of each vector space belong to passages of current versions, and to those being built. The
  * search indexes are compared with these numbers after their changes; counting would read every vector.
  */
 export const VECTOR_COUNTS_SCHEMA = `

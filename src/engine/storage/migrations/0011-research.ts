@@ -1,4 +1,4 @@
-/** Migration: research tasks. Rows of a task go with it; its bytes count among the traces of the space. */
+/** Research tasks. Rows of a task go with it; its bytes count among the traces of the space. */
 export const RESEARCH_SCHEMA = `
 CREATE TABLE research_tasks (
   id TEXT PRIMARY KEY,

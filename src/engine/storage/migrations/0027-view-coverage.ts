@@ -1,5 +1,5 @@
 /**
- * Migration: of how many of the publication's open documents a topic or community was made. What was made before did not
+ * Of how many of the publication's open documents a topic or community was made. What was made before did not
  * count them: it is stale and made anew for the next reader.
  */
 export const VIEW_COVERAGE_SCHEMA = `

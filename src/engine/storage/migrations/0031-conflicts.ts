@@ -1,4 +1,4 @@
-/** Migration: what documents of a space say against each other, and the claims by which it is found. */
+/** What documents of a space say against each other, and the claims by which it is found. */
 export const CONFLICTS_SCHEMA = `
 -- of each version what it claims, as others that may contradict it are looked for; the version of its maker in format
 CREATE TABLE conflict_claims (

@@ -1,4 +1,4 @@
-/** Migration: chat applications with what belongs to them. What is deleted takes everything below it along. */
+/** Chat applications with what belongs to them. What is deleted takes everything below it along. */
 export const CHAT_SCHEMA = `
 CREATE TABLE chat_apps (
   id TEXT PRIMARY KEY,

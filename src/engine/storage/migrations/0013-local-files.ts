@@ -1,4 +1,4 @@
-/** Migration: the files of this machine that documents were made from, and the folders that the daemon watches. */
+/** The files of this machine that documents were made from, and the folders that the daemon watches. */
 export const LOCAL_FILES_SCHEMA = `
 -- a row is written before the upload it announces: sha256 is of the bytes that were read last
 CREATE TABLE local_files (

@@ -1,5 +1,5 @@
 /**
- * Migration: files of chat messages. Bytes are content-addressed; a row holds them until it expires. What was uploaded and
+ * Files of chat messages. Bytes are content-addressed; a row holds them until it expires. What was uploaded and
  * never sent expires by time. A file that a message has does not, until its last message is gone.
  */
 export const CHAT_FILES_SCHEMA = `

@@ -1,5 +1,5 @@
 /**
- * Migration: relations say more exactly than by their type what is stated, so there may be several of a type between two
+ * Relations say more exactly than by their type what is stated, so there may be several of a type between two
  * entities; and names that stand for an entity of another name can be looked up. Rows of before have no predicate, until
  * their documents are read by the new rules.
  */

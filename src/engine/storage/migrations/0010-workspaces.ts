@@ -1,4 +1,4 @@
-/** Migration: files that agents write, and snapshots of them. Bytes stand among the objects. */
+/** Files that agents write, and snapshots of them. Bytes stand among the objects. */
 export const WORKSPACES_SCHEMA = `
 -- one row for each version of a file, seen by readers at from_seq <= s < until_seq. A folder begins with the workspace's
 -- name; each of its parts is closed by U+0001, as in documents.folder

@@ -1,4 +1,4 @@
-/** Migration: the first one, with the tables of spaces, documents, passages, jobs and traces. */
+/** The first one, with the tables of spaces, documents, passages, jobs and traces. */
 export const CORE_SCHEMA = `
 CREATE TABLE spaces (
   key INTEGER PRIMARY KEY AUTOINCREMENT,

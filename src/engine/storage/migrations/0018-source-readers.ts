@@ -1,5 +1,5 @@
 /**
- * Migration: who may know of what came from a source. What a source's documents leave behind (jobs, commits, items of
+ * Who may know of what came from a source. What a source's documents leave behind (jobs, commits, items of
  * bulk jobs) outlives them, so it remembers its source, and the readers outlive the source.
  */
 export const SOURCE_READERS_SCHEMA = `

@@ -1,4 +1,4 @@
-/** Migration: questions of chat applications with fixed answers, and what a turn remembers beside its answer. */
+/** Questions of chat applications with fixed answers, and what a turn remembers beside its answer. */
 export const CHAT_ANNOTATIONS_SCHEMA = `
 CREATE TABLE chat_annotations (
   key INTEGER PRIMARY KEY,

@@ -1,5 +1,5 @@
 /**
- * Migration: a version that is too large for one transaction is stored in several. What does not fit into its row stands
+ * A version that is too large for one transaction is stored in several. What does not fit into its row stands
  * in parts beside it, so that no change of the row writes it again; its count of passages grows as they are stored.
  */
 export const VERSION_PARTS_SCHEMA = `

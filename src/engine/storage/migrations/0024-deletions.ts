@@ -1,5 +1,5 @@
 /**
- * Migration: what is derived from documents goes with them at once. Topics and communities that a deleted document took
+ * What is derived from documents goes with them at once. Topics and communities that a deleted document took
  * part in are dropped with the deletion, in its transaction, and derived anew for the next reader; what clients named
  * stays. A derivation that runs meanwhile sees by the count that it read what is gone.
  */
