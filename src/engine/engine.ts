@@ -61,8 +61,8 @@ import {
 import { findSpace, toSpace } from './spaces/store.js'
 import { modelOperations } from './status/models-in-use.js'
 import { spaceStats, spaceStatus } from './status/status.js'
-import type { Database } from './storage/database.js'
 import { explainDamage, openStore } from './storage/open-store.js'
+import { type Read, sql } from './storage/program.js'
 import { writeAnswer } from './storage/write-answer.js'
 import { unlessDatabaseDamaged } from './storage/write-stop.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
@@ -96,8 +96,8 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
       { bytes },
       'the write-ahead log cannot be emptied while something reads the database: a check, a backup, another program',
     )
-  db.recover(() => {
-    const abandoned = abandonUnacknowledged(db)
+  db.recover(function* () {
+    const abandoned = yield* abandonUnacknowledged()
     if (abandoned > 0) log.info({ abandoned }, 'uploads that were never acknowledged were abandoned')
   })
   const rightOfWay = new RightOfWay()
@@ -132,7 +132,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
     now: options.now ?? Date.now,
     wake: (spaceKey) => runner?.wake(spaceKey),
   }
-  db.recover(() => giveUpUnfinished(context))
+  db.recover(() => giveUpUnfinished())
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
@@ -149,7 +149,7 @@ async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engin
   options.room?.onRoom(() => {
     for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
   })
-  warmUp(context)
+  context.db.now(warmUp(context))
   return engine
 }
 
@@ -163,9 +163,9 @@ interface Behind {
 }
 
 /** Opens the indexes of the space that was published last, so that the first query after a start is not the slow one. */
-function warmUp(context: EngineContext): void {
-  if (unused(context.db)) return
-  const space = context.db.get<{ id: string }>(
+function* warmUp(context: EngineContext): Read<void> {
+  if (yield* unused()) return
+  const space = yield* sql.get<{ id: string }>(
     'SELECT id FROM spaces WHERE deleted_at IS NULL ORDER BY published_at DESC LIMIT 1',
   )
   if (space === undefined) return
@@ -175,8 +175,8 @@ function warmUp(context: EngineContext): void {
 }
 
 /** Whether nothing was ever indexed here. */
-function unused(db: Database): boolean {
-  return db.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1') === undefined
+function* unused(): Read<boolean> {
+  return (yield* sql.get<{ one: number }>('SELECT 1 one FROM projection_log LIMIT 1')) === undefined
 }
 
 function wire(
@@ -197,26 +197,26 @@ function wire(
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
-      list: async (caller, page) => listSpaces(db, caller, page),
-      get: async (caller, id) => toSpace(findSpace(db, caller.tenant, id)),
+      list: async (caller, page) => db.now(listSpaces(caller, page)),
+      get: async (caller, id) => toSpace(db.now(findSpace(caller.tenant, id))),
       update: (caller, id, body) => updateSpace(db, caller, id, body),
       delete: (caller, id) => deleteSpace(context, caller, id),
-      manifest: async (caller, id) => spaceManifest(context, caller, id),
+      manifest: async (caller, id) => context.db.now(spaceManifest(context, caller, id)),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       startMigration: (caller, id, model) => startMigration(context, caller, id, model),
-      migration: async (caller, id, migrationId) => getMigration(context, caller, id, migrationId),
+      migration: async (caller, id, migrationId) => context.db.now(getMigration(context, caller, id, migrationId)),
       cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
       status: async (caller, id) => spaceStatus(context, caller, id),
       stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
-      retrievalProfile: async (caller, id) => profileOf(db, findSpace(db, caller.tenant, id).key),
+      retrievalProfile: async (caller, id) => db.now(profileOf(db.now(findSpace(caller.tenant, id)).key)),
       setRetrievalProfile: (caller, id, body) => setRetrievalProfile(context, caller, id, body),
     },
     documents: documentOperations(context, runner),
     jobs: {
-      get: async (caller, id) => getJob(db, caller, id),
+      get: async (caller, id) => db.now(getJob(caller, id)),
       cancel: (caller, id) => cancelJob(context, caller, id),
-      bulk: async (caller, id) => getBulkJob(db, caller, id),
-      list: async (caller, spaceId, page) => listJobs(db, caller, spaceId, page),
+      bulk: async (caller, id) => db.now(getBulkJob(caller, id)),
+      list: async (caller, spaceId, page) => db.now(listJobs(db, caller, spaceId, page)),
       retry: (caller, id) => retryJob(context, caller, id),
       retryFailed: (caller, spaceId) => retryFailed(context, caller, spaceId),
     },
@@ -224,10 +224,10 @@ function wire(
       start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
       explain: (caller, spaceId, body) => explainQuery(context, { gate, cache, derivations }, caller, spaceId, body),
       search: (caller, spaceId, body) => searchSpace(context, { gate, cache, derivations }, caller, spaceId, body),
-      trace: async (caller, id) => getTrace(db, caller, id),
-      evidence: async (caller, id, page) => listEvidence(db, caller, id, page),
-      conflicts: async (caller, id, page) => listConflicts(db, caller, id, page),
-      missing: async (caller, id, page) => listMissing(db, caller, id, page),
+      trace: async (caller, id) => db.now(getTrace(caller, id)),
+      evidence: async (caller, id, page) => db.now(listEvidence(caller, id, page)),
+      conflicts: async (caller, id, page) => db.now(listConflicts(caller, id, page)),
+      missing: async (caller, id, page) => db.now(listMissing(caller, id, page)),
     },
     quality: createQuality(context),
     research: research.operations,
@@ -251,18 +251,19 @@ function wire(
     chat: chat.operations,
     idempotency: createIdempotency(context),
     tokens: {
-      isRevoked: (jti) => db.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti]) !== undefined,
+      isRevoked: (jti) =>
+        db.now(sql.get<{ jti: string }>('SELECT jti FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined,
       revoke: (jti, expiresAt) =>
-        db.writeNow(() => {
-          db.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [Date.now()])
-          db.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
+        db.writeNow(function* () {
+          yield* sql.run('DELETE FROM revoked_tokens WHERE expires_at < ?', [Date.now()])
+          yield* sql.run('INSERT OR REPLACE INTO revoked_tokens (jti, expires_at) VALUES (?, ?)', [jti, expiresAt])
         }),
     },
     health: () => {
       // the index process starts with the first use; one that died is started again at once
       const components = {
         database: !db.broken,
-        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => unused(db), false),
+        indexes: context.indexes.pid() !== undefined || unlessDatabaseDamaged(() => db.now(unused()), false),
         jobs: true,
         storage: !(db.broken || options.room?.state().isFull === true),
       }
@@ -289,7 +290,7 @@ function wire(
         parserPids: context.compiler.pids(),
       }
     },
-    jobsOf: (tenant) => tenantJobs(db, tenant),
+    jobsOf: (tenant) => db.now(tenantJobs(tenant)),
     models: modelOperations(context),
     async close() {
       context.indexes.hurry()
@@ -308,24 +309,24 @@ function wire(
 function documentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
   const { db } = context
   return {
-    list: async (caller, spaceId, page) => listDocuments(db, caller, spaceId, page),
-    get: async (caller, spaceId, id) => getDocument(db, caller, spaceId, id),
+    list: async (caller, spaceId, page) => db.now(listDocuments(caller, spaceId, page)),
+    get: async (caller, spaceId, id) => db.now(getDocument(caller, spaceId, id)),
     parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
     outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
     multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
     itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(db, caller, spaceId, id, item, variant),
-    upload: async (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
+    upload: async (caller, spaceId, kind) => context.db.now(beginUpload(context, caller, spaceId, kind)),
     async bulkUpload(caller, spaceId, items) {
       const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
-      return writeAnswer(db, caller, () => {
-        const space = findSpace(db, caller.tenant, spaceId)
-        return { bulkJobId: insertBulkJob(db, space, 'document_upload', made), total: items.length, items }
+      return writeAnswer(db, caller, function* () {
+        const space = yield* findSpace(caller.tenant, spaceId)
+        return { bulkJobId: yield* insertBulkJob(db, space, 'document_upload', made), total: items.length, items }
       })
     },
     async settled(caller, spaceId, accepted) {
       await runner.settled(accepted.compilationJob.id)
-      const space = findSpace(db, caller.tenant, spaceId)
-      return toAsset(findDocument(db, caller, space.key, accepted.asset.id), space.id)
+      const space = db.now(findSpace(caller.tenant, spaceId))
+      return toAsset(db.now(findDocument(caller, space.key, accepted.asset.id)), space.id)
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
     reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),

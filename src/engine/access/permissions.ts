@@ -1,6 +1,6 @@
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /*
  * The one place that decides who may know of what came from a source. `source_readers` holds the subjects of every
@@ -41,11 +41,13 @@ const KEPT = 'kept-'
  *
  * @returns null where everybody of the tenant may know of them
  */
-export function keptScope(db: Database, sourceId: string): string | null {
+export function* keptScope(sourceId: string): Write<string | null> {
   const kept = KEPT + sourceId
-  const open = db.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, [sourceId])
+  const open = yield* sql.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, [
+    sourceId,
+  ])
   if (open?.open === 1) return null
-  db.run(
+  yield* sql.run(
     `INSERT OR IGNORE INTO source_readers (source_id, subject, space_key)
      SELECT ?, subject, space_key FROM source_readers WHERE source_id = ?`,
     [kept, sourceId],
@@ -73,10 +75,10 @@ export function askerOf({ subject, isDaemon }: Reader): string | null {
  *
  * @param keys node keys of the space
  */
-export function deniedNodes(db: Database, spaceKey: number, reader: Reader, keys: readonly number[]): Set<number> {
-  const denied = deniedSources(db, spaceKey, reader)
+export function* deniedNodes(spaceKey: number, reader: Reader, keys: readonly number[]): Read<Set<number>> {
+  const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0 || keys.length === 0) return new Set()
-  const rows = db.all<{ key: number }>(
+  const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      CROSS JOIN documents d ON d.key = n.doc_key WHERE NOT ${mayKnow('d.source_id')}`,
     [JSON.stringify(keys), askerOf(reader)],
@@ -85,8 +87,8 @@ export function deniedNodes(db: Database, spaceKey: number, reader: Reader, keys
 }
 
 /** Ids of the sources that a reader may not know of, also of those that are gone. */
-export function deniedSources(db: Database, spaceKey: number, reader: Reader): string[] {
-  const rows = db.all<{ source_id: string }>(
+export function* deniedSources(spaceKey: number, reader: Reader): Read<string[]> {
+  const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT restricted.source_id FROM source_readers restricted
      WHERE restricted.space_key = ? AND NOT ${mayKnow('restricted.source_id')}`,
     [spaceKey, askerOf(reader)],
@@ -95,10 +97,10 @@ export function deniedSources(db: Database, spaceKey: number, reader: Reader): s
 }
 
 /** Row keys of the documents that a reader may not know of. */
-export function deniedDocuments(db: Database, spaceKey: number, reader: Reader): Set<number> {
-  const denied = deniedSources(db, spaceKey, reader)
+export function* deniedDocuments(spaceKey: number, reader: Reader): Read<Set<number>> {
+  const denied = yield* deniedSources(spaceKey, reader)
   if (denied.length === 0) return new Set()
-  const rows = db.all<{ key: number }>(
+  const rows = yield* sql.all<{ key: number }>(
     `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL
        AND source_id IN (SELECT value FROM json_each(?))`,
     [spaceKey, JSON.stringify(denied)],
@@ -107,13 +109,8 @@ export function deniedDocuments(db: Database, spaceKey: number, reader: Reader):
 }
 
 /** Row keys of the documents that a reader may know of; nothing where there are more than `limit`. */
-export function permittedDocuments(
-  db: Database,
-  spaceKey: number,
-  reader: Reader,
-  limit: number,
-): number[] | undefined {
-  const rows = db.all<{ key: number }>(
+export function* permittedDocuments(spaceKey: number, reader: Reader, limit: number): Read<number[] | undefined> {
+  const rows = yield* sql.all<{ key: number }>(
     `SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')} LIMIT ?`,
     [spaceKey, askerOf(reader), limit + 1],
   )

@@ -2,7 +2,7 @@ import { notFound } from '../../contract/errors.js'
 import type { Source } from '../../contract/gateway/sources.js'
 import { isUuid } from '../../lib/ids.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { askerOf, mayKnow, type Reader } from './permissions.js'
 
 /** A row of `sources`. */
@@ -36,9 +36,9 @@ export interface SourceRow {
  * @throws KsError `not-found`, also for a source of another space or tenant, for one that is deleted, and for one whose
  *   scope leaves the reader out
  */
-export function findSource(db: Database, reader: Reader, space: SpaceRow, id: string): SourceRow {
+export function* findSource(reader: Reader, space: SpaceRow, id: string): Read<SourceRow> {
   const row = isUuid(id)
-    ? db.get<SourceRow>(
+    ? yield* sql.get<SourceRow>(
         `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL
            AND ${mayKnow('sources.id')}`,
         [space.tenant, space.key, id, askerOf(reader)],

@@ -25,7 +25,9 @@ export interface SpaceEvidence {
 
 /** Ids of the application's spaces that are still there. @throws ChatError `app_unavailable` when it had some, all gone */
 export function livingSpaces(context: EngineContext, tenant: string, app: ChatApp): string[] {
-  const living = app.knowledgeSpaceIds.filter((id) => findSpaceOrDeleting(context.db, tenant, id)?.deleted_at === null)
+  const living = app.knowledgeSpaceIds.filter(
+    (id) => context.db.now(findSpaceOrDeleting(tenant, id))?.deleted_at === null,
+  )
   if (living.length === 0 && app.knowledgeSpaceIds.length > 0)
     throw new ChatError('app_unavailable', 'every knowledge space of the application was deleted')
   return living
@@ -41,7 +43,7 @@ export async function evidenceOf(
 ): Promise<SpaceEvidence> {
   const { knowledgeSpaceId, query, searched, holder } = question
   const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
-  const admitted = admit(context, caller, body)
+  const admitted = context.db.now(admit(context, caller, body))
   const lease = context.leases.acquire({
     spaceKey: admitted.space.key,
     sessionId: holder,

@@ -6,6 +6,7 @@ import type { ModelReference } from '../base/model-reference.js'
 import type { EngineContext } from '../context.js'
 import { assertEmbedding } from '../spaces/spaces.js'
 import { findSpace } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { abandon, migrationRows, toMigration } from './migration-rows.js'
 
@@ -20,10 +21,10 @@ export async function startMigration(
   const row = await writeAnswer(
     db,
     caller,
-    () => {
-      const space = findSpace(db, caller.tenant, spaceId)
+    function* () {
+      const space = yield* findSpace(caller.tenant, spaceId)
       assertEmbedding(context, model)
-      const open = db.get<{ id: string }>(
+      const open = yield* sql.get<{ id: string }>(
         'SELECT id FROM embedding_migrations WHERE space_key = ? AND completed_at IS NULL',
         [space.key],
       )
@@ -34,22 +35,27 @@ export async function startMigration(
         )
       const id = newId()
       const now = Date.now()
-      db.run(
+      yield* sql.run(
         `INSERT INTO embedding_migrations (id, space_key, plugin, provider, model, vector_space, state, created_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, 'filling', ?, ?)`,
         [id, space.key, model.pluginId, model.provider, model.model, newId(), now, now],
       )
       return migrationRows.find(db, space, id)
     },
-    (made) => toMigration(db, made),
+    (made) => db.now(toMigration(made)),
   )
   context.migrations.wake()
-  return toMigration(db, row)
+  return db.now(toMigration(row))
 }
 
-export function getMigration(context: EngineContext, caller: Caller, spaceId: string, id: string): EmbeddingMigration {
+export function* getMigration(
+  context: EngineContext,
+  caller: Caller,
+  spaceId: string,
+  id: string,
+): Read<EmbeddingMigration> {
   const { db } = context
-  return toMigration(db, migrationRows.find(db, findSpace(db, caller.tenant, spaceId), id))
+  return yield* toMigration(migrationRows.find(db, yield* findSpace(caller.tenant, spaceId), id))
 }
 
 /** @throws KsError `already-terminal` when the migration has ended */
@@ -63,13 +69,13 @@ export async function cancelMigration(
   const row = await writeAnswer(
     db,
     caller,
-    () => {
-      const space = findSpace(db, caller.tenant, spaceId)
-      abandon(db, migrationRows.findOpen(db, space, id), 'canceled')
+    function* () {
+      const space = yield* findSpace(caller.tenant, spaceId)
+      yield* abandon(migrationRows.findOpen(db, space, id), 'canceled')
       return migrationRows.find(db, space, id)
     },
-    (ended) => toMigration(db, ended),
+    (ended) => db.now(toMigration(ended)),
   )
   await context.migrations.ended(row)
-  return toMigration(db, row)
+  return db.now(toMigration(row))
 }

@@ -6,6 +6,7 @@ import type { IndexBatch, IndexedNode } from '../search/ports.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
@@ -30,14 +31,14 @@ export async function compileBatch(
 ): Promise<void> {
   const fresh = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
-  const reloaded = resumed.flatMap((work) => reload(context, work))
+  const reloaded = resumed.flatMap((work) => context.db.now(reload(work)))
   const built = [...(await buildNodes(context, space, fresh, signal)), ...reloaded]
   if (built.length === 0) return
   await reapply(context, space, reloaded)
   const nodes = built.flatMap((item) => item.nodes)
   for (;;) {
     // read anew: the space may have got another model while its documents were parsed, or after the vectors were made
-    const live = spaceByKey(context.db, space.key) ?? space
+    const live = context.db.now(spaceByKey(space.key)) ?? space
     const embedded = isTrained(live)
       ? await embedNodes(context, live, nodes)
       : await askProvider(context, live, built, signal)
@@ -57,8 +58,8 @@ async function askProvider(
 ): Promise<undefined> {
   const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
   if (versions.length === 0) return
-  await context.db.write(() => {
-    for (const version of versions) oweVectors(context.db, space.key, version)
+  await context.db.write(function* () {
+    for (const version of versions) yield* oweVectors(space.key, version)
   })
   await context.vectors.patience(space.key, versions, signal)
 }
@@ -101,14 +102,13 @@ function toIndexed({ document, nodes }: Built): IndexedNode[] {
 }
 
 /** Nodes of a job that an earlier run of the process built. */
-function reload(context: EngineContext, work: Work): Built[] {
-  const { db } = context
-  const version = db.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
+function* reload(work: Work): Read<Built[]> {
+  const version = yield* sql.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
     work.document.key,
     work.job.version,
   ])
   if (version === undefined) return []
-  const nodes = db.all<{ key: number; title: string; text: string }>(
+  const nodes = yield* sql.all<{ key: number; title: string; text: string }>(
     'SELECT key, title, text FROM nodes WHERE version_key = ? ORDER BY ordinal',
     [version.key],
   )
@@ -118,9 +118,9 @@ function reload(context: EngineContext, work: Work): Built[] {
 /** Whether the index got these nodes before the crash is not known: applying them twice leaves the same index. */
 async function reapply(context: EngineContext, space: SpaceRow, built: Built[]): Promise<void> {
   if (built.length === 0) return
-  const head = context.db.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [
-    space.key,
-  ])
+  const head = context.db.now(
+    sql.get<{ seq: number | null }>('SELECT max(seq) seq FROM projection_log WHERE space_key = ?', [space.key]),
+  )
   if (head?.seq === null || head?.seq === undefined) return
   const nodes = built.flatMap(toIndexed)
   for (let from = 0; from < nodes.length; from += REAPPLIED_AT_ONCE) {
@@ -137,18 +137,18 @@ export async function failJob(
   failure: CompileFailure | { code: string; message: string },
 ): Promise<void> {
   const { db } = context
-  const dropped = await db.write(() => {
-    const row = db.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [job.key])
-    if (row === undefined || !moveJob(db, row.id, row.stage, 'failed', failure.message)) return undefined
-    endCommit(db, job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
-    db.run(
+  const dropped = await db.write(function* () {
+    const row = yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [job.key])
+    if (row === undefined || !(yield* moveJob(row.id, row.stage, 'failed', failure.message))) return undefined
+    yield* endCommit(job.id, 'failed-terminal', failure, policiesOf(space).retentionPolicy.failedCommitRetentionDays)
+    yield* sql.run(
       `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
          CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
               THEN 'parsed' ELSE 'failed' END
        WHERE key = ?`,
       [failure.code, failure.message, Date.now(), document.key],
     )
-    return dropUnpublished(db, document.key, job.version)
+    return yield* dropUnpublished(document.key, job.version)
   })
   if (dropped !== undefined) await forget(context, space, dropped)
 }

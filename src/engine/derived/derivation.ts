@@ -4,6 +4,7 @@ import type { EngineContext } from '../context.js'
 import { quotasOf } from '../spaces/quota.js'
 import { type SpaceRow, spaceByKey } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { GraphReader } from './graph/extract.js'
 import { type GraphRoom, graphRoom, storeExtraction } from './graph/store.js'
 import { countLive, IS_INDEXED, IS_READ } from './live-versions.js'
@@ -96,14 +97,14 @@ export class Derivations {
     const started = Date.now()
     let room: GraphRoom | undefined
     for (;;) {
-      const space = spaceByKey(db, spaceKey)
+      const space = db.now(spaceByKey(spaceKey))
       if (space === undefined || this.#stop.signal.aborted) return
-      const pending = pendingVersions(db, spaceKey)
+      const pending = db.now(pendingVersions(spaceKey))
       if (pending.length === 0) {
         this.#complete.set(spaceKey, space.head_revision)
         return
       }
-      room ??= graphRoom(db, spaceKey, quotasOf(this.#context, space))
+      room ??= db.now(graphRoom(spaceKey, quotasOf(this.#context, space)))
       for (const version of pending) {
         const before = Date.now()
         await this.#derive(space, version, room)
@@ -125,7 +126,7 @@ export class Derivations {
     const graph = new GraphReader(version.title)
     let after = -1
     for (;;) {
-      const nodes = nodesAfter(db, version.key, after, SLICE)
+      const nodes = db.now(nodesAfter(version.key, after, SLICE))
       for (const node of nodes) {
         index?.add(node)
         graph.add(node)
@@ -138,7 +139,7 @@ export class Derivations {
     const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
     if (index !== undefined) {
       const packed = await packPageIndex(index.finish())
-      await db.write(() => writePageIndex(db, of, packed))
+      await db.write(() => writePageIndex(of, packed))
     }
     await storeExtraction(db, of, graph.finish(), room)
   }
@@ -148,9 +149,9 @@ const PENDING = `FROM versions v INDEXED BY versions_live
   WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
     AND NOT ${IS_READ}`
 
-function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
-  const keys = db.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, BATCH])
-  return db.all<PendingVersion>(
+function* pendingVersions(spaceKey: number): Read<PendingVersion[]> {
+  const keys = yield* sql.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, BATCH])
+  return yield* sql.all<PendingVersion>(
     `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
      CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
     [JSON.stringify(keys.map(({ key }) => key))],
@@ -159,10 +160,10 @@ function pendingVersions(db: Database, spaceKey: number): PendingVersion[] {
 
 /** How many documents of a space were not read yet for page index and graph. */
 export async function countUnread(db: Database, spaceKey: number): Promise<number> {
-  const head = headOf(db, spaceKey)
+  const head = db.now(headOf(spaceKey))
   if (wholeOf(db).get(spaceKey) === head) return 0
   const unread = await countLive(db, { spaceKey }, `NOT ${IS_READ}`)
-  if (unread === 0 && head !== undefined && headOf(db, spaceKey) === head) wholeOf(db).set(spaceKey, head)
+  if (unread === 0 && head !== undefined && db.now(headOf(spaceKey)) === head) wholeOf(db).set(spaceKey, head)
   return unread
 }
 
@@ -176,6 +177,7 @@ function wholeOf(db: Database): LRUCache<number, number> {
   return known
 }
 
-function headOf(db: Database, spaceKey: number): number | undefined {
-  return db.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey])?.head_revision
+function* headOf(spaceKey: number): Read<number | undefined> {
+  return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))
+    ?.head_revision
 }

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database } from '../storage/database.js'
+import { sql } from '../storage/program.js'
 import { EXTRACTION_VERSION } from './graph/store.js'
 import { PAGE_INDEX_FORMAT } from './page-index/build.js'
 
@@ -38,13 +39,15 @@ export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
  * @param condition SQL over version `v`
  */
 export function liveAfter(db: Database, spaceKey: number, after: Place, condition: string, limit: number) {
-  return db.all<Place & { meets: number }>(
-    `SELECT v.key, v.from_revision revision, v.node_count nodes, ${condition} meets
+  return db.now(
+    sql.all<Place & { meets: number }>(
+      `SELECT v.key, v.from_revision revision, v.node_count nodes, ${condition} meets
      FROM versions v INDEXED BY versions_live
      WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
        AND (v.from_revision, v.node_count, v.key) > (?, ?, ?)
      ORDER BY v.from_revision, v.node_count, v.key LIMIT +?`,
-    [spaceKey, after.revision, after.nodes, after.key, limit],
+      [spaceKey, after.revision, after.nodes, after.key, limit],
+    ),
   )
 }
 
@@ -62,14 +65,16 @@ export async function countLive(
   let n = 0
   let after = BEGINNING
   for (;;) {
-    const slice = db.all<Place & { counts: number }>(
-      `SELECT v.revision, v.nodes, v.key, (${condition}) counts
+    const slice = db.now(
+      sql.all<Place & { counts: number }>(
+        `SELECT v.revision, v.nodes, v.key, (${condition}) counts
        FROM (SELECT key, from_revision revision, node_count nodes FROM versions INDEXED BY versions_live
              WHERE space_key = ? AND until_revision IS NULL AND from_revision <= ?
                AND (from_revision, node_count, key) > (?, ?, ?)
              ORDER BY from_revision, node_count, key LIMIT +?) v ${withDocuments ? DOCUMENTS : ''}
        ORDER BY v.revision, v.nodes, v.key`,
-      [...parameters, spaceKey, revision, after.revision, after.nodes, after.key, SLICE],
+        [...parameters, spaceKey, revision, after.revision, after.nodes, after.key, SLICE],
+      ),
     )
     for (const { counts } of slice) n += counts
     const last = slice.at(-1)

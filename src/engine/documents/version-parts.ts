@@ -1,5 +1,5 @@
 import type { PreparedDocument } from '../parse/compiled.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /** What a version is read from again, packed. */
 export type Packed = Pick<PreparedDocument, 'artifact' | 'outline' | 'items'>
@@ -34,8 +34,8 @@ export function cutParts(packed: Packed): { row: Packed; parts: VersionPart[] } 
 }
 
 /** Stores a part, inside the caller's transaction. */
-export function insertPart(db: Database, spaceKey: number, versionKey: number, { part, place, bytes }: VersionPart) {
-  db.run('INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)', [
+export function* insertPart(spaceKey: number, versionKey: number, { part, place, bytes }: VersionPart) {
+  yield* sql.run('INSERT INTO version_parts (version_key, part, place, space_key, bytes) VALUES (?, ?, ?, ?, ?)', [
     versionKey,
     part,
     place,
@@ -45,22 +45,22 @@ export function insertPart(db: Database, spaceKey: number, versionKey: number, {
 }
 
 /** Writes all that a version is read from over what it has, inside the caller's transaction. */
-export function replacePacked(db: Database, spaceKey: number, versionKey: number, packed: Packed): void {
+export function* replacePacked(spaceKey: number, versionKey: number, packed: Packed): Write<void> {
   const { row, parts } = cutParts(packed)
-  db.run('DELETE FROM version_parts WHERE version_key = ?', [versionKey])
-  db.run('UPDATE versions SET artifact = ?, outline = ?, items = ? WHERE key = ?', [
+  yield* sql.run('DELETE FROM version_parts WHERE version_key = ?', [versionKey])
+  yield* sql.run('UPDATE versions SET artifact = ?, outline = ?, items = ? WHERE key = ?', [
     row.artifact,
     row.outline,
     row.items,
     versionKey,
   ])
-  for (const part of parts) insertPart(db, spaceKey, versionKey, part)
+  for (const part of parts) yield* insertPart(spaceKey, versionKey, part)
 }
 
 /** A column of a version with what stands beside its row; a part that is missing leaves it short. */
-export function packedOf(db: Database, versionKey: number, part: VersionPart['part'], inRow: Uint8Array): Uint8Array {
+export function* packedOf(versionKey: number, part: VersionPart['part'], inRow: Uint8Array): Read<Uint8Array> {
   if (inRow.length > 0) return inRow
-  const parts = db.all<{ bytes: Uint8Array }>(
+  const parts = yield* sql.all<{ bytes: Uint8Array }>(
     'SELECT bytes FROM version_parts WHERE version_key = ? AND part = ? ORDER BY place',
     [versionKey, part],
   )
@@ -68,11 +68,11 @@ export function packedOf(db: Database, versionKey: number, part: VersionPart['pa
 }
 
 /** A row of `versions` with all that stands beside it. */
-export function withParts<T extends Packed & { key: number }>(db: Database, row: T): T {
+export function* withParts<T extends Packed & { key: number }>(row: T): Read<T> {
   return {
     ...row,
-    artifact: packedOf(db, row.key, 'artifact', row.artifact),
-    outline: packedOf(db, row.key, 'outline', row.outline),
-    items: packedOf(db, row.key, 'items', row.items),
+    artifact: yield* packedOf(row.key, 'artifact', row.artifact),
+    outline: yield* packedOf(row.key, 'outline', row.outline),
+    items: yield* packedOf(row.key, 'items', row.items),
   }
 }

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import type { Database } from '../storage/database.js'
+import { sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { inOneWrite, type Slice } from '../storage/slices.js'
 
@@ -38,33 +39,37 @@ interface Row {
 
 export function createIdempotency(context: EngineContext): Idempotency {
   const { db, instance } = context
-  const find = (caller: Caller, key: string) =>
-    db.get<Row>('SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [
+  function* find(caller: Caller, key: string) {
+    return yield* sql.get<Row>('SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [
       caller.tenant,
       caller.subject,
       key,
     ])
+  }
   /** what was kept with its effect stays */
-  const remove = (caller: Caller, key: string) =>
-    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND status IS NULL', [
+  function* remove(caller: Caller, key: string) {
+    return yield* sql.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND status IS NULL', [
       caller.tenant,
       caller.subject,
       key,
     ])
+  }
   const keep = (caller: Caller, key: string, { status, headers, body, content }: StoredResponse) =>
-    db.run(
-      `UPDATE idempotency SET status = ?, headers = ?, body = ?,
+    db.now(
+      sql.run(
+        `UPDATE idempotency SET status = ?, headers = ?, body = ?,
          fingerprint = fingerprint || iif(instr(fingerprint, '${JOINT}') = 0, ?, '')
        WHERE tenant = ? AND subject = ? AND key = ?`,
-      [
-        status,
-        JSON.stringify(headers),
-        body,
-        content === undefined ? '' : `${JOINT}${content}`,
-        caller.tenant,
-        caller.subject,
-        key,
-      ],
+        [
+          status,
+          JSON.stringify(headers),
+          body,
+          content === undefined ? '' : `${JOINT}${content}`,
+          caller.tenant,
+          caller.subject,
+          key,
+        ],
+      ),
     )
   /** how requests ended while nothing could be written: what was done stays done, and its key stays usable */
   const unwritten = new Map<string, () => void>()
@@ -79,10 +84,10 @@ export function createIdempotency(context: EngineContext): Idempotency {
   return {
     begin(caller, key, fingerprint): StoredResponse | undefined {
       const id = idOf(caller, key)
-      const kept = db.writeNow(() => {
+      const kept = db.writeNow(function* () {
         unwritten.get(id)?.()
         const now = context.now()
-        const found = find(caller, key)
+        const found = yield* find(caller, key)
         // the clean-up removes it later
         const row = found !== undefined && found.created_at < now - ANSWERS_KEPT_MS ? undefined : found
         const [request, content] = row?.fingerprint.split(JOINT) ?? []
@@ -98,7 +103,7 @@ export function createIdempotency(context: EngineContext): Idempotency {
         // a request of a process that died left no answer: whether it had an effect, only doing it again can tell
         if (row !== undefined && row.instance === instance)
           throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
-        db.run(
+        yield* sql.run(
           'INSERT OR REPLACE INTO idempotency (tenant, subject, key, fingerprint, instance, created_at) VALUES (?, ?, ?, ?, ?, ?)',
           [caller.tenant, caller.subject, key, fingerprint, instance, now],
         )
@@ -109,24 +114,26 @@ export function createIdempotency(context: EngineContext): Idempotency {
     },
     keep,
     finish(caller, key, response) {
-      const kept = find(caller, key)
+      const kept = db.now(find(caller, key))
       if (kept?.status === response.status && kept.body === response.body) return
       end(caller, key, () => keep(caller, key, response))
     },
     abandon(caller, key) {
-      end(caller, key, () => remove(caller, key))
+      end(caller, key, () => db.now(remove(caller, key)))
     },
   }
 }
 
 /** Removes answers that were kept long enough. They belong to tenants, not to spaces. */
 export async function forgetAnswers(db: Database, now: number, batchRows: number): Promise<Slice> {
-  const rows = db.all<{ tenant: string; subject: string; key: string }>(
-    'SELECT tenant, subject, key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?',
-    [now - ANSWERS_KEPT_MS, batchRows],
+  const rows = db.now(
+    sql.all<{ tenant: string; subject: string; key: string }>(
+      'SELECT tenant, subject, key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?',
+      [now - ANSWERS_KEPT_MS, batchRows],
+    ),
   )
   return inOneWrite(db, rows, batchRows, ({ tenant, subject, key }) =>
-    db.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [tenant, subject, key]),
+    db.now(sql.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [tenant, subject, key])),
   )
 }
 

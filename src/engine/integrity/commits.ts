@@ -4,7 +4,8 @@ import { defined } from '../../lib/defined.js'
 import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Bindable, Database } from '../storage/database.js'
+import type { Bindable } from '../storage/program.js'
+import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 
 interface CommitRow {
@@ -28,22 +29,21 @@ interface CommitRow {
 }
 
 /** Staged commits of a space that are there for a reader, oldest first. */
-export function listCommits(
-  db: Database,
+export function* listCommits(
   reader: Reader,
   space: SpaceRow,
   page: PageRequest & { status?: StagedCommitStatus | undefined },
-): Page<StagedCommit> {
+): Read<Page<StagedCommit>> {
   const limit = Math.min(page.limit, LIMITS.page.cap)
   const place: Bindable[] = [space.key, page.cursor ?? '']
   const rows =
     page.status === undefined
-      ? db.all<CommitRow>(
+      ? yield* sql.all<CommitRow>(
           `SELECT * FROM staged_commits INDEXED BY staged_commits_listed WHERE space_key = ? AND id > ?
              AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
           [...place, askerOf(reader), limit + 1],
         )
-      : db.all<CommitRow>(
+      : yield* sql.all<CommitRow>(
           `SELECT * FROM staged_commits WHERE space_key = ? AND id > ? AND status = ?
              AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
           [...place, page.status, askerOf(reader), limit + 1],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { defined } from '../../lib/defined.js'
 import { retentionOf } from '../spaces/retention-policy.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import type { Scan } from './findings.js'
 import { type Phase, sliceOf } from './phase.js'
 import { expiredCommitRows, isCollectable, isLeftover, isShownBy } from './raw-objects.js'
@@ -46,7 +46,12 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE)
   const found = files
-    .filter((file) => file.isObject && isCollectable(context, file, scan.now) && isShownBy(context.db, space, file.key))
+    .filter(
+      (file) =>
+        file.isObject &&
+        context.db.now(isCollectable(context, file, scan.now)) &&
+        context.db.now(isShownBy(space, file.key)),
+    )
     .map((file) =>
       candidate(scan, {
         type: 'staged-object',
@@ -62,7 +67,7 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
 const leftovers: Phase<GcCandidate> = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? '')).slice(0, SLICE)
   const found = files
-    .filter((file) => isLeftover(scan.context.db, scan.space.key, file, scan.now))
+    .filter((file) => scan.context.db.now(isLeftover(scan.space.key, file, scan.now)))
     .map((file) =>
       candidate(scan, {
         type: 'staged-object',
@@ -76,7 +81,7 @@ const leftovers: Phase<GcCandidate> = async (scan, after) => {
 }
 
 const commits: Phase<GcCandidate> = async (scan, after) => {
-  const rows = expiredCommitRows(scan.context.db, scan.space.key, String(after ?? ''), scan.now, SLICE)
+  const rows = scan.context.db.now(expiredCommitRows(scan.space.key, String(after ?? ''), scan.now, SLICE))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'failed-commit',
@@ -104,8 +109,8 @@ export interface AbandonedVersion {
 }
 
 /** Versions that were built and never published, whose job has ended. */
-export function abandonedVersions(db: Database, spaceKey: number, after: number, limit: number): AbandonedVersion[] {
-  return db.allAsStored<AbandonedVersion>(
+export function* abandonedVersions(spaceKey: number, after: number, limit: number): Read<AbandonedVersion[]> {
+  return yield* sql.allAsStored<AbandonedVersion>(
     `SELECT versions.key, doc_key, versions.version, artifact_id, documents.id document_id, node_count,
        length(outline) + length(items) + length(artifact) bytes
      FROM versions JOIN documents ON documents.key = versions.doc_key
@@ -119,7 +124,7 @@ export function abandonedVersions(db: Database, spaceKey: number, after: number,
 }
 
 const artifacts: Phase<GcCandidate> = async (scan, after) => {
-  const rows = abandonedVersions(scan.context.db, scan.space.key, Number(after ?? 0), SLICE)
+  const rows = scan.context.db.now(abandonedVersions(scan.space.key, Number(after ?? 0), SLICE))
   const found = rows.map((row) =>
     candidate(scan, {
       type: 'parse-artifact',
@@ -139,11 +144,13 @@ const artifacts: Phase<GcCandidate> = async (scan, after) => {
 }
 
 const strayNodes: Phase<GcCandidate> = async (scan, after) => {
-  const rows = scan.context.db.allAsStored<{ key: number; id: string; stray: number; bytes: number }>(
-    `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
+  const rows = scan.context.db.now(
+    sql.allAsStored<{ key: number; id: string; stray: number; bytes: number }>(
+      `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
        octet_length(text) bytes
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    [scan.space.key, Number(after ?? 0), SLICE],
+      [scan.space.key, Number(after ?? 0), SLICE],
+    ),
   )
   const found = rows
     .filter((row) => row.stray === 1)
@@ -167,8 +174,8 @@ export interface OldVectorSpace {
 }
 
 /** Embedding models that no query uses any more. While a new one is trained the old ones are its business. */
-export function supersededVectorSpaces(db: Database, spaceKey: number): OldVectorSpace[] {
-  return db.allAsStored<OldVectorSpace>(
+export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]> {
+  return yield* sql.allAsStored<OldVectorSpace>(
     `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors
      FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
        AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')
@@ -178,7 +185,7 @@ export function supersededVectorSpaces(db: Database, spaceKey: number): OldVecto
 }
 
 const projections: Phase<GcCandidate> = async (scan) => {
-  const rows = supersededVectorSpaces(scan.context.db, scan.space.key).slice(0, SLICE)
+  const rows = scan.context.db.now(supersededVectorSpaces(scan.space.key)).slice(0, SLICE)
   const findings = rows.map((row) =>
     candidate(scan, {
       type: 'index-projection',
@@ -193,16 +200,18 @@ const projections: Phase<GcCandidate> = async (scan) => {
 }
 
 /** Traces from before this time are kept by nothing. */
-export function traceCutoff(db: Database, spaceKey: number, now: number): number {
-  return now - retentionOf(db, spaceKey).answerTraceRetentionDays * DAY_MS
+export function* traceCutoff(spaceKey: number, now: number): Read<number> {
+  return now - (yield* retentionOf(spaceKey)).answerTraceRetentionDays * DAY_MS
 }
 
 const traces: Phase<GcCandidate> = async (scan, after) => {
   const { db } = scan.context
-  const rows = db.allAsStored<{ id: string; created_at: number; bytes: number }>(
-    `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
+  const rows = db.now(
+    sql.allAsStored<{ id: string; created_at: number; bytes: number }>(
+      `SELECT id, created_at, octet_length(query) + octet_length(steps) bytes FROM traces
      WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
-    [scan.space.key, traceCutoff(db, scan.space.key, scan.now), String(after ?? ''), SLICE],
+      [scan.space.key, db.now(traceCutoff(scan.space.key, scan.now)), String(after ?? ''), SLICE],
+    ),
   )
   const found = rows.map((row) =>
     candidate(scan, {

@@ -7,11 +7,11 @@ import { endCommit } from '../documents/staged-commits.js'
 import { findJob, moveJob, TERMINAL_STAGES, toJob } from '../queue/store.js'
 import { policiesOf } from '../spaces/manifest.js'
 import { spaceByKey } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 
-export function getJob(db: Database, caller: Caller, id: string): DocumentCompilationJob {
-  return toJob(db, findJob(db, caller, id))
+export function* getJob(caller: Caller, id: string): Read<DocumentCompilationJob> {
+  return yield* toJob(yield* findJob(caller, id))
 }
 
 /** @throws KsError `already-terminal` when the job has ended */
@@ -20,20 +20,20 @@ export async function cancelJob(context: EngineContext, caller: Caller, id: stri
   const { job, dropped } = await writeAnswer(
     db,
     caller,
-    () => {
-      const row = findJob(db, caller, id)
-      if (TERMINAL_STAGES.includes(row.stage) || !moveJob(db, row.id, row.stage, 'canceled'))
+    function* () {
+      const row = yield* findJob(caller, id)
+      if (TERMINAL_STAGES.includes(row.stage) || !(yield* moveJob(row.id, row.stage, 'canceled')))
         throw new KsError('already-terminal', `job ${row.id} has already ended as ${row.stage}`)
-      const space = spaceByKey(db, row.space_key)
+      const space = yield* spaceByKey(row.space_key)
       const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
-      endCommit(db, row.id, 'canceled', undefined, days)
-      db.run(
+      yield* endCommit(row.id, 'canceled', undefined, days)
+      yield* sql.run(
         `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
        WHERE key = ? AND parser_status = 'pending'`,
         [Date.now(), row.doc_key],
       )
-      const left = dropUnpublished(db, row.doc_key, row.version)
-      return { job: toJob(db, findJob(db, caller, id)), dropped: left }
+      const left = yield* dropUnpublished(row.doc_key, row.version)
+      return { job: yield* toJob(yield* findJob(caller, id)), dropped: left }
     },
     (canceled) => canceled.job,
   )

@@ -80,24 +80,24 @@ export function createQuality(context: EngineContext): QualityOperations {
   return {
     traces: (caller, spaceId, query) => listQualityTraces(db, caller, spaceId, query),
     reviewMissing: (caller, spaceId, item, body) => reviewMissingEvidence(db, caller, spaceId, item, body),
-    missingHistory: async (caller, spaceId, item) => missingEvidenceHistory(db, caller, spaceId, item),
+    missingHistory: async (caller, spaceId, item) => db.now(missingEvidenceHistory(caller, spaceId, item)),
     conflicts: (caller, spaceId, query) => listSpaceConflicts(context, caller, spaceId, query),
     golden: {
       create: (caller, spaceId, body) => createGoldenQuestion(db, caller, spaceId, body),
-      list: async (caller, spaceId, page) => listGoldenQuestions(db, caller, spaceId, page),
-      get: async (caller, spaceId, id) => getGoldenQuestion(db, caller, spaceId, id),
+      list: async (caller, spaceId, page) => db.now(listGoldenQuestions(caller, spaceId, page)),
+      get: async (caller, spaceId, id) => db.now(getGoldenQuestion(caller, spaceId, id)),
       update: (caller, spaceId, id, body) => updateGoldenQuestion(db, caller, spaceId, id, body),
       annotate: (caller, spaceId, id, body) => annotateGoldenQuestion(db, caller, spaceId, id, body),
       delete: (caller, spaceId, id) => deleteGoldenQuestion(db, caller, spaceId, id),
       fromTrace: (caller, spaceId, body) => createBadCase(db, caller, spaceId, body),
     },
     failed: {
-      list: async (caller, spaceId, query) => listFailedQueries(db, caller, spaceId, query),
+      list: async (caller, spaceId, query) => db.now(listFailedQueries(caller, spaceId, query)),
       async clusters(caller, spaceId, query) {
-        await context.failedClusters.catchUp(findSpace(db, caller.tenant, spaceId), CLUSTERED_WITHIN_MS)
-        return clusterFailedQueries(db, caller, spaceId, query)
+        await context.failedClusters.catchUp(db.now(findSpace(caller.tenant, spaceId)), CLUSTERED_WITHIN_MS)
+        return db.now(clusterFailedQueries(db, caller, spaceId, query))
       },
-      metrics: async (caller, spaceId) => failedQueryMetrics(db, caller, spaceId),
+      metrics: async (caller, spaceId) => db.now(failedQueryMetrics(caller, spaceId)),
       decide: (caller, spaceId, id, body) => decideFailedQuery(context, caller, spaceId, id, body),
       triage: (caller, spaceId, limit) => triageFailedQueries(context, caller, spaceId, limit),
     },

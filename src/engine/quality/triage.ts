@@ -31,17 +31,17 @@ export async function triageFailedQueries(
   limit: number,
 ): Promise<TriageReport> {
   const { db, log } = context
-  const space = findSpace(db, caller.tenant, spaceId)
+  const space = db.now(findSpace(caller.tenant, spaceId))
   const report: TriageReport = {
     triaged: 0,
     verdicts: { 'retrieval-miss': 0, 'coverage-gap': 0, irrelevant: 0, uncertain: 0 },
   }
-  const model = triageModel(context, space)
-  for (const row of failedToTriage(db, caller, space, limit)) {
-    const where = { space, audience: quotesOf(db, row.id) }
+  const model = context.db.now(triageModel(context, space))
+  for (const row of db.now(failedToTriage(caller, space, limit))) {
+    const where = { space, audience: db.now(quotesOf(row.id)) }
     const { verdict, triage } = await triageOf(context, where, row, model)
     const event = verdict === 'uncertain' ? 'triage:uncertain' : 'triage:sure'
-    const moved = await db.write(() => moveFailed(db, space, row.id, event, { key: 'triage', value: triage }))
+    const moved = await db.write(() => moveFailed(space, row.id, event, { key: 'triage', value: triage }))
     if (moved) {
       report.triaged++
       report.verdicts[verdict]++
@@ -66,7 +66,7 @@ async function triageOf(
   row: FailedRow,
   model: TriageModel | undefined,
 ): Promise<Triage> {
-  const sample = sampleTexts(context.db, where)
+  const sample = context.db.now(sampleTexts(where))
   const parts = await searchParts(context, where, row.query)
   const evidence = evidenceOf(row.query, parts, sample)
   if (model !== undefined && !isNear(evidence)) {
@@ -76,7 +76,7 @@ async function triageOf(
   const best = bestOf(parts)
   const asked = parts.flatMap((part) => part.asked)
   const ids = best.map(({ id }) => id)
-  const circumstances = circumstancesOf(context.db, where, row, asked, ids)
+  const circumstances = context.db.now(circumstancesOf(where, row, asked, ids))
   const causes = causesOf(evidence, parts, circumstances)
   const nearest = nearestOf(parts)
   const opinion = nearest.length === 0 ? undefined : await model?.judge(row.query, nearest)

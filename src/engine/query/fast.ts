@@ -124,8 +124,8 @@ export async function retrieveFast(
   )
   signal.throwIfAborted()
   const fusing = performance.now()
-  const load = (keys: number[]) => loadPassages(db, space.key, keys)
-  const { nodes } = usageOf(db, space.key)
+  const load = (keys: number[]) => db.now(loadPassages(space.key, keys))
+  const { nodes } = db.now(usageOf(space.key))
   // what may not be read must not make the words of the rest look common: the index counts both
   const readable = denied.size === 0 ? 1 : permitted.length / recalled.length
   const idf = countedWeights((term) => readable * (found.frequencies.get(term) ?? 0), nodes)
@@ -135,7 +135,7 @@ export async function retrieveFast(
   const byVectors =
     embedded === undefined || !isTrained(space)
       ? {}
-      : { vectors: (keys: number[]) => loadVectors(db, embedded.vectorSpaceId, keys) }
+      : { vectors: (keys: number[]) => db.now(loadVectors(embedded.vectorSpaceId, keys)) }
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes } }
   const { rewordings } = found
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, ...calibration, ...byVectors }
@@ -155,10 +155,11 @@ export async function retrieveFast(
   observe?.({ found, hits, compared, ranked, ...defined({ model: byModel.used }) })
   const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
   const missing = kept.slice(0, profile.topK).filter((candidate) => !loaded.has(candidate.key))
-  for (const [key, row] of loadPassages(
-    db,
-    space.key,
-    missing.map((candidate) => candidate.key),
+  for (const [key, row] of db.now(
+    loadPassages(
+      space.key,
+      missing.map((candidate) => candidate.key),
+    ),
   ))
     loaded.set(key, row)
   const passages = kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {

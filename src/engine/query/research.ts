@@ -10,6 +10,7 @@ import { readRanges } from '../derived/page-index/store.js'
 import { askedTerms, asksForFigures, coreOf, sequenceOf } from '../derived/page-index/terms.js'
 import { type AnalysedPassage, type PassageCache, termHash, termsHeld } from '../derived/passage.js'
 import { usageOf } from '../spaces/quota.js'
+import type { Read } from '../storage/program.js'
 import type { Admitted } from './admission.js'
 import { type AskedOf, answerConfidence, USUAL_FALLOFF, weightOf } from './confidence.js'
 import type { RankedPassage } from './evidence.js'
@@ -79,7 +80,7 @@ export async function retrieveResearch(
   const names = sequenceOf(query)
   const known = await termWeights(context, space, names)
   signal.throwIfAborted()
-  const withheld = deniedDocuments(db, space.key, { subject })
+  const withheld = db.now(deniedDocuments(space.key, { subject }))
   const look = (except: ReadonlySet<number>) =>
     navigate(context, cache, admitted, { terms, names, known, query, except }, signal)
   const { choice, idf, asked, scanned, scored, ranges, opened, passages, ...at } = await look(withheld)
@@ -148,13 +149,15 @@ async function navigate(
   const navigated = performance.now()
   const ranges = toOpen(scored)
   // weights come of the trained model's passages, or else of the documents that were looked at
-  const nodes = known === undefined ? choice.scanned : usageOf(db, space.key).nodes
+  const nodes = known === undefined ? choice.scanned : db.now(usageOf(space.key)).nodes
   const asked = { weight: weightOf(names, idf), nodes, falloff: USUAL_FALLOFF }
-  const opened = open(context, cache, admitted, ranges, {
-    whole: prepareQuery(names, idf),
-    cores: coresOf(query, idf, asked),
-    isNamed: namedBy(query),
-  })
+  const opened = context.db.now(
+    open(cache, admitted, ranges, {
+      whole: prepareQuery(names, idf),
+      cores: coresOf(query, idf, asked),
+      isNamed: namedBy(query),
+    }),
+  )
   const passages = pick(opened.ranges)
   return { choice, idf, asked, scanned, scored, ranges, opened, passages, chosen, navigated, read: performance.now() }
 }
@@ -235,8 +238,7 @@ function coresOf(query: string, idf: (term: string) => number, asked: AskedOf) {
 }
 
 /** Reads the nodes of ranges and compares each with the question. */
-function open(
-  context: EngineContext,
+function* open(
   cache: PassageCache,
   { space, snapshot }: Admitted,
   ranges: readonly ScoredRange[],
@@ -245,12 +247,10 @@ function open(
     cores,
     isNamed,
   }: { whole: RerankQuery; cores: ReturnType<typeof coresOf>; isNamed: ReturnType<typeof namedBy> },
-): { ranges: Opened[]; nodes: number; hidden: number } {
-  const { db } = context
+): Read<{ ranges: Opened[]; nodes: number; hidden: number }> {
   const keys = ranges.flatMap(({ range }) => keysOf(range))
-  const visible = visibleKeys(db, space.key, snapshot, keys)
-  const rows = loadPassages(
-    db,
+  const visible = yield* visibleKeys(space.key, snapshot, keys)
+  const rows = yield* loadPassages(
     space.key,
     keys.filter((key) => visible.has(key)),
   )

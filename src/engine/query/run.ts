@@ -45,11 +45,11 @@ export async function startQuery(
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<QueryRun> {
-  const admitted = admit(context, caller, body)
-  assertRoomForTraces(context, admitted.space)
+  const admitted = context.db.now(admit(context, caller, body))
+  context.db.now(assertRoomForTraces(context, admitted.space))
   const leave = await shared.gate.enter(caller.tenant, signal)
   const traceId = newId()
-  const session = openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave })
+  const session = context.db.now(openSession(context, caller, admitted.space, { id: body.sessionId, refused: leave }))
   const lease = context.leases.acquire({
     id: traceId,
     spaceKey: admitted.space.key,
@@ -185,8 +185,8 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
 async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db } = context
-  await db.write(() => {
-    insertTrace(db, {
+  await db.write(function* () {
+    yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
       spaceKey: admitted.space.key,
@@ -199,7 +199,7 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
       sessionId: session.id,
       bundle,
     })
-    recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
+    yield* recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
   })
 }
 
@@ -214,7 +214,7 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
   const metadata = { eventCount: deltas + 1, errorClass, error }
   try {
     await context.db.write(() =>
-      insertTrace(context.db, {
+      insertTrace({
         id: traceId,
         tenant: caller.tenant,
         spaceKey: admitted.space.key,

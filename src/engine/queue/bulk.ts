@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.js'
 import { askerOf, mayKnow } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 export interface BulkItem {
   documentId: string
@@ -12,14 +13,14 @@ export interface BulkItem {
 }
 
 /** Records a bulk job inside the caller's transaction. @returns its id */
-export function insertBulkJob(
+export function* insertBulkJob(
   db: Database,
   space: { key: number; tenant: string },
   type: BulkJob['type'],
   items: BulkItem[],
-): string {
+): Write<string> {
   const id = newId()
-  db.run('INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)', [
+  yield* sql.run('INSERT INTO bulk_jobs (id, tenant, space_key, type, created_at) VALUES (?, ?, ?, ?, ?)', [
     id,
     space.tenant,
     space.key,
@@ -27,11 +28,13 @@ export function insertBulkJob(
     Date.now(),
   ])
   items.forEach((item, place) => {
-    db.run(
-      // a document that was not found says nothing of a source, whatever its id
-      `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
+    db.now(
+      sql.run(
+        // a document that was not found says nothing of a source, whatever its id
+        `INSERT INTO bulk_items (bulk_id, place, document_id, job_id, outcome, source_id)
        VALUES (?, ?, ?, ?, ?, (SELECT source_id FROM documents WHERE id = ? AND ? IS NOT 'failed'))`,
-      [id, place, item.documentId, item.jobId ?? null, item.outcome ?? null, item.documentId, item.outcome ?? null],
+        [id, place, item.documentId, item.jobId ?? null, item.outcome ?? null, item.documentId, item.outcome ?? null],
+      ),
     )
   })
   return id
@@ -42,15 +45,15 @@ export function insertBulkJob(
  *
  * @throws KsError `not-found` also when no item is left
  */
-export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
-  const row = db.get<{ id: string; space: string; type: BulkJob['type']; created_at: number }>(
+export function* getBulkJob(caller: Caller, id: string): Read<BulkJob> {
+  const row = yield* sql.get<{ id: string; space: string; type: BulkJob['type']; created_at: number }>(
     `SELECT bulk_jobs.id, spaces.id space, bulk_jobs.type, bulk_jobs.created_at
      FROM bulk_jobs JOIN spaces ON spaces.key = bulk_jobs.space_key
      WHERE bulk_jobs.id = ? AND bulk_jobs.tenant = ? AND spaces.deleted_at IS NULL`,
     [id, caller.tenant],
   )
   if (row === undefined) throw notFound('bulk job', id)
-  const items = db.all<{
+  const items = yield* sql.all<{
     document_id: string
     outcome: string | null
     stage: string | null
@@ -60,7 +63,10 @@ export function getBulkJob(db: Database, caller: Caller, id: string): BulkJob {
      WHERE bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
     [id, askerOf(caller)],
   )
-  if (items.length === 0 && db.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', [id]) !== undefined)
+  if (
+    items.length === 0 &&
+    (yield* sql.get('SELECT 1 one FROM bulk_items WHERE bulk_id = ? LIMIT 1', [id])) !== undefined
+  )
     throw notFound('bulk job', id)
   const failed = items.filter(
     (item) => item.outcome === 'failed' || item.stage === 'failed' || item.stage === 'canceled',

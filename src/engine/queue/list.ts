@@ -6,6 +6,7 @@ import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
 import { type JobRow, toJob } from './store.js'
 
@@ -21,18 +22,18 @@ const STATES = {
 }
 
 /** Jobs of documents that the caller may know of, newest first. */
-export function listJobs(
+export function* listJobs(
   db: Database,
   caller: Caller,
   spaceId: string,
   { state, ...page }: PageRequest & JobFilter,
-): Page<ListedJob> {
-  const space = findSpace(db, caller.tenant, spaceId)
+): Read<Page<ListedJob>> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const filter = filterHash('jobs', space.id, state ?? '')
   const before =
     page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, filter).after[0] ?? 0)
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = db.all<JobRow & { filename: string }>(
+  const rows = yield* sql.all<JobRow & { filename: string }>(
     `SELECT jobs.*, documents.filename FROM jobs INDEXED BY ${state === 'open' ? 'jobs_open' : 'jobs_listed'}
      CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
      WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : STATES[state]} AND ${mayKnow('documents.source_id')}
@@ -42,14 +43,14 @@ export function listJobs(
   return readablePage(
     rows,
     limit,
-    (row) => toListed(db, row),
+    (row) => db.now(toListed(row)),
     ({ key }) => encodeCursor({ after: [key] }, filter),
   )
 }
 
-function toListed(db: Database, row: JobRow & { filename: string }): ListedJob {
+function* toListed(row: JobRow & { filename: string }): Read<ListedJob> {
   return {
-    ...toJob(db, row),
+    ...(yield* toJob(row)),
     filename: row.filename,
     attempts: row.attempts,
     ...(row.completed_at === null && row.run_after > 0 ? { retryAt: row.run_after } : {}),

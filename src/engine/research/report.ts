@@ -9,6 +9,7 @@ import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
 import { buildPrompt, citedNumbers } from '../query/generate.js'
 import { deciderOf, markReader, stateBySaid, withState } from '../query/said-of-evidence.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { type Analysis, wholeState } from './analyze.js'
 import { askModel } from './ask-model.js'
@@ -62,7 +63,7 @@ export async function writeReport(
   const sections: Section[] = []
   const fields: Field[] = []
   const generators = new Set<Draft['generator']>()
-  const degraded = [...lackedSoFar(run)]
+  const degraded = [...run.context.db.now(lackedSoFar(run))]
   let stop = stoppedBy
   for (const [place, section] of analysis.sections.entries()) {
     const items = section.nodeIds.flatMap((id) => byId.get(id) ?? [])
@@ -97,14 +98,14 @@ export async function writeReport(
 }
 
 /** What the steps before had to do without, and the model where it is not there any more. */
-function lackedSoFar({ context, row, frozen, model }: TaskRun): Degradation[] {
-  const plan: Plan = fromCell(stepBody(context.db, row.id, 'plan') ?? '{}')
+function* lackedSoFar({ context, row, frozen, model }: TaskRun): Read<Degradation[]> {
+  const plan: Plan = fromCell((yield* stepBody(row.id, 'plan')) ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
   const isGone = model === undefined && !isBuiltin(reference)
   return [
     ...(plan.degraded === undefined ? [] : [plan.degraded]),
-    ...foundBy(context.db, row.id).flatMap(({ degraded = [] }) => degraded),
-    ...lackedByLeads(context.db, row.id),
+    ...(yield* foundBy(row.id)).flatMap(({ degraded = [] }) => degraded),
+    ...(yield* lackedByLeads(row.id)),
     ...(isGone ? [degradation('answer', `this daemon has no chat provider ${providerOf(reference)}`)] : []),
   ]
 }

@@ -9,6 +9,7 @@ import { searchedQuery } from '../query/follow-up.js'
 import type { ConcreteMode } from '../query/mode.js'
 import type { SpaceRow } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { documentsVisible, readBundle } from '../traces/store.js'
 
@@ -56,33 +57,35 @@ interface SessionTrace {
  * @param since when the workspace's oldest file was made
  * @throws KsError `not-found` for a named session that is not the caller's in this space
  */
-export function sessionOf(
-  db: Database,
+export function* sessionOf(
   caller: Caller,
   space: SpaceRow,
   at: { workspace: string; sessionId: string | undefined; since: number; now: number },
-): string | undefined {
+): Read<string | undefined> {
   const owner = [caller.tenant, caller.subject, space.key]
-  const known = (id: string) =>
-    db.get<{ one: number }>(
-      `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
+  function* known(id: string) {
+    return (
+      (yield* sql.get<{ one: number }>(
+        `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
          OR EXISTS (SELECT 1 FROM traces WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ?)`,
-      [id, ...owner, id, ...owner],
-    ) !== undefined
+        [id, ...owner, id, ...owner],
+      )) !== undefined
+    )
+  }
   if (at.sessionId !== undefined) {
-    if (!known(at.sessionId)) throw notFound('session', at.sessionId)
+    if (!(yield* known(at.sessionId))) throw notFound('session', at.sessionId)
     return at.sessionId
   }
   const named = at.workspace.toLowerCase()
-  if (isUuid(named) && known(named)) return named
-  const last = db.get<{ session_id: string; created_at: number }>(
+  if (isUuid(named) && (yield* known(named))) return named
+  const last = yield* sql.get<{ session_id: string; created_at: number }>(
     `SELECT session_id, created_at FROM traces INDEXED BY traces_space
      WHERE space_key = ? AND subject = ? AND tenant = ? AND session_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
     [space.key, caller.subject, caller.tenant],
   )
   if (last === undefined) return undefined
   if (last.created_at >= at.since) return last.session_id
-  const open = db.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [
+  const open = yield* sql.get<{ one: number }>('SELECT 1 one FROM sessions WHERE id = ? AND expires_at > ?', [
     last.session_id,
     at.now,
   ])
@@ -90,18 +93,16 @@ export function sessionOf(
 }
 
 /** The answered queries of a session, oldest first, the last hundred; without those that cite a deleted document. */
-export function queriesOf(db: Database, caller: Caller, space: SpaceRow, sessionId: string): KeptQuery[] {
-  const traces = db
-    .all<SessionTrace>(
-      `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
+export function* queriesOf(db: Database, caller: Caller, space: SpaceRow, sessionId: string): Read<KeptQuery[]> {
+  const traces = (yield* sql.all<SessionTrace>(
+    `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
        WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ? AND completed = 1
        ORDER BY id DESC LIMIT ?`,
-      [sessionId, caller.tenant, caller.subject, space.key, LIMITS.snapshotQueries],
-    )
-    .reverse()
+    [sessionId, caller.tenant, caller.subject, space.key, LIMITS.snapshotQueries],
+  )).reverse()
   return traces.flatMap((trace, place) => {
-    const bundle = trace.bundle_id === null ? undefined : readBundle(db, caller.tenant, trace.bundle_id)
-    if (bundle === undefined || !documentsVisible(db, caller, space.key, bundle)) return []
+    const bundle = trace.bundle_id === null ? undefined : db.now(readBundle(caller.tenant, trace.bundle_id))
+    if (bundle === undefined || !db.now(documentsVisible(caller, space.key, bundle))) return []
     const searched = searchedQuery(
       trace.query,
       traces.slice(0, place).map(({ query }) => ({ query, answer: '' })),

@@ -15,6 +15,7 @@ import type { Snapshot } from '../spaces/snapshot.js'
 import type { SpaceRow } from '../spaces/store.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { evidenceOf, type KeptEvidence, type KeptQuery, referenceOf } from './recorded.js'
 import { findSnapshot, keptQueries } from './snapshots.js'
@@ -40,9 +41,9 @@ export async function replaySnapshot(
   from: number,
 ): Promise<SnapshotReplay> {
   const { db } = context
-  const row = findSnapshot(db, caller, id)
-  const space = findSpace(db, caller.tenant, row.space_id)
-  const recorded = keptQueries(db, row.id)
+  const row = db.now(findSnapshot(caller, id))
+  const space = db.now(findSpace(caller.tenant, row.space_id))
+  const recorded = db.now(keptQueries(row.id))
   const head = snapshotOf(space)
   const lease = context.leases.acquire({
     spaceKey: space.key,
@@ -109,7 +110,7 @@ async function replayOne(
     return {
       ...base,
       evidenceState: { recorded: kept.evidenceState, now: today.state },
-      ...compare(context.db, caller, at, kept.evidence, today.evidence),
+      ...context.db.now(compare(context.db, caller, at, kept.evidence, today.evidence)),
     }
   } catch (error) {
     if (!(error instanceof KsError) || error.code === 'busy') throw error
@@ -126,14 +127,14 @@ async function searchToday(
   kept: KeptQuery,
 ): Promise<Today> {
   const { db } = context
-  const live = knownDocuments(db, caller, at.space.key, kept.activeDocumentIds)
+  const live = db.now(knownDocuments(caller, at.space.key, kept.activeDocumentIds))
   const activeDocumentIds = kept.activeDocumentIds.filter((id) => live.has(id))
   // none of the documents it was limited to is left: asking all others would be another query
   if (kept.activeDocumentIds.length > 0 && activeDocumentIds.length === 0)
     return { state: 'not-enough-evidence', evidence: [] }
   const { query, mode, activeEntityIds } = kept
   const body = { knowledgeSpaceId: at.space.id, query, mode, activeDocumentIds, activeEntityIds }
-  const admitted = { ...admit(context, caller, body), snapshot: at.head }
+  const admitted = { ...context.db.now(admit(context, caller, body)), snapshot: at.head }
   const limit = new AbortController()
   const timer = setTimeout(
     () => limit.abort(new KsError('unavailable', `the query took longer than ${QUERY_MILLISECONDS} ms`)),
@@ -148,7 +149,7 @@ async function searchToday(
     const request = { body, query: kept.searched ?? query, admitted, route, recorder, signal }
     const { retrieved } = await retrieveInMode(context, shared, request)
     const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = freshnessOf(db, passages, Date.now())
+    const freshness = db.now(freshnessOf(passages, Date.now()))
     const bundle = judge({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
     return { state: bundle.state, evidence: evidenceOf(bundle) }
   } finally {
@@ -158,15 +159,14 @@ async function searchToday(
 }
 
 /** A passage is kept when its node is there again, or its very words in the same file, which may have a new version. */
-function compare(
+function* compare(
   db: Database,
   caller: Caller,
   { space, head }: { space: SpaceRow; head: Snapshot },
   before: readonly KeptEvidence[],
   today: readonly KeptEvidence[],
-): Pick<ReplayedQuery, 'added' | 'lost' | 'kept'> {
-  const live = knownDocuments(
-    db,
+): Read<Pick<ReplayedQuery, 'added' | 'lost' | 'kept'>> {
+  const live = yield* knownDocuments(
     caller,
     space.key,
     [...before, ...today].map(({ documentAssetId }) => documentAssetId),
@@ -187,7 +187,7 @@ function compare(
     lost: before.flatMap((item, index) =>
       taken.has(index)
         ? []
-        : [{ ...referenceOf(item, index, live), reason: reasonOf(db, space.key, head.headRevision, item, live) }],
+        : [{ ...referenceOf(item, index, live), reason: db.now(reasonOf(space.key, head.headRevision, item, live)) }],
     ),
     kept: references.flatMap(({ item, reference }) => {
       const index = known.get(item)
@@ -205,15 +205,14 @@ function sameWords(a: KeptEvidence, b: KeptEvidence): boolean {
   return a.textHash === b.textHash && (a.documentAssetId === b.documentAssetId || a.filename === b.filename)
 }
 
-function reasonOf(
-  db: Database,
+function* reasonOf(
   spaceKey: number,
   revision: number,
   { nodeId, documentAssetId }: KeptEvidence,
   live: ReadonlySet<string>,
-): LostReason {
+): Read<LostReason> {
   if (!live.has(documentAssetId)) return 'document-deleted'
-  const visible = db.get<{ one: number }>(
+  const visible = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
      WHERE nodes.id = ? AND nodes.space_key = ? AND versions.from_revision <= ?
        AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,

@@ -17,7 +17,7 @@ import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { knownDocuments } from '../documents/store.js'
 import { findSpace } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { cat } from '../vfs/cat.js'
@@ -58,23 +58,23 @@ export async function createSnapshot(
   caller: Caller,
   body: CreateSnapshotBody,
 ): Promise<WorkspaceSnapshot> {
-  const space = findSpace(db, caller.tenant, body.knowledgeSpaceId)
+  const space = db.now(findSpace(caller.tenant, body.knowledgeSpaceId))
   const workspace = workspaceName(body.workspace)
   const { first, past } = subtreeOf(workspace + FOLDER_END)
   const where = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
-  return writeAnswer(db, caller, () => {
-    const live = findSpace(db, caller.tenant, space.id)
-    const held = db.get<{ files: number; bytes: number; since: number | null }>(
+  return writeAnswer(db, caller, function* () {
+    const live = yield* findSpace(caller.tenant, space.id)
+    const held = yield* sql.get<{ files: number; bytes: number; since: number | null }>(
       `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${where}`,
       [live.key, first, past],
     )
     if (held === undefined || held.since === null) throw notFound('workspace', workspace)
-    assertRoom(db, live.key, held.bytes)
+    yield* assertRoom(live.key, held.bytes)
     const at = { workspace, sessionId: body.sessionId, since: held.since, now: now() }
-    const sessionId = sessionOf(db, caller, live, at)
-    const queries = sessionId === undefined ? [] : queriesOf(db, caller, live, sessionId)
+    const sessionId = yield* sessionOf(caller, live, at)
+    const queries = sessionId === undefined ? [] : yield* queriesOf(db, caller, live, sessionId)
     const id = newId()
-    db.run(
+    yield* sql.run(
       `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
          file_count, total_bytes, query_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
@@ -92,7 +92,7 @@ export async function createSnapshot(
         at.now,
       ],
     )
-    db.run(
+    yield* sql.run(
       `INSERT INTO snapshot_files (snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
          updated_at)
        SELECT ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
@@ -100,18 +100,18 @@ export async function createSnapshot(
       [id, [...workspace].length + 2, live.key, first, past],
     )
     for (const [place, query] of queries.entries())
-      db.run('INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)', [
+      yield* sql.run('INSERT INTO snapshot_queries (snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?)', [
         id,
         place,
         live.key,
         JSON.stringify(query),
       ])
-    return toSnapshot(findSnapshot(db, caller, id))
+    return toSnapshot(yield* findSnapshot(caller, id))
   })
 }
 
-function assertRoom(db: Database, spaceKey: number, more: number): void {
-  const held = db.get<{ count: number; bytes: number }>(
+function* assertRoom(spaceKey: number, more: number): Read<void> {
+  const held = yield* sql.get<{ count: number; bytes: number }>(
     `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
      WHERE space_key = ? AND deleted_at IS NULL`,
     [spaceKey],
@@ -130,21 +130,21 @@ function assertRoom(db: Database, spaceKey: number, more: number): void {
 }
 
 /** A snapshot of the caller's own. @throws KsError `not-found` in every other case */
-export function findSnapshot(db: Database, caller: Caller, id: string): SnapshotRow {
+export function* findSnapshot(caller: Caller, id: string): Read<SnapshotRow> {
   const row = isUuid(id)
-    ? db.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [caller.tenant, caller.subject, id])
+    ? yield* sql.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [caller.tenant, caller.subject, id])
     : undefined
   if (row === undefined) throw notFound('snapshot', id)
   return row
 }
 
 /** The caller's own snapshots, newest first. @throws KsError `not-found` for a space that is not there */
-export function listSnapshots(db: Database, caller: Caller, query: ListSnapshotsQuery): Page<WorkspaceSnapshot> {
+export function* listSnapshots(caller: Caller, query: ListSnapshotsQuery): Read<Page<WorkspaceSnapshot>> {
   const { knowledgeSpaceId, workspace, limit, cursor } = query
-  const space = knowledgeSpaceId === undefined ? undefined : findSpace(db, caller.tenant, knowledgeSpaceId)
+  const space = knowledgeSpaceId === undefined ? undefined : yield* findSpace(caller.tenant, knowledgeSpaceId)
   const filter = filterHash('snapshots', caller.tenant, caller.subject, space?.id, workspace)
   const after = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
-  const rows = db.all<SnapshotRow>(
+  const rows = yield* sql.all<SnapshotRow>(
     `${SELECT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
      ORDER BY s.id DESC LIMIT ?`,
     [
@@ -162,16 +162,23 @@ export function listSnapshots(db: Database, caller: Caller, query: ListSnapshots
   return readablePage(rows, limit, toSnapshot, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
-export function snapshotDetail(db: Database, caller: Caller, id: string): WorkspaceSnapshotDetail {
-  const row = findSnapshot(db, caller, id)
-  const files = db.all<{ path: string; sha256: string; size: number; type: string; version: number; at: number }>(
+export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnapshotDetail> {
+  const row = yield* findSnapshot(caller, id)
+  const files = yield* sql.all<{
+    path: string
+    sha256: string
+    size: number
+    type: string
+    version: number
+    at: number
+  }>(
     `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
      WHERE snapshot_id = ? ORDER BY path`,
     [row.id],
   )
-  const queries = keptQueries(db, row.id)
+  const queries = yield* keptQueries(row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
-  const live = knownDocuments(db, caller, row.space_key, cited)
+  const live = yield* knownDocuments(caller, row.space_key, cited)
   return {
     ...toSnapshot(row),
     files: files.map(({ path, sha256, size, type, version, at }) => ({
@@ -195,10 +202,10 @@ export function snapshotDetail(db: Database, caller: Caller, id: string): Worksp
 }
 
 /** The queries of a snapshot in the order they were asked. */
-export function keptQueries(db: Database, snapshotId: string): KeptQuery[] {
-  return db
-    .all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', [snapshotId])
-    .map(({ body }): KeptQuery => fromCell(body))
+export function* keptQueries(snapshotId: string): Read<KeptQuery[]> {
+  return (yield* sql.all<{ body: string }>('SELECT body FROM snapshot_queries WHERE snapshot_id = ? ORDER BY place', [
+    snapshotId,
+  ])).map(({ body }): KeptQuery => fromCell(body))
 }
 
 /** @throws KsError `not-found` also for a path that the snapshot does not hold */
@@ -208,10 +215,12 @@ export async function readSnapshotFile(
   id: string,
   query: SnapshotFileQuery,
 ): Promise<CatResult> {
-  const row = findSnapshot(db, caller, id)
-  const file = db.get<{ object_key: string; content_type: string; version: number }>(
-    'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
-    [row.id, query.path],
+  const row = db.now(findSnapshot(caller, id))
+  const file = db.now(
+    sql.get<{ object_key: string; content_type: string; version: number }>(
+      'SELECT object_key, content_type, version FROM snapshot_files WHERE snapshot_id = ? AND path = ?',
+      [row.id, query.path],
+    ),
   )
   if (file === undefined) throw notFound('path', query.path)
   const { object_key, content_type, version } = file
@@ -231,9 +240,9 @@ export async function readSnapshotFile(
 
 /** Gone from every read at once; rows and bytes go in the background. */
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
-  await writeAnswer(db, caller, () => {
-    const row = findSnapshot(db, caller, id)
-    db.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', [now(), row.id])
+  await writeAnswer(db, caller, function* () {
+    const row = yield* findSnapshot(caller, id)
+    yield* sql.run('UPDATE workspace_snapshots SET deleted_at = ? WHERE id = ?', [now(), row.id])
   })
   wake()
 }

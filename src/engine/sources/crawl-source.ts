@@ -1,6 +1,7 @@
 import type { WebsiteCrawlResult } from '../../contract/gateway/sources.js'
 import { defined } from '../../lib/defined.js'
 import { EgressFailure } from '../egress/failure.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { readCrawlLimits } from './content.js'
 import type { ImportPlace } from './import-items.js'
@@ -23,12 +24,12 @@ export async function crawlSource(
 ): Promise<{ pages: WebsiteCrawlResult['pages']; counts: SyncCounts }> {
   const { context, caller, spaceId, source, settled, signal } = place
   const { missingAfter, ...limits } = readCrawlLimits(fromCell(source.metadata))
-  const known = pagesLongestUnseen(context.db, source)
+  const known = context.db.now(pagesLongestUnseen(source))
   const importing = await beginImport(context, caller, { spaceId, source }, settled)
   const seen: Omit<SitePage, 'body'>[] = []
   const { failures, ...learned } = await crawlSite(
     { uri: source.uri, ...limits, known },
-    { ...access, kept: keptSite(place) },
+    { ...access, kept: context.db.now(keptSite(place)) },
     async (page) => {
       signal.throwIfAborted()
       await importing.take(page)
@@ -54,8 +55,8 @@ export async function crawlSource(
 }
 
 /** What the documents of the source hold of its pages. A page that is kept is read like one that came: its links and all. */
-function keptSite({ context, source }: ImportPlace): KeptSite {
-  const pages = keptPages(context, source)
+function* keptSite({ context, source }: ImportPlace): Read<KeptSite> {
+  const pages = yield* keptPages(context, source)
   return {
     validators: (address) => pages.get(address)?.kept,
     async page(address) {

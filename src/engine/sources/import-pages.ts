@@ -44,8 +44,8 @@ export async function beginImport(
     sha256 === sha256Of(body) && (await areKept(context.objects, caller.tenant, sha256))
   const { spaceId, source } = place
   const reading = readingOf(source)
-  await forget(context, caller, spaceId, failedPages(db, source))
-  const before = crawledPages(db, source)
+  await forget(context, caller, spaceId, db.now(failedPages(source)))
+  const before = db.now(crawledPages(source))
   const outcomes = new Map<string, PageOutcome>()
   const uploads: Uploaded[] = []
   const failures: PageFailure[] = []
@@ -56,7 +56,7 @@ export async function beginImport(
 
   const send = async (page: SitePage): Promise<void> => {
     const { address, mediaType, body, title } = page
-    const upload = beginUpload(context, caller, spaceId, { many: false })
+    const upload = context.db.now(beginUpload(context, caller, spaceId, { many: false }))
     try {
       const metadata = { sourceUrl: address, ...defined({ title }) }
       const filename = filenameOf(address, mediaType)
@@ -86,7 +86,7 @@ export async function beginImport(
       const unread: string[] = []
       for (const { url, documentId, jobId, outcome } of uploads) {
         await settled(jobId)
-        const row = lookupDocument(db, caller, source.space_key, documentId)
+        const row = db.now(lookupDocument(caller, source.space_key, documentId))
         // what waits for a full disk, say, is published when that has passed
         if (row !== undefined && row.parser_status !== 'failed') outcomes.set(url, outcome)
         else failures.push({ url, error: row?.error ?? 'its document was deleted meanwhile' })

@@ -52,7 +52,7 @@ export async function importFiles(
  * @throws EgressFailure when nothing could be read
  */
 export async function importAgain(place: ImportPlace, opened: Opened): Promise<RemoteImport> {
-  const known = [...importedItems(place.context.db, place.source).values()].map(({ metadata }) => metadata)
+  const known = [...place.context.db.now(importedItems(place.source)).values()].map(({ metadata }) => metadata)
   if (opened.kind === 'files') return importFiles(place, opened.connection, known.flatMap(fileOf))
   const pages = known.flatMap(pageOf)
   if (pages.length === 0) return { labels: [], outcomes: [] }

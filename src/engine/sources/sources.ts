@@ -9,6 +9,7 @@ import type { EngineContext } from '../context.js'
 import type { AddressRule } from '../egress/addresses.js'
 import { findSpace } from '../spaces/store.js'
 import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 import { fromCell, readablePage } from '../storage/readable.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
@@ -31,15 +32,14 @@ export function createSource(
 ): Promise<Source> {
   const { db, now } = context
   readSyncPolicy(body.metadata ?? {}) // what is wrong with the request is told before what is not there
-  findSpace(db, caller.tenant, spaceId)
+  db.now(findSpace(caller.tenant, spaceId))
   checkUri(body.type, body.uri, mayDial)
   const content = readContent(body.type, body.metadata)
   checkConnector(body.type, content.metadata, { uri: body.uri, credentials: content.credentials ?? undefined }, mayDial)
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
     const id = newId()
-    const row = insertSource(
-      db,
+    const row = yield* insertSource(
       caller,
       space,
       {
@@ -55,7 +55,7 @@ export function createSource(
       },
       now(),
     )
-    return toSource(db, space, row)
+    return yield* toSource(space, row)
   })
 }
 
@@ -64,22 +64,22 @@ function firstRun(type: Source['type'], { metadata, policy }: SourceContent, now
   return policy !== undefined && isSynced(type, metadata) ? nextRun(policy, now) : null
 }
 
-export function listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Page<Source> {
-  const space = findSpace(db, caller.tenant, spaceId)
+export function* listSources(db: Database, caller: Caller, spaceId: string, page: PageRequest): Read<Page<Source>> {
+  const space = yield* findSpace(caller.tenant, spaceId)
   const filter = filterHash('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
-  const rows = sourcesAfter(db, caller, space, after, page.limit + 1)
+  const rows = yield* sourcesAfter(caller, space, after, page.limit + 1)
   return readablePage(
     rows,
     page.limit,
-    (row) => toSource(db, space, row),
+    (row) => db.now(toSource(space, row)),
     ({ id }) => encodeCursor({ after: [id] }, filter),
   )
 }
 
-export function getSource(db: Database, caller: Caller, spaceId: string, id: string): Source {
-  const space = findSpace(db, caller.tenant, spaceId)
-  return toSource(db, space, findSource(db, caller, space, id))
+export function* getSource(caller: Caller, spaceId: string, id: string): Read<Source> {
+  const space = yield* findSpace(caller.tenant, spaceId)
+  return yield* toSource(space, yield* findSource(caller, space, id))
 }
 
 /** @throws KsError `version-mismatch` when somebody else wrote it since */
@@ -92,9 +92,9 @@ export function updateSource(
 ): Promise<Source> {
   const { db, now } = context
   readSyncPolicy(body.metadata ?? {})
-  return writeAnswer(db, caller, () => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    const row = findSource(db, caller, space, id)
+  return writeAnswer(db, caller, function* () {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    const row = yield* findSource(caller, space, id)
     const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)
     if (content !== undefined)
       checkConnector(
@@ -108,7 +108,7 @@ export function updateSource(
         'version-mismatch',
         `source ${id} has version ${row.version}, expectedVersion is ${body.expectedVersion}`,
       )
-    db.run(
+    yield* sql.run(
       `UPDATE sources SET name = ?, status = ?, metadata = ?, credentials = ?, next_sync_at = ?, version = version + 1,
          updated_at = ? WHERE tenant = ? AND id = ? AND version = ?`,
       [
@@ -123,7 +123,7 @@ export function updateSource(
         row.version,
       ],
     )
-    return toSource(db, space, findSource(db, caller, space, id))
+    return yield* toSource(space, yield* findSource(caller, space, id))
   })
 }
 

@@ -55,8 +55,8 @@ export class SourceSync {
   /** Takes up what a crash cut off, and starts the schedule. */
   start(): void {
     const { db, log, now, options } = this.#parts.context
-    db.recover(() => {
-      const interrupted = recoverSyncs(db, now())
+    db.recover(function* () {
+      const interrupted = yield* recoverSyncs(now())
       if (interrupted > 0) log.info({ interrupted }, 'syncs of sources that were cut off are tried again')
     })
     this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted whole'))
@@ -157,7 +157,7 @@ export class SourceSync {
 
   #find(caller: Caller, spaceId: string, id: string): SourceRow {
     const { db } = this.#parts.context
-    return findSource(db, caller, findSpace(db, caller.tenant, spaceId), id)
+    return db.now(findSource(caller, db.now(findSpace(caller.tenant, spaceId)), id))
   }
 
   /** Imports wait for each other: each has its own answer. */
@@ -214,9 +214,9 @@ export class SourceSync {
   async #tick(): Promise<void> {
     const { db, log, now } = this.#parts.context
     try {
-      await db.write(() => replanAll(db, now()))
+      await db.write(() => replanAll(now()))
       if (isWriteStopped(this.#parts.context)) return
-      for (const source of dueSources(db, now())) {
+      for (const source of db.now(dueSources(now()))) {
         if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
         this.#sync(source).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),

@@ -2,7 +2,7 @@ import type { RetentionPolicy, RetentionPolicyBody } from '../../contract/gatewa
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import { insertPolicy, type PolicyOwner, type PolicyRow, policyRow, updatePolicy } from './retention-store.js'
 import { findSpace } from './store.js'
@@ -28,8 +28,8 @@ const MINUTE = 60_000
 const END_OF_TIME = 253_402_300_799_999
 
 /** The rules in force in a space. A tenant's own rules never reach into a space. */
-export function retentionOf(db: Database, spaceKey: number): RetentionRules {
-  const row = policyRow(db, { spaceKey })
+export function* retentionOf(spaceKey: number): Read<RetentionRules> {
+  const row = yield* policyRow({ spaceKey })
   return row === undefined ? DEFAULT_RETENTION : rulesOf(row)
 }
 
@@ -44,7 +44,7 @@ export async function tenantPolicy(context: EngineContext, caller: Caller): Prom
 
 /** @throws KsError `not-found` */
 export async function spacePolicy(context: EngineContext, caller: Caller, id: string): Promise<RetentionPolicy> {
-  return read(context, () => ownerSpace(context, caller, id))
+  return read(context, () => context.db.now(ownerSpace(caller, id)))
 }
 
 export async function setTenantPolicy(
@@ -66,7 +66,7 @@ export async function setSpacePolicy(
   id: string,
   body: RetentionPolicyBody,
 ): Promise<RetentionPolicy> {
-  return change(context, caller, body, () => ownerSpace(context, caller, id))
+  return change(context, caller, body, () => context.db.now(ownerSpace(caller, id)))
 }
 
 interface Owner {
@@ -75,8 +75,8 @@ interface Owner {
   tenant: string
 }
 
-function ownerSpace({ db }: EngineContext, caller: Caller, id: string): Owner {
-  const space = findSpace(db, caller.tenant, id)
+function* ownerSpace(caller: Caller, id: string): Read<Owner> {
+  const space = yield* findSpace(caller.tenant, id)
   return { owner: { spaceKey: space.key }, spaceId: space.id, tenant: space.tenant }
 }
 
@@ -84,11 +84,11 @@ function ownerSpace({ db }: EngineContext, caller: Caller, id: string): Owner {
 async function read(context: EngineContext, find: () => Owner): Promise<RetentionPolicy> {
   const { db } = context
   const found = find()
-  const row = policyRow(db, found.owner)
+  const row = db.now(policyRow(found.owner))
   if (row !== undefined) return toPolicy(row, found)
-  return db.write(() => {
+  return db.write(function* () {
     const again = find()
-    return toPolicy(ensure(context, again), again)
+    return toPolicy(yield* ensure(context, again), again)
   })
 }
 
@@ -99,14 +99,14 @@ async function change(
   find: () => Owner,
 ): Promise<RetentionPolicy> {
   const { db, now } = context
-  return writeAnswer(db, caller, () => {
+  return writeAnswer(db, caller, function* () {
     const found = find()
-    const row = ensure(context, found)
+    const row = yield* ensure(context, found)
     if (Object.keys(body).length === 0) return toPolicy(row, found)
     const rules = changed(rulesOf(row), body)
-    const written = updatePolicy(db, row.id, columnsOf(rules), now())
+    const written = yield* updatePolicy(row.id, columnsOf(rules), now())
     if ('spaceKey' in found.owner && body.sessionInactivityMinutes !== undefined)
-      moveSessions(db, found.owner.spaceKey, rules)
+      yield* moveSessions(found.owner.spaceKey, rules)
     return toPolicy(written, found)
   })
 }
@@ -125,13 +125,16 @@ function changed(rules: RetentionRules, body: RetentionPolicyBody): RetentionRul
   }
 }
 
-function ensure({ db, now }: EngineContext, { owner, tenant }: Owner): PolicyRow {
-  return policyRow(db, owner) ?? insertPolicy(db, { id: newId(), owner, tenant }, columnsOf(DEFAULT_RETENTION), now())
+function* ensure({ now }: EngineContext, { owner, tenant }: Owner): Write<PolicyRow> {
+  return (
+    (yield* policyRow(owner)) ??
+    (yield* insertPolicy({ id: newId(), owner, tenant }, columnsOf(DEFAULT_RETENTION), now()))
+  )
 }
 
 /** Sessions that are there already follow the new rule too, from when they were last used. */
-function moveSessions(db: Database, spaceKey: number, rules: RetentionRules): void {
-  db.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
+function* moveSessions(spaceKey: number, rules: RetentionRules): Write<void> {
+  yield* sql.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
     Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),
     END_OF_TIME,
     spaceKey,

@@ -1,5 +1,6 @@
 import { KsError } from '../../contract/errors.js'
-import type { Bindable, Database } from '../storage/database.js'
+import type { Bindable } from '../storage/program.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A row of `retention_policies`. */
 export interface PolicyRow {
@@ -17,40 +18,41 @@ export interface PolicyRow {
 /** Whose policy: a tenant's, or one space's. */
 export type PolicyOwner = { tenant: string } | { spaceKey: number }
 
-export function policyRow(db: Database, owner: PolicyOwner): PolicyRow | undefined {
+export function* policyRow(owner: PolicyOwner): Read<PolicyRow | undefined> {
   return 'spaceKey' in owner
-    ? db.get<PolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', [owner.spaceKey])
-    : db.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', [owner.tenant])
+    ? yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', [owner.spaceKey])
+    : yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', [
+        owner.tenant,
+      ])
 }
 
 /** @param rules in the order of the columns */
-export function insertPolicy(
-  db: Database,
+export function* insertPolicy(
   { id, owner, tenant }: { id: string; owner: PolicyOwner; tenant: string },
   rules: Bindable[],
   now: number,
-): PolicyRow {
-  db.run(
+): Write<PolicyRow> {
+  yield* sql.run(
     `INSERT INTO retention_policies (id, tenant, space_key, answer_trace_days, evidence_cache_days,
        inactive_projection_days, artifact_versions, raw_document_days, session_minutes, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, tenant, 'spaceKey' in owner ? owner.spaceKey : null, ...rules, now, now],
   )
-  return written(db, id)
+  return yield* written(id)
 }
 
 /** @param rules in the order of the columns */
-export function updatePolicy(db: Database, id: string, rules: Bindable[], now: number): PolicyRow {
-  db.run(
+export function* updatePolicy(id: string, rules: Bindable[], now: number): Write<PolicyRow> {
+  yield* sql.run(
     `UPDATE retention_policies SET answer_trace_days = ?, evidence_cache_days = ?, inactive_projection_days = ?,
        artifact_versions = ?, raw_document_days = ?, session_minutes = ?, updated_at = ? WHERE id = ?`,
     [...rules, now, id],
   )
-  return written(db, id)
+  return yield* written(id)
 }
 
-function written(db: Database, id: string): PolicyRow {
-  const row = db.get<PolicyRow>('SELECT * FROM retention_policies WHERE id = ?', [id])
+function* written(id: string): Read<PolicyRow> {
+  const row = yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE id = ?', [id])
   if (row === undefined) throw new KsError('internal', 'a retention policy vanished while it was written')
   return row
 }

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js'
 import type { DegradedClass } from '../base/degraded.js'
 import type { ProviderTrouble } from '../models/trouble.js'
 import type { Database } from '../storage/database.js'
+import { sql } from '../storage/program.js'
 import { type SpaceRow, spaceByKey } from './store.js'
 
 /** What rows of work on a whole space have in common. */
@@ -23,7 +24,7 @@ export interface SpaceWork {
 /** @param name of one row, for messages */
 export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' | 'graph_readings', name: string) {
   const find = (db: Database, space: SpaceRow, id: string): Row => {
-    const row = db.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, [id, space.key])
+    const row = db.now(sql.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, [id, space.key]))
     if (row === undefined) throw notFound(name, id)
     return row
   }
@@ -40,27 +41,31 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
 
     /** Rows that have not ended, of spaces that are not being deleted. */
     open: (db: Database): Row[] =>
-      db.all<Row>(
-        `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
+      db.now(
+        sql.all<Row>(
+          `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
          WHERE completed_at IS NULL AND spaces.deleted_at IS NULL ORDER BY ${table}.key`,
+        ),
       ),
 
     /** A row, as long as it has not ended and its space is there. */
     stillOpen(db: Database, key: number): Row | undefined {
-      const row = db.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key])
-      return row === undefined || spaceByKey(db, row.space_key) === undefined ? undefined : row
+      const row = db.now(sql.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key]))
+      return row === undefined || db.now(spaceByKey(row.space_key)) === undefined ? undefined : row
     },
 
     delay(db: Database, key: number, trouble: ProviderTrouble, nextAt: number): void {
-      db.run(
-        `UPDATE ${table} SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
+      db.now(
+        sql.run(
+          `UPDATE ${table} SET attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
          WHERE key = ? AND completed_at IS NULL`,
-        [nextAt, trouble.message, trouble.class, Date.now(), key],
+          [nextAt, trouble.message, trouble.class, Date.now(), key],
+        ),
       )
     },
 
     /** At the start: whatever kept a provider from answering may have been changed. */
-    hurry: (db: Database) => db.recover(() => db.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)),
+    hurry: (db: Database) => db.recover(() => sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)),
   }
 }
 

@@ -3,7 +3,7 @@ import { deniedSources } from '../access/permissions.js'
 import type { Caller } from '../base/caller.js'
 import { missingOf, waitOf } from '../compile/vectors-due.js'
 import type { SpaceRow } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql } from '../storage/program.js'
 
 type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
 
@@ -13,30 +13,29 @@ type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors'
  *
  * @param sample documents that are named at most
  */
-export function missingVectors(
-  db: Database,
+export function* missingVectors(
   space: SpaceRow,
   caller: Caller,
   sample: number,
-): { missingVectors?: MissingVectors } {
-  const { due, refused } = missingOf(db, space.key)
-  const wait = waitOf(db, space.key)
+): Read<{ missingVectors?: MissingVectors }> {
+  const { due, refused } = yield* missingOf(space.key)
+  const wait = yield* waitOf(space.key)
   if (due + refused === 0) return {}
-  const documents = db.all<{ id: string; filename: string; due: number; refused: number }>(
+  const documents = yield* sql.all<{ id: string; filename: string; due: number; refused: number }>(
     `SELECT documents.id, documents.filename, due, refused FROM vectors_due
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
      CROSS JOIN documents ON documents.key = (SELECT doc_key FROM versions own WHERE own.key = vectors_due.version_key)
      WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
        AND (documents.source_id IS NULL OR documents.source_id NOT IN (SELECT value FROM json_each(?)))
      ORDER BY vectors_due.version_key LIMIT ?`,
-    [space.key, JSON.stringify(deniedSources(db, space.key, caller)), sample],
+    [space.key, JSON.stringify(yield* deniedSources(space.key, caller)), sample],
   )
   const count =
-    db.get<{ n: number }>(
+    (yield* sql.get<{ n: number }>(
       `SELECT count(*) n FROM vectors_due CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
        WHERE vectors_due.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL`,
       [space.key],
-    )?.n ?? 0
+    ))?.n ?? 0
   return {
     missingVectors: {
       passages: due,

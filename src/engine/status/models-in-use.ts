@@ -4,6 +4,7 @@ import type { ModelCounter } from '../models/budget.js'
 import type { UsedModel } from '../models/registry.js'
 import { quotasOf } from '../spaces/quota.js'
 import type { SpaceRow } from '../spaces/store.js'
+import { type Read, sql } from '../storage/program.js'
 
 /** Spaces whose budgets are told, those that used most first. */
 const TOLD_SPACES = 100
@@ -23,18 +24,18 @@ export interface ModelOperations {
 }
 
 export function modelOperations(context: EngineContext): ModelOperations {
-  return { inUse: () => modelsInUse(context), records: () => context.models.records() }
+  return { inUse: () => context.db.now(modelsInUse(context)), records: () => context.models.records() }
 }
 
-function modelsInUse(context: EngineContext): ModelsInUse {
-  const { db, models, now } = context
+function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
+  const { models, now } = context
   const day = new Date(now()).toISOString().slice(0, 10)
-  const sums = db.all<{ counter: string; used: number }>(
+  const sums = yield* sql.all<{ counter: string; used: number }>(
     'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
     [day],
   )
   const usedOf = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
-  const spaces = db.all<SpaceRow & { counter: string; used: number }>(
+  const spaces = yield* sql.all<SpaceRow & { counter: string; used: number }>(
     `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.id = u.account
      WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
     [day, TOLD_SPACES],

@@ -9,8 +9,8 @@ import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, pol
 import { usageOf } from '../spaces/quota.js'
 import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
 import { findSpace } from '../spaces/store.js'
-import type { Database } from '../storage/database.js'
 import { ObjectStore } from '../storage/objects.js'
+import { type Read, sql } from '../storage/program.js'
 import { readable } from '../storage/readable.js'
 import { workspaceUsage } from '../workspaces/store.js'
 import { missingVectors } from './missing-vectors.js'
@@ -21,10 +21,10 @@ const SAMPLE = 100 // rows of leases, sessions and commits that a status shows
 /** A live picture of a space. */
 export async function spaceStatus(context: EngineContext, caller: Caller, id: string): Promise<KnowledgeSpaceStatus> {
   const { db } = context
-  const space = findSpace(db, caller.tenant, id)
+  const space = db.now(findSpace(caller.tenant, id))
   const policies = policiesOf(space)
   const now = context.now()
-  const leases = knownLeases(context, caller, space.key)
+  const leases = context.db.now(knownLeases(context, caller, space.key))
   const summaries = await projectionSummaries(context, space)
   const degraded = await degradedIndexes(context, space.id)
   return {
@@ -42,12 +42,14 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       })),
     ),
     activeSessions: sample(
-      sessionCount(context, space.key, now),
-      readable(sessionRows(context, space.key, now), (row) => toSession(row, policies.consistencyPolicy.defaultClass)),
+      context.db.now(sessionCount(context, space.key, now)),
+      readable(context.db.now(sessionRows(context, space.key, now)), (row) =>
+        toSession(row, policies.consistencyPolicy.defaultClass),
+      ),
     ),
     failedCommits: sample(
-      [...failedCommitCounts(db, caller, space.key, 0).values()].reduce((sum, n) => sum + n, 0),
-      readable(failedCommitRows(db, caller, space.key), toFailedCommit),
+      [...db.now(failedCommitCounts(caller, space.key, 0)).values()].reduce((sum, n) => sum + n, 0),
+      readable(db.now(failedCommitRows(caller, space.key)), toFailedCommit),
     ),
     index: {
       nodeSchemaVersion: NODE_SCHEMA_VERSION,
@@ -56,7 +58,7 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
       summaries,
       // only where an index is not whole: it may lack what the counts of rows promise
       ...(degraded.length === 0 ? {} : { degraded }),
-      ...missingVectors(db, space, caller, SAMPLE),
+      ...db.now(missingVectors(space, caller, SAMPLE)),
     },
     manifest: {
       manifestVersion: space.manifest_version,
@@ -91,16 +93,16 @@ export async function spaceStats(
   windowMinutes: number,
 ): Promise<KnowledgeSpaceStats> {
   const { db } = context
-  const space = findSpace(db, caller.tenant, id)
+  const space = db.now(findSpace(caller.tenant, id))
   const end = context.now()
   const start = end - windowMinutes * 60_000
-  const held = usageOf(db, space.key)
-  const commits = failedCommitCounts(db, caller, space.key, start)
+  const held = db.now(usageOf(space.key))
+  const commits = db.now(failedCommitCounts(caller, space.key, start))
   const failedRetryable = commits.get('failed-retryable') ?? 0
   const failedTerminal = commits.get('failed-terminal') ?? 0
-  const sessions = sessionCount(context, space.key, end)
-  const leases = knownLeases(context, caller, space.key).length
-  const workspaces = workspaceUsage(db, space.key)
+  const sessions = context.db.now(sessionCount(context, space.key, end))
+  const leases = context.db.now(knownLeases(context, caller, space.key)).length
+  const workspaces = db.now(workspaceUsage(space.key))
   const degraded = await degradedIndexes(context, space.id)
   return {
     knowledgeSpaceId: space.id,
@@ -139,19 +141,18 @@ interface SessionRow {
   expires_at: number
 }
 
-function sessionCount(context: EngineContext, spaceKey: number, now: number): number {
-  const sql = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
-  const stored = context.db.get<{ n: number }>(sql, [spaceKey, now])?.n ?? 0
+function* sessionCount(context: EngineContext, spaceKey: number, now: number): Read<number> {
+  const text = 'SELECT count(*) n FROM sessions WHERE space_key = ? AND expires_at > ?'
+  const stored = (yield* sql.get<{ n: number }>(text, [spaceKey, now]))?.n ?? 0
   return stored + unstoredSessions(context, spaceKey).length
 }
 
-function sessionRows(context: EngineContext, spaceKey: number, now: number): SessionRow[] {
-  const { db } = context
-  const stored = db.all<SessionRow>(
+function* sessionRows(context: EngineContext, spaceKey: number, now: number): Read<SessionRow[]> {
+  const stored = yield* sql.all<SessionRow>(
     'SELECT * FROM sessions WHERE space_key = ? AND expires_at > ? ORDER BY id LIMIT ?',
     [spaceKey, now, SAMPLE],
   )
-  const policy = retentionOf(db, spaceKey)
+  const policy = yield* retentionOf(spaceKey)
   const running = unstoredSessions(context, spaceKey).map(({ sessionId, subject = '', heartbeatAt }): SessionRow => {
     const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
     return { id: sessionId, subject, client_kind: 'api', ...times }
@@ -182,8 +183,8 @@ interface FailedCommitRow {
 }
 
 /** Failed commits by status, of those that changed since. */
-function failedCommitCounts(db: Database, caller: Caller, spaceKey: number, since: number): Map<string, number> {
-  const rows = db.all<{ status: string; n: number }>(
+function* failedCommitCounts(caller: Caller, spaceKey: number, since: number): Read<Map<string, number>> {
+  const rows = yield* sql.all<{ status: string; n: number }>(
     `SELECT status, count(*) n FROM staged_commits WHERE space_key = ? AND status IN ('failed-retryable', 'failed-terminal')
        AND updated_at >= ? AND ${mayKnow('staged_commits.source_id')} GROUP BY status`,
     [spaceKey, since, askerOf(caller)],
@@ -191,8 +192,8 @@ function failedCommitCounts(db: Database, caller: Caller, spaceKey: number, sinc
   return new Map(rows.map(({ status, n }) => [status, n]))
 }
 
-function failedCommitRows(db: Database, caller: Caller, spaceKey: number): FailedCommitRow[] {
-  return db.all<FailedCommitRow>(
+function* failedCommitRows(caller: Caller, spaceKey: number): Read<FailedCommitRow[]> {
+  return yield* sql.all<FailedCommitRow>(
     `SELECT id, status, error_code, expires_at, updated_at FROM staged_commits WHERE space_key = ?
        AND status IN ('failed-retryable', 'failed-terminal') AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
     [spaceKey, askerOf(caller), SAMPLE],

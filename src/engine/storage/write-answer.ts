@@ -1,5 +1,6 @@
 import type { Caller } from '../base/caller.js'
 import type { Database } from './database.js'
+import { isProgram, type Write } from './program.js'
 
 /**
  * The write of an operation whose result is the answer to its request. Under an Idempotency-Key the answer is kept in the
@@ -10,12 +11,13 @@ import type { Database } from './database.js'
 export function writeAnswer<T>(
   db: Database,
   { answered }: Caller,
-  work: () => T,
+  work: () => Write<T> | T,
   answer: (result: T) => unknown = (result) => result,
 ): Promise<T> {
   if (answered === undefined) return db.write(work)
   return db.write(() => {
-    const result = work()
+    const made = work()
+    const result = isProgram(made) ? db.now(made as Write<T>) : made
     answered(answer(result))
     return result
   })

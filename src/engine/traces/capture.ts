@@ -6,7 +6,7 @@ import { newId } from '../../lib/ids.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 import { recordQuotes, restrictedSources } from './quotes.js'
 
 /** A query whose trace was given to the database to write. */
@@ -49,7 +49,7 @@ async function capture(
   answered: AnsweredQuery,
   trigger: FailedQueryTrigger,
 ): Promise<boolean> {
-  const kept = await db.write(() => record(db, answered, trigger))
+  const kept = await db.write(() => record(answered, trigger))
   failedClusters.captured(answered.spaceKey)
   return kept
 }
@@ -70,9 +70,9 @@ const OPEN_REPEATS = 10
  *
  * @returns false when there was no room for a new row
  */
-function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigger): boolean {
+function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger): Write<boolean> {
   const { caller, spaceKey, traceId, query, mode, evidence } = answered
-  const trace = db.get<{ one: number }>(
+  const trace = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
      WHERE t.id = ? AND t.tenant = ? AND t.space_key = ? AND s.tenant = t.tenant AND s.deleted_at IS NULL`,
     [traceId, caller.tenant, spaceKey],
@@ -81,8 +81,8 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   const now = Date.now()
   const key = queryKey(query)
   // a repeat is counted where it quotes the same restricted sources: what hides the one hides the other
-  const quotes = restrictedSources(db, caller, evidence)
-  const open = db.all<{ id: string; status: string }>(
+  const quotes = yield* restrictedSources(caller, evidence)
+  const open = yield* sql.all<{ id: string; status: string }>(
     `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
        AND status NOT IN ('annotated', 'promoted')
        AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources
@@ -92,16 +92,16 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
   const repeated =
     open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
   if (repeated !== undefined) {
-    db.run(
+    yield* sql.run(
       `UPDATE failed_queries SET occurrences = occurrences + 1, asked_at = ?, updated_at = ?, trigger = ?, mode = ?,
          answer_trace_id = ? WHERE id = ?`,
       [now, now, trigger, mode, traceId, repeated.id],
     )
     return true
   }
-  if (!makeRoom(db, caller.tenant, spaceKey)) return false
+  if (!(yield* makeRoom(caller.tenant, spaceKey))) return false
   const id = newId()
-  db.run(
+  yield* sql.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, unclustered, mode, trigger, status,
        occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, 'pending-triage', 1, ?, '{}', ?, ?, ?)`,
@@ -111,7 +111,7 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
       spaceKey,
       query,
       key,
-      ownCluster(db, caller.tenant, spaceKey, query),
+      yield* ownCluster(caller.tenant, spaceKey, query),
       mode,
       trigger,
       now,
@@ -120,14 +120,14 @@ function record(db: Database, answered: AnsweredQuery, trigger: FailedQueryTrigg
       now,
     ],
   )
-  recordQuotes(db, id, quotes)
+  yield* recordQuotes(id, quotes)
   return true
 }
 
 /** Key of a cluster of the query's own; where another one has the key of its terms, which asks something else of them. */
-function ownCluster(db: Database, tenant: string, spaceKey: number, query: string): string {
+function* ownCluster(tenant: string, spaceKey: number, query: string): Read<string> {
   const key = clusterKey(query)
-  const taken = db.get<{ one: number }>(
+  const taken = yield* sql.get<{ one: number }>(
     'SELECT 1 one FROM failed_queries WHERE tenant = ? AND space_key = ? AND cluster_key = ? LIMIT 1',
     [tenant, spaceKey, key],
   )
@@ -135,13 +135,13 @@ function ownCluster(db: Database, tenant: string, spaceKey: number, query: strin
 }
 
 /** In a full space the row that was settled longest ago goes; open rows never do. */
-function makeRoom(db: Database, tenant: string, spaceKey: number): boolean {
-  const held = db.get<{ n: number }>('SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?', [
-    tenant,
-    spaceKey,
-  ])
+function* makeRoom(tenant: string, spaceKey: number): Write<boolean> {
+  const held = yield* sql.get<{ n: number }>(
+    'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',
+    [tenant, spaceKey],
+  )
   if ((held?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
-  const removed = db.run(
+  const removed = yield* sql.run(
     `DELETE FROM failed_queries WHERE id = (SELECT id FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,
     [tenant, spaceKey],

@@ -1,5 +1,5 @@
 import { askerOf, mayKnow, type Reader } from '../access/permissions.js'
-import type { Database } from '../storage/database.js'
+import { type Read, sql, type Write } from '../storage/program.js'
 
 /**
  * SQL: whether a reader may know of a golden question or a failed query: of every source that it quotes. It takes one
@@ -17,8 +17,8 @@ export function quotesKnown(owner: string): string {
  *
  * @param ids of nodes or documents; what they name in no space counts for nothing
  */
-export function restrictedSources(db: Database, reader: Reader, ids: readonly string[]): string[] {
-  const rows = db.all<{ source_id: string }>(
+export function* restrictedSources(reader: Reader, ids: readonly string[]): Read<string[]> {
+  const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT d.source_id FROM json_each(?) wanted
      CROSS JOIN documents d ON d.key = coalesce((SELECT doc_key FROM nodes WHERE id = wanted.value),
        (SELECT key FROM documents WHERE id = wanted.value))
@@ -29,14 +29,15 @@ export function restrictedSources(db: Database, reader: Reader, ids: readonly st
 }
 
 /** Notes what a golden question or a failed query quotes, beside what it quotes already, inside the caller's transaction. */
-export function recordQuotes(db: Database, owner: string, sources: readonly string[]): void {
+export function* recordQuotes(owner: string, sources: readonly string[]): Write<void> {
   for (const source of sources)
-    db.run('INSERT OR IGNORE INTO quoted_sources (owner, source_id) VALUES (?, ?)', [owner, source])
+    yield* sql.run('INSERT OR IGNORE INTO quoted_sources (owner, source_id) VALUES (?, ?)', [owner, source])
 }
 
 /** What a golden question or a failed query quotes. */
-export function quotesOf(db: Database, owner: string): string[] {
-  return db
-    .all<{ source_id: string }>('SELECT source_id FROM quoted_sources WHERE owner = ? ORDER BY source_id', [owner])
-    .map(({ source_id }) => source_id)
+export function* quotesOf(owner: string): Read<string[]> {
+  return (yield* sql.all<{ source_id: string }>(
+    'SELECT source_id FROM quoted_sources WHERE owner = ? ORDER BY source_id',
+    [owner],
+  )).map(({ source_id }) => source_id)
 }

@@ -4,7 +4,7 @@ import { defined } from '../../lib/defined.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
-import type { Database } from '../storage/database.js'
+import type { Read } from '../storage/program.js'
 import { fromCell } from '../storage/readable.js'
 import { missingItemKey } from './missing-key.js'
 import { findTrace, type MissingReview, reviewsOf } from './store.js'
@@ -14,8 +14,8 @@ type Entry = TraceListing['items'][number]
 /** The step whose metadata shows the bundle, which is stored once, beside the trace. */
 export const GENERATE_STEP = 'query.generate'
 
-export function getTrace(db: Database, caller: Caller, id: string): AnswerTrace {
-  const { row, spaceId, bundle } = findTrace(db, caller, id)
+export function* getTrace(caller: Caller, id: string): Read<AnswerTrace> {
+  const { row, spaceId, bundle } = yield* findTrace(caller, id)
   const steps: TraceStep[] = fromCell(row.steps)
   return {
     id: row.id,
@@ -50,15 +50,15 @@ export function evidenceEntry(folder: string, item: EvidenceItem) {
   }
 }
 
-export function listEvidence(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
-  const { bundle } = findTrace(db, caller, id)
+export function* listEvidence(caller: Caller, id: string, page: PageRequest): Read<TraceListing> {
+  const { bundle } = yield* findTrace(caller, id)
   const path = `/evidence/${id}`
   const items = (bundle?.items ?? []).map((item) => evidenceEntry(path, item))
   return paged(items, path, page)
 }
 
-export function listConflicts(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
-  const { bundle } = findTrace(db, caller, id)
+export function* listConflicts(caller: Caller, id: string, page: PageRequest): Read<TraceListing> {
+  const { bundle } = yield* findTrace(caller, id)
   const path = `/evidence/${id}/conflicts`
   const items = (bundle?.items ?? []).flatMap((item) =>
     item.conflicts.map(
@@ -75,10 +75,10 @@ export function listConflicts(db: Database, caller: Caller, id: string, page: Pa
   return paged(items, path, page)
 }
 
-export function listMissing(db: Database, caller: Caller, id: string, page: PageRequest): TraceListing {
-  const { bundle } = findTrace(db, caller, id)
+export function* listMissing(caller: Caller, id: string, page: PageRequest): Read<TraceListing> {
+  const { bundle } = yield* findTrace(caller, id)
   const path = `/evidence/${id}/missing`
-  const reviews = reviewsOf(db, caller.tenant, id)
+  const reviews = yield* reviewsOf(caller.tenant, id)
   const items = (bundle?.missingEvidence ?? []).map(
     (entry, index): Entry => ({
       kind: 'resource',

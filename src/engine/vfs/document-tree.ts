@@ -59,13 +59,13 @@ export class DocumentTrees {
   async of(versionKey: number, clock: Clock): Promise<DocumentTree | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
-    const packed = storedOutline(this.#db, versionKey)
+    const packed = this.#db.now(storedOutline(versionKey))
     if (packed === undefined) return undefined
     const outline = await unpack<CompiledOutlineNode[]>(packed)
     const nodes: NodeEntry[] = []
     let after = -1
     for (;;) {
-      const slice = nodesAfter(this.#db, versionKey, after, NODES_PER_SLICE)
+      const slice = this.#db.now(nodesAfter(versionKey, after, NODES_PER_SLICE))
       nodes.push(...slice.filter((node) => !isDamaged(node)))
       after = slice.at(-1)?.ordinal ?? after
       if (slice.length < NODES_PER_SLICE) break

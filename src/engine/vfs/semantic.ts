@@ -61,7 +61,7 @@ export class Semantic {
     }
     if (first !== 'topics' && first !== 'communities') return undefined
     if (slug === undefined) return this.#kind(first)
-    const row = viewNamed(this.#view.db, this.#view.space.key, KINDS[first], slug)
+    const row = this.#view.db.now(viewNamed(this.#view.space.key, KINDS[first], slug))
     if (row === undefined) return undefined
     this.#tellCoverage(`the ${KINDS[first]}`, row)
     if (first === 'topics') return this.#documentPlace(row, this.#folderOf(first, row), path)
@@ -87,8 +87,8 @@ export class Semantic {
   async #kind(name: KindFolder): Promise<Place> {
     const { db, space } = this.#view
     await this.#readiness.views.ready(space, KINDS[name])
-    this.#tellCoverage(`the ${name}`, lastBuild(db, space.key, KINDS[name]))
-    const rows = viewsOf(db, space.key, KINDS[name])
+    this.#tellCoverage(`the ${name}`, db.now(lastBuild(space.key, KINDS[name])))
+    const rows = db.now(viewsOf(space.key, KINDS[name]))
     return fixedFolder(
       knowledgeFolder([name]),
       readable(rows, (row) => this.#folderOf(name, row)),
@@ -159,7 +159,10 @@ export class Semantic {
   #report(row: ViewRow): Place {
     return placeOf(reportFile(['communities', row.slug]), {
       read: () =>
-        Promise.resolve({ text: reportMarkdown(communityReport(this.#reader(), row)), contentType: MARKDOWN }),
+        Promise.resolve({
+          text: reportMarkdown(this.#reader().db.now(communityReport(this.#reader(), row))),
+          contentType: MARKDOWN,
+        }),
     })
   }
 
@@ -216,10 +219,10 @@ export class Semantic {
 
   /** A view's documents that the reader sees, by name. */
   async #documents(row: ViewRow, at: readonly string[]): Promise<DocumentMember[]> {
-    const scores = new Map(membersOf(this.#view.db, row.key, 'document').map(({ key, score }) => [key, score]))
+    const scores = new Map(this.#view.db.now(membersOf(row.key, 'document')).map(({ key, score }) => [key, score]))
     const { denied } = this.#reader()
     const found: DocumentMember[] = []
-    for (const document of documentsByKey(this.#view, [...scores.keys()])) {
+    for (const document of this.#view.db.now(documentsByKey(this.#view, [...scores.keys()]))) {
       if (document.source_id !== null && denied.includes(document.source_id)) continue
       const { name, path } = await documentFolder(this.#view, document)
       const item = documentItem(document, { kind: 'resource', name, path: joinPath('knowledge', [...at, name]) })
@@ -232,8 +235,10 @@ export class Semantic {
 
   #entitiesOf(row: ViewRow): EntityRow[] {
     const graph = this.#reader()
-    const rows = membersOf(this.#view.db, row.key, 'entity').flatMap(({ key }) => entityByKey(graph, key) ?? [])
-    const shown = rows.filter(({ key }) => isShown(graph, 'entity', key))
+    const rows = this.#view.db
+      .now(membersOf(row.key, 'entity'))
+      .flatMap(({ key }) => graph.db.now(entityByKey(graph, key)) ?? [])
+    const shown = rows.filter(({ key }) => graph.db.now(isShown(graph, 'entity', key)))
     return shown.sort((a, b) => compareNames(a.canonical_key, b.canonical_key))
   }
 

@@ -29,7 +29,7 @@ export class StoredTexts {
   async load(versionKey: number, keep: boolean): Promise<StoredArtifact | undefined> {
     const known = this.#kept.get(versionKey)
     if (known !== undefined) return known
-    const packed = storedArtifact(this.#db, versionKey)
+    const packed = this.#db.now(storedArtifact(versionKey))
     if (packed === undefined) return undefined
     const artifact = await unpack<StoredArtifact>(packed)
     if (keep) this.#kept.set(versionKey, artifact)

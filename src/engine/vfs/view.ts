@@ -66,7 +66,7 @@ export class Views {
 
   /** The published head. @throws KsError `not-found` */
   head(caller: Caller, spaceId: string): View {
-    const space = findSpace(this.#db, caller.tenant, spaceId)
+    const space = this.#db.now(findSpace(caller.tenant, spaceId))
     return {
       db: this.#db,
       caller,
@@ -74,8 +74,8 @@ export class Views {
       revision: space.head_revision,
       preview: false,
       clock: new Clock(),
-      change: lastChange(this.#db, space.key),
-      denied: deniedSources(this.#db, space.key, caller),
+      change: this.#db.now(lastChange(space.key)),
+      denied: this.#db.now(deniedSources(space.key, caller)),
       lacks: new Set<string>(),
     }
   }
@@ -123,7 +123,7 @@ export class Views {
   #consistency(view: View, named: ConsistencyClass | undefined): PagedView['consistency'] {
     const echo = named === undefined ? {} : { consistencyClass: named }
     if (!view.preview) return echo
-    const pendingDocuments = openJobCount(this.#db, view.space.key)
+    const pendingDocuments = this.#db.now(openJobCount(view.space.key))
     const asOf = new Date(view.space.published_at).toISOString()
     return { ...echo, preview: { stale: pendingDocuments > 0, asOf, pendingDocuments } }
   }
@@ -147,10 +147,10 @@ export class Views {
     if (at < oldest) throw expired(ttlSeconds)
     if (state.publication === space.publication_id)
       return { publication: space.publication_id, revision: space.head_revision, change, at }
-    const row = publicationById(this.#db, space.key, state.publication)
+    const row = this.#db.now(publicationById(space.key, state.publication))
     if (row === undefined) throw expired(ttlSeconds)
     // a publication ends when the next one starts
-    const next = publicationOf(this.#db, space.key, row.revision + 1)
+    const next = this.#db.now(publicationOf(space.key, row.revision + 1))
     if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
     return { publication: state.publication, revision: row.revision, change, at }
   }

@@ -26,6 +26,7 @@ import { GraphReadings } from '../graph/readings.js'
 import { scanPassages } from '../graph/scan.js'
 import { traverse } from '../graph/traverse.js'
 import { findSpace } from '../spaces/store.js'
+import type { Read } from '../storage/program.js'
 import { listCommunities } from './communities.js'
 import type { SemanticViews } from './views.js'
 
@@ -62,9 +63,9 @@ export function createGraph(
   const closing = new AbortController()
   const readings = new GraphReadings(context, derivations)
   readings.start()
-  const viewOf = (caller: Caller, spaceId: string): GraphView => {
-    const space = findSpace(db, caller.tenant, spaceId)
-    return { db, space, revision: space.head_revision, denied: deniedSources(db, space.key, caller) }
+  function* viewOf(caller: Caller, spaceId: string): Read<GraphView> {
+    const space = yield* findSpace(caller.tenant, spaceId)
+    return { db, space, revision: space.head_revision, denied: yield* deniedSources(space.key, caller) }
   }
   /** What is read of the graph, and that it is not whole where it is not. */
   const read = async <T extends object>(
@@ -73,9 +74,9 @@ export function createGraph(
     milliseconds: number,
     answer: (view: GraphView) => Promise<T>,
   ): Promise<MaybeLacking<T>> => {
-    const unread = await derivations.catchUp(findSpace(db, caller.tenant, spaceId), milliseconds)
+    const unread = await derivations.catchUp(db.now(findSpace(caller.tenant, spaceId)), milliseconds)
     const behind = graphBehind(unread)
-    const found = await answer(viewOf(caller, spaceId))
+    const found = await answer(db.now(viewOf(caller, spaceId)))
     return behind === undefined ? found : { ...found, degradedReasons: [behind] }
   }
   const operations: GraphOperations = {
@@ -86,14 +87,14 @@ export function createGraph(
     relations: (caller, spaceId, query) =>
       read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listRelations(view, query)),
     extract: async (caller, spaceId, { limit }) =>
-      scanPassages(context, findSpace(db, caller.tenant, spaceId), limit, closing.signal),
+      scanPassages(context, db.now(findSpace(caller.tenant, spaceId)), limit, closing.signal),
     materializeTopic: async (caller, spaceId, body) =>
-      views.materializeTopic(findSpace(db, caller.tenant, spaceId), body),
+      views.materializeTopic(db.now(findSpace(caller.tenant, spaceId)), body),
     materializeCommunities: async (caller, spaceId, body) =>
-      views.materializeCommunities(findSpace(db, caller.tenant, spaceId), body),
+      views.materializeCommunities(db.now(findSpace(caller.tenant, spaceId)), body),
     communities: async (caller, spaceId, { slug }) => {
-      await views.ready(findSpace(db, caller.tenant, spaceId), 'community')
-      return listCommunities(views, viewOf(caller, spaceId), slug)
+      await views.ready(db.now(findSpace(caller.tenant, spaceId)), 'community')
+      return db.now(listCommunities(views, db.now(viewOf(caller, spaceId)), slug))
     },
     readings: createReadingOperations(context, readings),
   }

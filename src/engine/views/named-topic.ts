@@ -4,6 +4,7 @@ import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
 import type { SearchHit } from '../search/ports.js'
 import type { SpaceRow } from '../spaces/store.js'
+import type { Read } from '../storage/program.js'
 import { type Member, openDocumentOf, openDocumentsAfter } from './store.js'
 
 /** A document below this share of the best one's score is about something else. */
@@ -39,9 +40,8 @@ export async function documentsAbout(
     return found.hits
   }
   const best = new Map<number, number>()
-  const keep = (hits: readonly SearchHit[]): void => {
-    const docOf = openDocumentOf(
-      db,
+  function* keep(hits: readonly SearchHit[]): Read<void> {
+    const docOf = yield* openDocumentOf(
       space.key,
       hits.map(({ key }) => key),
     )
@@ -51,9 +51,10 @@ export async function documentsAbout(
     }
   }
   const first = await find()
-  keep(first)
+  db.now(keep(first))
   const top = Math.max(0, ...best.values())
-  if (mayHaveMore(first, top)) await eachPart(context, space, async (docs) => keep(await inParts(find, docs, top)))
+  if (mayHaveMore(first, top))
+    await eachPart(context, space, async (docs) => db.now(keep(await inParts(find, docs, top))))
   const documents = [...best]
     .filter(([, score]) => score > 0 && score >= top * LEAST_SHARE)
     .map(([key, score]) => ({ key, score: score / top }))
@@ -72,7 +73,7 @@ async function eachPart(
   work: (docs: number[]) => Promise<void>,
 ): Promise<void> {
   for (let after = ''; ; await turn()) {
-    const docs = openDocumentsAfter(db, space.key, after, PART)
+    const docs = db.now(openDocumentsAfter(space.key, after, PART))
     if (docs.length > 0) await work(docs.map(({ key }) => key))
     if (docs.length < PART) return
     after = docs.at(-1)?.id ?? after

@@ -52,7 +52,7 @@ export class ReportWriter {
 
   /** Begins to write of what no model has written; nothing where the space has none. */
   write(space: SpaceRow): void {
-    const model = readingModel(this.#context, space)
+    const model = this.#context.db.now(readingModel(this.#context, space))
     if (model === undefined || this.#running.has(space.key)) return
     const work = this.#writeAll(space, model)
       .catch((error: unknown) => {
@@ -70,7 +70,7 @@ export class ReportWriter {
     const { db, models } = this.#context
     const generator = models.generator(model, account(this.#context, space))
     const atOnce = pLimit(AT_ONCE)
-    const rows = unwritten(db, space.key, model, REPORTS)
+    const rows = db.now(unwritten(space.key, model, REPORTS))
     // the first failure ends it: the next one would fail as well
     const ended = new AbortController()
     const writeOne = async (row: ReportRow): Promise<void> => {
@@ -91,7 +91,7 @@ export class ReportWriter {
 
   #store(row: ReportRow, model: ModelReference, written: Written): Promise<void> {
     const { db } = this.#context
-    return db.write(() => writeWritten(db, row, model, written))
+    return db.write(() => writeWritten(row, model, written))
   }
 
   async #ask(generator: Generator, evidence: readonly Evidence[]): Promise<Written | undefined> {

@@ -1,6 +1,7 @@
 import type { CommunityReport } from '../../contract/gateway/communities.js'
 import { defined } from '../../lib/defined.js'
 import type { GraphView } from '../graph/read.js'
+import { type Read, sql } from '../storage/program.js'
 import { evidenceOf, reportOf, TOLD, writtenOf } from './report-store.js'
 import type { ViewRow } from './store.js'
 
@@ -10,10 +11,10 @@ type Citation = CommunityReport['statements'][number]['citations'][number]
  * The report of a community as one reader sees it: statements whose passages the reader may read and that a publication
  * still shows. What a model wrote is shown where all of its evidence is, since any of it may have been used.
  */
-export function communityReport(view: GraphView, row: ViewRow): CommunityReport {
-  const report = reportOf(view.db, view.space.key, row.key)
+export function* communityReport(view: GraphView, row: ViewRow): Read<CommunityReport> {
+  const report = yield* reportOf(view.space.key, row.key)
   const evidence = report === undefined ? [] : evidenceOf(report)
-  const shown = citationsOf(
+  const shown = yield* citationsOf(
     view,
     evidence.map(({ node }) => node),
   )
@@ -35,8 +36,8 @@ export function communityReport(view: GraphView, row: ViewRow): CommunityReport 
 }
 
 /** Where passages stand, of those that the reader sees. */
-function citationsOf({ db, space, revision, denied }: GraphView, nodes: readonly number[]): Map<number, Citation> {
-  const rows = db.all<{
+function* citationsOf({ space, revision, denied }: GraphView, nodes: readonly number[]): Read<Map<number, Citation>> {
+  const rows = yield* sql.all<{
     key: number
     id: string
     document: string

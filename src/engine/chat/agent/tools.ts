@@ -61,7 +61,7 @@ export class AgentTools {
     this.#context = context
     this.#shared = shared
     this.#asked = asked
-    this.#spaces = asked.spaceIds.map((id) => findSpace(context.db, asked.caller.tenant, id))
+    this.#spaces = asked.spaceIds.map((id) => context.db.now(findSpace(asked.caller.tenant, id)))
   }
 
   /** How the tools are to be used; empty where there are none. */

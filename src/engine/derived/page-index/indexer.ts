@@ -5,6 +5,7 @@ import type { EngineContext, SpaceHead } from '../../context.js'
 import { isPublishing } from '../../queue/store.js'
 import { spaceByKey } from '../../spaces/store.js'
 import type { Database } from '../../storage/database.js'
+import { type Read, sql } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
 import { BEGINNING, IS_INDEXED, liveAfter, type Place } from '../live-versions.js'
 import { PageIndexBuilder } from './build.js'
@@ -52,7 +53,7 @@ export class PageIndexer {
   /** Begins with what earlier processes left, or made in another format. */
   start(context: EngineContext): void {
     this.#context = context
-    const spaces = context.db.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')
+    const spaces = context.db.now(sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL'))
     for (const { key } of spaces) this.#due.add(key)
     this.wake()
   }
@@ -157,12 +158,12 @@ export class PageIndexer {
   /** Looks at the next versions of a space. @returns whether that were the last */
   async #lookOn(spaceKey: number): Promise<boolean> {
     const context = this.#started()
-    const space = spaceByKey(context.db, spaceKey)
+    const space = context.db.now(spaceByKey(spaceKey))
     if (space === undefined) {
       for (const known of [this.#places, this.#done]) known.delete(spaceKey)
       return true
     }
-    const versions = versionsAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING)
+    const versions = context.db.now(versionsAfter(context.db, spaceKey, this.#places.get(spaceKey) ?? BEGINNING))
     for (const version of versions) {
       if (version.meets === 0 && !(await this.#index(spaceKey, version))) {
         const { revision = -1, unreadable = 0 } = this.#done.get(spaceKey) ?? {}
@@ -176,7 +177,7 @@ export class PageIndexer {
     if (versions.length === LOOKED_UP) return false
     const unreadable = this.#done.get(spaceKey)?.unreadable ?? 0
     this.#done.set(spaceKey, { revision: space.head_revision, unreadable })
-    return spaceByKey(context.db, spaceKey)?.head_revision === space.head_revision
+    return context.db.now(spaceByKey(spaceKey))?.head_revision === space.head_revision
   }
 
   /** @returns false for a version that cannot be read */
@@ -187,7 +188,7 @@ export class PageIndexer {
       let after = -1
       for (;;) {
         const began = performance.now()
-        const nodes = nodesAfter(db, version.key, after, SLICE)
+        const nodes = db.now(nodesAfter(version.key, after, SLICE))
         for (const node of nodes) builder.add(node)
         after = nodes.at(-1)?.ordinal ?? after
         if (nodes.length < SLICE) break
@@ -200,7 +201,7 @@ export class PageIndexer {
     }
     const began = performance.now()
     const packed = await packPageIndex(builder.finish())
-    await db.write(() => writePageIndex(db, { spaceKey, docKey: version.docKey, versionKey: version.key }, packed))
+    await db.write(() => writePageIndex({ spaceKey, docKey: version.docKey, versionKey: version.key }, packed))
     await this.#letOthers(spaceKey, performance.now() - began)
     return true
   }
@@ -210,7 +211,7 @@ export class PageIndexer {
     const { db, rightOfWay } = this.#started()
     // a question waits for this
     if (this.#hurried.has(spaceKey)) await turn()
-    else if (isPublishing(db)) await this.#pause(worked * PAUSE_SHARE)
+    else if (db.now(isPublishing())) await this.#pause(worked * PAUSE_SHARE)
     else await rightOfWay.giveWay()
   }
 
@@ -222,17 +223,15 @@ export class PageIndexer {
 }
 
 /** Versions that a space shows, and whether they have their page index; of those without, their names too. */
-function versionsAfter(db: Database, spaceKey: number, after: Place): LiveVersion[] {
+function* versionsAfter(db: Database, spaceKey: number, after: Place): Read<LiveVersion[]> {
   const found = liveAfter(db, spaceKey, after, IS_INDEXED, LOOKED_UP)
   const missing = found.filter(({ meets }) => meets === 0).map((version) => version.key)
   const names = new Map(
-    db
-      .all<{ key: number; docKey: number; title: string; filename: string }>(
-        `SELECT v.key, v.doc_key docKey, v.title, d.filename FROM json_each(?) wanted
+    (yield* sql.all<{ key: number; docKey: number; title: string; filename: string }>(
+      `SELECT v.key, v.doc_key docKey, v.title, d.filename FROM json_each(?) wanted
          CROSS JOIN versions v ON v.key = wanted.value CROSS JOIN documents d ON d.key = v.doc_key`,
-        [JSON.stringify(missing)],
-      )
-      .map((version) => [version.key, version]),
+      [JSON.stringify(missing)],
+    )).map((version) => [version.key, version]),
   )
   return found.map((version) => ({ docKey: 0, title: '', filename: '', ...version, ...names.get(version.key) }))
 }
