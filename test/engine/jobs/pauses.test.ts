@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
-import { MAX_RETRY_MILLISECONDS, pauseBefore, waitBefore } from '../../../src/engine/jobs/retry-policy.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 
@@ -46,19 +45,4 @@ it('what failed is tried again after a pause and not before, however busy the ru
   expect(listed).toMatchObject([{ attempts: 3, error: expect.stringContaining('refused by the test') }])
   allow()
   await until(async () => (await engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 20_000)
-})
-
-it('pauses double from one second to their longest, each shortened by up to half', () => {
-  const between = (pause: (n: number) => number, n: number, full: number) => {
-    const drawn = Array.from({ length: 200 }, () => pause(n))
-    expect(Math.min(...drawn)).toBeGreaterThanOrEqual(full / 2)
-    expect(Math.max(...drawn)).toBeLessThanOrEqual(full)
-    expect(Math.max(...drawn) - Math.min(...drawn)).toBeGreaterThan(full / 5)
-  }
-  for (const [n, full] of [1000, 2000, 4000, 8000, 16_000].entries()) {
-    between(pauseBefore, n, full)
-    between(waitBefore, n, full)
-  }
-  between(pauseBefore, 20, MAX_RETRY_MILLISECONDS)
-  between(waitBefore, 20, 30_000)
 })
