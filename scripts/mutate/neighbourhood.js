@@ -57,8 +57,9 @@ export function distancesTo(imports, target) {
 }
 
 /**
- * How near a test is to a file: one that imports it by itself first, then those of its folder, then by the number of
- * imports between. Tests of an engine reach all of it over the same few files, so that number alone says little.
+ * How near a test is to a file: one that imports it by itself first, then those of its folder, then those of the folders
+ * around it, then by the number of imports between. Tests of an engine reach all of it over the same few files, so that
+ * number alone says little.
  *
  * @param {string} test path below `test/`
  * @param {string} target path below `src/`
@@ -70,5 +71,6 @@ export function remoteness(test, target, distance) {
   const [own, other] = [test, target].map((path) => dirname(path).split('/').slice(1))
   let shared = 0
   while (shared < other.length && own[shared] === other[shared]) shared++
-  return 1 + (other.length - shared) * 100 + distance
+  const beside = own.length > shared ? 50 : 0
+  return 1 + (other.length - shared) * 100 + beside + distance
 }

@@ -181,9 +181,10 @@ it('tests are found over imports, those that say types alone left out, and the n
     ['test/engine/x.test.ts', 4],
     ['test/engine/jobs/x.test.ts', 5],
     ['test/daemon/y.test.ts', 1],
+    ['test/engine/query/x.test.ts', 4],
   ] as const
   expect([...tests].sort((a, b) => remoteness(a[0], target, a[1]) - remoteness(b[0], target, b[1]))).toEqual([
-    ...[tests[3], tests[2], tests[1], tests[0]],
+    ...[tests[3], tests[2], tests[1], tests[4], tests[0]],
   ])
 })
 

@@ -41,13 +41,13 @@ describe('what failed', () => {
     ['a code that is no text', coded(28), false],
     ['an error without a code', new Error('broken'), false],
     ['what is no error', { code: 'ENOSPC' }, false],
-    ['the end of the index process', new IndexProcessDied('it ended'), false],
+    ['the end of the index process', new IndexProcessDied(new Error('it ended')), false],
   ])('with %s passes by itself: %#', (_, error, passes) => {
     expect(passesByItself(error)).toBe(passes)
   })
 
   it('may be the poison of the index process where that has died, and is told in words of its own', () => {
-    const died = new IndexProcessDied('it ended with SIGKILL')
+    const died = new IndexProcessDied(new Error('it ended with SIGKILL'))
     expect([mayBePoison(died), mayBePoison(new Error('broken'))]).toEqual([true, false])
     expect(failureOf(died)).toEqual({ code: 'crashed', message: expect.stringContaining('search index process') })
     expect(failureOf(new KsError('not-found', 'gone'))).toEqual({ code: 'not-found', message: 'gone' })
