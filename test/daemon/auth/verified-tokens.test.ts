@@ -1,5 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
@@ -187,5 +189,57 @@ describe('tokens of an identity provider', () => {
     expect(() => createTokenVerifier({ outside: none, isRevoked: () => false })).toThrow(
       /jwtJwksUrl or jwtPublicKeyFile/,
     )
+  })
+
+  it.each(['RS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+    const { publicKey, privateKey } =
+      alg === 'RS256'
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : alg === 'ES256'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          : generateKeyPairSync('ed25519')
+    const publicKeyFile = join(dataDir, `${alg}.pem`)
+    writeFileSync(publicKeyFile, publicKey.export({ type: 'spki', format: 'pem' }))
+    const claims = { iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'acme', exp: seconds() + 600 }
+    const signed = await new SignJWT(claims).setProtectedHeader({ alg }).sign(privateKey)
+    const byFile = createTokenVerifier({ outside: { publicKeyFile, ...rules }, isRevoked: () => false })
+    expect((await accept(signed, byFile)).caller).toEqual({ tenant: 'acme', subject: 'eve' })
+  })
+
+  it('are told to be of an unknown key where their provider has none of that name', async () => {
+    const jwk = { ...createPublicKey(pair.privateKey).export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }
+    const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const byUrl = createTokenVerifier({
+      outside: { jwksUrl: `http://127.0.0.1:${port}/keys`, ...rules },
+      isRevoked: () => false,
+    })
+    const signed = (kid: string) =>
+      new SignJWT({ iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'acme', exp: seconds() + 600 })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .sign(pair.privateKey)
+    try {
+      expect((await accept(await signed('one'), byUrl)).caller.subject).toBe('eve')
+      await expect(accept(await signed('two'), byUrl)).rejects.toMatchObject({
+        message: expect.stringContaining('signed with a key that this service does not know'),
+      })
+    } finally {
+      server.close()
+    }
+  })
+
+  it('and those of the data directory are both accepted where both are configured, each read by its own claims', async () => {
+    const publicKeyFile = join(dataDir, 'outside.pem')
+    writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
+    const both = createTokenVerifier({
+      localKey: loadSigningKey(dataDir),
+      outside: { publicKeyFile, ...rules, tenantClaim: 'org', scopeClaim: 'scp' },
+      isRevoked: () => false,
+    })
+    const foreign = await accept(await token({ org: 'acme', scp: ['knowledge-spaces:read'] }), both)
+    expect([foreign.caller.tenant, ...foreign.scopes]).toEqual(['acme', 'knowledge-spaces:read'])
+    const own = await accept(await signedToken(dataDir, { org: 'acme', scp: ['knowledge-spaces:read'] }), both)
+    expect([own.caller.tenant, ...own.scopes]).toEqual(['tenant-a', 'knowledge-spaces:*'])
   })
 })
