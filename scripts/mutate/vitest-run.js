@@ -29,7 +29,9 @@ const switched = {
 /** Says each file that is over: what it came to, and how long it took. */
 const reporter = {
   onTestModuleEnd(module) {
-    const failed = [...module.children.allTests('failed')].map((test) => test.fullName)
+    const failed = [...module.children.allTests('failed')].map(
+      (test) => `${test.fullName}: ${test.result().errors?.[0]?.message ?? 'it failed'}`,
+    )
     process.send?.({
       ...{ type: 'file', file: module.moduleId, ok: module.ok(), failed },
       milliseconds: module.diagnostic().duration + module.diagnostic().collectDuration,
