@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { LIMITS } from '../../../src/contract/limits.js'
 import { provisionalType, storedName, virtualName } from '../../../src/engine/base/file-names.js'
 import { parsePath } from '../../../src/engine/base/virtual-paths.js'
 
@@ -62,6 +63,18 @@ describe('the names of virtual paths', () => {
     )
     expect(virtualName('docs/a\\b \u202e.md')).toBe('docs/a\\b \u202e.md')
     expect(virtualName('a\tb\u0085.md')).toBe('a\u2409b\ufffd.md')
+    expect(virtualName('a\u007fb')).toBe('a\u2421b')
+  })
+
+  it('lose the first folders of a path that is too long, and the end of a name', () => {
+    const folders = Array.from({ length: 40 }, (_, n) => `${n}`.padStart(2, '0').padEnd(50, 'x'))
+    const shown = virtualName([...folders, 'file.md'].join('/'))
+    const kept = shown.split('/')
+    expect([...folders, 'file.md'].slice(-kept.length)).toEqual(kept)
+    expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(LIMITS.filename - 255)
+    // one folder more would be too long
+    expect(Buffer.byteLength(shown) + 51).toBeGreaterThan(LIMITS.filename - 255)
+    expect(virtualName('y'.repeat(300))).toBe('y'.repeat(255))
   })
 })
 
@@ -71,5 +84,33 @@ describe('the provisional media type', () => {
     expect(provisionalType('a.md', 'application/octet-stream')).toBe('text/markdown')
     expect(provisionalType('a.md', 'not a type')).toBe('text/markdown')
     expect(provisionalType('a.unknown', undefined)).toBe('application/octet-stream')
+    expect(provisionalType('A.MD', ' Text/Plain ')).toBe('text/plain')
+  })
+
+  it.each([
+    ['text/markdown', ['.md', '.markdown', '.MD']],
+    ['text/plain', ['.txt', '.text', '.log']],
+    ['text/x-rst', ['.rst']],
+    ['text/x-org', ['.org']],
+    ['text/html', ['.html', '.htm']],
+    ['application/xml', ['.xml']],
+    ['application/json', ['.json']],
+    ['application/x-ndjson', ['.jsonl', '.ndjson']],
+    ['application/yaml', ['.yaml', '.yml']],
+    ['text/csv', ['.csv']],
+    ['text/tab-separated-values', ['.tsv']],
+    ['application/pdf', ['.pdf']],
+    ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', ['.docx']],
+    ['application/vnd.openxmlformats-officedocument.presentationml.presentation', ['.pptx']],
+    ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ['.xlsx']],
+    ['application/vnd.ms-excel', ['.xls']],
+    ['application/vnd.oasis.opendocument.text', ['.odt']],
+    ['application/vnd.oasis.opendocument.presentation', ['.odp']],
+    ['application/vnd.oasis.opendocument.spreadsheet', ['.ods']],
+    ['application/epub+zip', ['.epub']],
+    ['application/rtf', ['.rtf']],
+    ['application/vnd.ms-outlook', ['.msg']],
+  ])('%s is that of files that end in %j', (type, endings) => {
+    for (const ending of endings) expect(provisionalType(`folder.of/some.file${ending}`, undefined)).toBe(type)
   })
 })

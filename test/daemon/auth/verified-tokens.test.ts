@@ -1,0 +1,245 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SignJWT } from 'jose'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { requireScope } from '../../../src/daemon/auth/scopes.js'
+import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from '../../../src/daemon/auth/tokens.js'
+import { prepareDataDir } from '../../../src/local/data-dir.js'
+import { loadSigningKey } from '../../../src/local/keys.js'
+import { forgedToken, signedToken } from '../../helpers/tokens.js'
+
+const REFUSED = { code: 'unauthenticated' }
+const LEEWAY_SECONDS = 60
+const TRUSTED_MS = 30_000
+
+let dataDir = ''
+let asked: string[] = []
+let local: TokenVerifier
+const seconds = () => Math.floor(Date.now() / 1000)
+const accept = (token: string, verifier = local) => verifier.authenticate(`Bearer ${token}`)
+
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'ks-auth-'))
+  prepareDataDir(dataDir, { allowNetworkDisk: true })
+  // the first look makes it
+  loadSigningKey(dataDir)
+})
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+afterEach(() => vi.useRealTimers())
+
+/** A verifier that has seen no token yet. */
+function fresh(): TokenVerifier {
+  asked = []
+  local = createTokenVerifier({
+    localKey: loadSigningKey(dataDir),
+    isRevoked: (jti) => {
+      asked.push(jti)
+      return jti === 'revoked'
+    },
+  })
+  return local
+}
+
+describe('what a scope allows', () => {
+  it.each([
+    ['knowledge-spaces:read', ['read']],
+    ['knowledge-spaces:write', ['write']],
+    ['knowledge-spaces:*', ['read', 'write']],
+    ['knowledge-spaces:read knowledge-spaces:write', ['read', 'write']],
+    ['', []],
+  ])('of a token with %j is exactly %j', async (scope, allowed) => {
+    const session = await accept(await signedToken(dataDir, { scope }), fresh())
+    for (const wanted of ['read', 'write'] as const) {
+      const require = () => requireScope(session, wanted)
+      if (allowed.includes(wanted)) expect(require).not.toThrow()
+      else expect(require).toThrow(`the token lacks the scope knowledge-spaces:${wanted}`)
+    }
+  })
+
+  it('is refused with the code that says a scope is missing', async () => {
+    const session = await accept(await signedToken(dataDir, { scope: '' }), fresh())
+    try {
+      requireScope(session, 'read')
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'scope-missing' })
+    }
+  })
+})
+
+describe('a token that was verified', () => {
+  it('is not verified again for half a minute, and is asked after its revocation every time', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const token = await signedToken(dataDir, { jti: 'mine' })
+    const first = await accept(token, fresh())
+    vi.advanceTimersByTime(TRUSTED_MS - 1)
+    expect(await accept(token)).toBe(first)
+    vi.advanceTimersByTime(1)
+    const again = await accept(token)
+    expect(again).not.toBe(first)
+    expect(again).toEqual(first)
+    expect(asked).toEqual(['mine', 'mine', 'mine'])
+  })
+
+  it('is refused at its end and the leeway, however lately it was verified', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const end = seconds() + 5
+    const token = await signedToken(dataDir, { exp: end })
+    await accept(token, fresh())
+    vi.setSystemTime((end + LEEWAY_SECONDS) * 1000 - 1000)
+    await accept(token)
+    vi.setSystemTime((end + LEEWAY_SECONDS) * 1000 + 1000)
+    await expect(accept(token)).rejects.toMatchObject(REFUSED)
+  })
+
+  it('has a key of its own for the rate limit', async () => {
+    const [one, other] = [await signedToken(dataDir), await signedToken(dataDir, { sub: 'bob' })]
+    const first = await accept(one, fresh())
+    expect((await accept(other)).tokenHash).not.toBe(first.tokenHash)
+    expect((await accept(one)).tokenHash).toBe(first.tokenHash)
+    expect(first.tokenHash).not.toContain(one)
+    expect(first.tokenHash.length).toBeGreaterThan(20)
+  })
+
+  it('is refused at its first use when it was revoked before', async () => {
+    await expect(accept(await signedToken(dataDir, { jti: 'revoked' }), fresh())).rejects.toMatchObject(REFUSED)
+  })
+})
+
+describe('the claims of a token', () => {
+  it.each<[string, Record<string, unknown>, boolean]>([
+    ['issued within the leeway of clocks', { iat: seconds() + 50 }, true],
+    ['issued beyond the leeway of clocks', { iat: seconds() + 300 }, false],
+    ['issued at no time', { iat: undefined }, true],
+    ['with the longest names', { tenant: 't'.repeat(200), sub: 's'.repeat(200) }, true],
+    ['with a tenant that is too long', { tenant: 't'.repeat(201) }, false],
+    ['with a subject that is too long', { sub: 's'.repeat(201) }, false],
+    ['with a subject of nothing', { sub: '' }, false],
+    ['with a subject that holds a line break', { sub: 'a\nb' }, false],
+  ])('%s: %#', async (_, claims, isGood) => {
+    const answer = accept(await signedToken(dataDir, claims), fresh())
+    if (isGood) expect((await answer).caller.tenant).toBeTruthy()
+    else await expect(answer).rejects.toMatchObject(REFUSED)
+  })
+
+  it('are read up to the longest header field and not beyond', async () => {
+    const of = async (chars: number) => `Bearer ${await signedToken(dataDir, { note: 'n'.repeat(chars) })}`
+    const short = await of(0)
+    const most = Math.floor(((8192 - short.length) * 3) / 4)
+    let [fits, tooLong] = ['', '']
+    for (let chars = most - 20; tooLong === ''; chars++) {
+      const header = await of(chars)
+      if (header.length <= 8192) fits = header
+      else tooLong = header
+    }
+    expect((await fresh().authenticate(fits)).caller.subject).toBe('ada')
+    await expect(fresh().authenticate(tooLong)).rejects.toMatchObject(REFUSED)
+  })
+
+  it('of a local token may name its type, and nothing that a key could be looked up by', async () => {
+    expect((await accept(await signedToken(dataDir, {}, { typ: 'JWT' }), fresh())).caller.subject).toBe('ada')
+    await expect(accept(await signedToken(dataDir, {}, { kid: 'x' }), fresh())).rejects.toMatchObject(REFUSED)
+    await expect(accept(forgedToken('no object', {}, 'AAAA'), fresh())).rejects.toMatchObject(REFUSED)
+  })
+})
+
+describe('tokens of an identity provider', () => {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const rules = { issuer: 'https://id.example', audience: 'ks', tenantClaim: 'tenant', scopeClaim: 'scope' }
+  const verifier = (changes: Partial<OutsideTokens> = {}) => {
+    const publicKeyFile = join(dataDir, 'outside.pem')
+    writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
+    return createTokenVerifier({ outside: { publicKeyFile, ...rules, ...changes }, isRevoked: (jti) => jti === 'gone' })
+  }
+  const token = (changes: Record<string, unknown> = {}) => {
+    const claims = { iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'local', exp: seconds() + 600 }
+    return new SignJWT({ ...claims, scope: 'knowledge-spaces:*', ...changes })
+      .setProtectedHeader({ alg: 'ES256' })
+      .sign(pair.privateKey)
+  }
+
+  it('never manage the daemon, whatever tenant they name', async () => {
+    const session = await accept(await token(), verifier())
+    expect(session).toMatchObject({ caller: { tenant: 'local', subject: 'eve' }, operator: false })
+    expect([...session.scopes]).toEqual(['knowledge-spaces:*'])
+  })
+
+  it.each<[string, Record<string, unknown>, boolean]>([
+    ['with a leeway of a minute behind their end', { exp: seconds() - 50 }, true],
+    ['not behind the leeway', { exp: seconds() - 70 }, false],
+    ['not of another issuer', { iss: 'https://other.example' }, false],
+    ['not for another audience', { aud: 'chat' }, false],
+    ['not without a subject', { sub: undefined }, false],
+    ['not without an end', { exp: undefined }, false],
+    ['without an id', { jti: undefined }, true],
+    ['not once they are revoked', { jti: 'gone' }, false],
+  ])('are accepted %s: %#', async (_, claims, isGood) => {
+    const answer = accept(await token(claims), verifier())
+    if (isGood) expect((await answer).caller.subject).toBe('eve')
+    else await expect(answer).rejects.toMatchObject(REFUSED)
+  })
+
+  it('are refused where no provider is configured, and a provider without keys is refused at the start', async () => {
+    await expect(accept(await token(), fresh())).rejects.toMatchObject(REFUSED)
+    const { publicKeyFile: _, ...none } = { publicKeyFile: '', ...rules }
+    expect(() => createTokenVerifier({ outside: none, isRevoked: () => false })).toThrow(
+      /jwtJwksUrl or jwtPublicKeyFile/,
+    )
+  })
+
+  it.each(['RS256', 'ES256', 'EdDSA'])('may be signed with %s', async (alg) => {
+    const { publicKey, privateKey } =
+      alg === 'RS256'
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : alg === 'ES256'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          : generateKeyPairSync('ed25519')
+    const publicKeyFile = join(dataDir, `${alg}.pem`)
+    writeFileSync(publicKeyFile, publicKey.export({ type: 'spki', format: 'pem' }))
+    const claims = { iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'acme', exp: seconds() + 600 }
+    const signed = await new SignJWT(claims).setProtectedHeader({ alg }).sign(privateKey)
+    const byFile = createTokenVerifier({ outside: { publicKeyFile, ...rules }, isRevoked: () => false })
+    expect((await accept(signed, byFile)).caller).toEqual({ tenant: 'acme', subject: 'eve' })
+  })
+
+  it('are told to be of an unknown key where their provider has none of that name', async () => {
+    const jwk = { ...createPublicKey(pair.privateKey).export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }
+    const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const byUrl = createTokenVerifier({
+      outside: { jwksUrl: `http://127.0.0.1:${port}/keys`, ...rules },
+      isRevoked: () => false,
+    })
+    const signed = (kid: string) =>
+      new SignJWT({ iss: rules.issuer, aud: rules.audience, sub: 'eve', tenant: 'acme', exp: seconds() + 600 })
+        .setProtectedHeader({ alg: 'ES256', kid })
+        .sign(pair.privateKey)
+    try {
+      expect((await accept(await signed('one'), byUrl)).caller.subject).toBe('eve')
+      await expect(accept(await signed('two'), byUrl)).rejects.toMatchObject({
+        message: expect.stringContaining('signed with a key that this service does not know'),
+      })
+    } finally {
+      server.close()
+    }
+  })
+
+  it('and those of the data directory are both accepted where both are configured, each read by its own claims', async () => {
+    const publicKeyFile = join(dataDir, 'outside.pem')
+    writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
+    const both = createTokenVerifier({
+      localKey: loadSigningKey(dataDir),
+      outside: { publicKeyFile, ...rules, tenantClaim: 'org', scopeClaim: 'scp' },
+      isRevoked: () => false,
+    })
+    const foreign = await accept(await token({ org: 'acme', scp: ['knowledge-spaces:read'] }), both)
+    expect([foreign.caller.tenant, ...foreign.scopes]).toEqual(['acme', 'knowledge-spaces:read'])
+    const own = await accept(await signedToken(dataDir, { org: 'acme', scp: ['knowledge-spaces:read'] }), both)
+    expect([own.caller.tenant, ...own.scopes]).toEqual(['tenant-a', 'knowledge-spaces:*'])
+  })
+})

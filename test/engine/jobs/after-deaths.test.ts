@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ADA, ask, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
+
+let test: TestEngine
+let spaceId: string
+let failures: { at: number; jobs: number }[]
+
+beforeEach(async () => {
+  failures = []
+  const warn = (fields: { jobs?: number }, message: string) => {
+    if (message.includes('failed and is tried again')) failures.push({ at: performance.now(), jobs: fields.jobs ?? 0 })
+  }
+  test = await startEngine({ log: { debug() {}, info() {}, warn, error() {} } })
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
+})
+afterEach(() => test.end())
+
+function change(sql: string, ...values: unknown[]): number {
+  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
+  const { changes } = db.prepare(sql).run(...values)
+  db.close()
+  return changes
+}
+
+/** Whatever is stored of these files is refused by the database, until the returned function is called. */
+function refuse(pattern: string): () => void {
+  change(`CREATE TRIGGER refused BEFORE INSERT ON versions
+    WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) LIKE '${pattern}'
+    BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`)
+  return () => change('DROP TRIGGER refused')
+}
+
+/** An engine that was killed so many times while it worked at the file. */
+async function killedWhileAt(filename: string, times: number) {
+  const allow = refuse(filename)
+  const accepted = await uploadOne(test.engine, ADA, spaceId, { filename, text: TEXT })
+  await until(() => failures.length > 0)
+  await test.engine.close()
+  allow()
+  const claimed = change(
+    "UPDATE jobs SET claimed_by = 'the dead', unclean_ends = ?, run_after = 0, attempts = 0 WHERE id = ?",
+    ...[times - 1, accepted.compilationJob.id],
+  )
+  expect(claimed).toBe(1)
+  await test.reopen()
+  return accepted
+}
+
+describe('a job that a process died of', () => {
+  it('is taken up again after four deaths, and its document is found', async () => {
+    const { compilationJob } = await killedWhileAt('a.md', 4)
+    await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published')
+    expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).toContain('1908')
+  })
+
+  it('is given up at the fifth, with its reason, and no other is', async () => {
+    const [other] = await ingest(test.engine, ADA, spaceId, { 'other.md': TEXT })
+    const { asset, compilationJob } = await killedWhileAt('a.md', 5)
+    expect(await test.engine.jobs.get(ADA, compilationJob.id)).toMatchObject({
+      ...{ stage: 'failed', error: expect.stringMatching(/died again and again/), completedAt: expect.any(Number) },
+    })
+    expect(await test.engine.documents.get(ADA, spaceId, asset.id)).toMatchObject({
+      ...{ parserStatus: 'failed', metadata: { error: { code: 'crash-loop' } } },
+    })
+    expect((await test.engine.documents.get(ADA, spaceId, String(other?.asset.id))).parserStatus).toBe('parsed')
+    const { failedCommits } = await test.engine.spaces.status(ADA, spaceId)
+    expect(failedCommits.items).toMatchObject([{ status: 'failed-terminal', errorCode: 'crash-loop' }])
+    const again = await test.engine.jobs.retry(ADA, compilationJob.id)
+    await until(async () => (await test.engine.jobs.get(ADA, again.id)).stage === 'published')
+  })
+})
+
+describe('a job that fails in company', () => {
+  it('is tried alone from its third try on, so that the others are published', async () => {
+    refuse('bad.md')
+    const upload = ['bad.md', ...Array.from({ length: 5 }, (_, n) => `${n}.md`)]
+    const accepted = await Promise.all(
+      upload.map((filename) => uploadOne(test.engine, ADA, spaceId, { filename, text: `${TEXT}\n${filename}\n` })),
+    )
+    const stages = () => Promise.all(accepted.map(({ compilationJob: { id } }) => test.engine.jobs.get(ADA, id)))
+    await until(async () => (await stages()).slice(1).every(({ stage }) => stage === 'published'), 30_000)
+    const [bad] = (await test.engine.jobs.list(ADA, spaceId, { limit: 10, state: 'open' })).items
+    expect(bad).toMatchObject({ filename: 'bad.md', error: expect.stringMatching(/refused by the test/) })
+    expect(bad?.attempts).toBeLessThan(5)
+  })
+
+  it('waits with the time of its next try, goes on at once when somebody asks, and fails at the fifth try', async () => {
+    refuse('bad.md')
+    const { asset, compilationJob } = await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT })
+    const before = Date.now()
+    await until(() => failures.length === 1)
+    const [listed] = (await test.engine.jobs.list(ADA, spaceId, { limit: 1 })).items
+    expect(listed?.retryAt).toBeGreaterThanOrEqual(before + 500)
+    expect(listed?.retryAt).toBeLessThanOrEqual(Date.now() + 1000)
+    expect(listed).not.toHaveProperty('waitingSince')
+    for (let tries = 2; tries <= 5; tries++) {
+      expect((await test.engine.jobs.retry(ADA, compilationJob.id)).id).toBe(compilationJob.id)
+      await until(() => failures.length === tries)
+    }
+    await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'failed')
+    expect(await test.engine.documents.get(ADA, spaceId, asset.id)).toMatchObject({
+      ...{ parserStatus: 'failed', metadata: { error: { code: 'internal' } } },
+    })
+    const [ended] = (await test.engine.jobs.list(ADA, spaceId, { limit: 1 })).items
+    expect(ended).not.toHaveProperty('retryAt')
+    expect((await test.engine.jobs.list(ADA, spaceId, { limit: 5, state: 'open' })).items).toEqual([])
+  })
+})
+
+it('a bulk job runs while one of its jobs is open, has failed where all of them did, and says which', async () => {
+  const allow = refuse('bad.md')
+  const accepted = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
+  accepted.push(await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT }))
+  const { bulkJobId } = await test.engine.documents.bulkUpload(ADA, spaceId, accepted)
+  const bulk = () => test.engine.jobs.bulk(ADA, bulkJobId)
+  expect(await bulk()).toMatchObject({ status: 'running', totalItems: 2, completedItems: 0, failedItems: 1 })
+  await test.engine.jobs.cancel(ADA, String(accepted[1]?.compilationJob.id))
+  expect(await bulk()).toMatchObject({
+    ...{ status: 'failed', failedItems: 2, failedItemIds: accepted.map(({ asset }) => asset.id) },
+    ...{ knowledgeSpaceId: spaceId, type: 'document_upload' },
+  })
+  expect(Date.parse((await bulk()).updatedAt)).toBeGreaterThanOrEqual(Date.parse((await bulk()).createdAt))
+  allow()
+  const failed = await test.engine.jobs.retryFailed(ADA, spaceId)
+  expect(failed.total).toBe(2)
+})

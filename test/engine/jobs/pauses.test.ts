@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, expect, it } from 'vitest'
+import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+/** the shortest first pause */
+const FIRST_MS = 500
+
+let test: TestEngine | undefined
+afterEach(() => test?.end())
+
+/** Whatever is stored of a file of that name is refused by the database, `times` times. */
+function refuse(dataDir: string, filename: string): () => void {
+  const db = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { timeout: 5000 })
+  db.exec(`CREATE TRIGGER refused BEFORE INSERT ON versions
+    WHEN (SELECT filename FROM documents WHERE key = NEW.doc_key) = '${filename}'
+    BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`)
+  return () => {
+    db.exec('DROP TRIGGER refused')
+    db.close()
+  }
+}
+
+it('what failed is tried again after a pause and not before, however busy the runner is, and each pause is longer', async () => {
+  const failed: number[] = []
+  const warn = (_: object, message: string) => {
+    if (message.includes('failed and is tried again')) failed.push(performance.now())
+  }
+  test = await startEngine({ log: { debug() {}, info() {}, warn, error() {} } })
+  const { engine, dataDir } = test
+  const { id } = await engine.spaces.create(ADA, { name: 'Bad', slug: 'bad' })
+  const { id: other } = await engine.spaces.create(ADA, { name: 'Good', slug: 'good' })
+  const allow = refuse(dataDir, 'bad.md')
+  const { compilationJob } = await uploadOne(engine, ADA, id, { filename: 'bad.md', text: '# Bad\n\nA line.\n' })
+  // every upload wakes the runner, which then takes whatever is due
+  for (let n = 0; failed.length < 3; n++) {
+    const accepted = await uploadOne(engine, ADA, other, { filename: `${n}.md`, text: `# Good ${n}\n\nA line.\n` })
+    await engine.documents.settled(ADA, other, accepted)
+  }
+  const [first = 0, second = 0, third = 0] = failed
+  expect(second - first).toBeGreaterThanOrEqual(FIRST_MS)
+  expect(third - second).toBeGreaterThanOrEqual(2 * FIRST_MS)
+  const listed = (await engine.jobs.list(ADA, id, { limit: 1 })).items
+  expect(listed).toMatchObject([{ attempts: 3, error: expect.stringContaining('refused by the test') }])
+  allow()
+  await until(async () => (await engine.jobs.get(ADA, compilationJob.id)).stage === 'published', 20_000)
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { KsError } from '../../../src/contract/errors.js'
+import {
+  failureOf,
+  givenUp,
+  MAX_RETRY_MILLISECONDS,
+  mayBePoison,
+  passesByItself,
+  pauseBefore,
+  waitBefore,
+} from '../../../src/engine/jobs/retry-policy.js'
+import { IndexProcessDied } from '../../../src/engine/search/ports.js'
+
+const DAY = 24 * 60 * 60 * 1000
+const coded = (code: unknown) => Object.assign(new Error('broken'), { code })
+
+it('pauses double from one second to their longest, each shortened by up to half', () => {
+  const between = (pause: (n: number) => number, n: number, full: number) => {
+    const drawn = Array.from({ length: 200 }, () => pause(n))
+    expect(Math.min(...drawn)).toBeGreaterThanOrEqual(full / 2)
+    expect(Math.max(...drawn)).toBeLessThanOrEqual(full)
+    expect(Math.max(...drawn) - Math.min(...drawn)).toBeGreaterThan(full / 5)
+  }
+  for (const [n, full] of [1000, 2000, 4000, 8000, 16_000].entries()) {
+    between(pauseBefore, n, full)
+    between(waitBefore, n, full)
+  }
+  between(pauseBefore, 20, MAX_RETRY_MILLISECONDS)
+  between(waitBefore, 20, 30_000)
+})
+
+describe('what failed', () => {
+  it.each([
+    ['a service that is away', new KsError('unavailable', 'away'), true],
+    ['a full disk', new KsError('storage-full', 'full'), true],
+    ['a wrong request', new KsError('invalid-request', 'wrong'), false],
+    ['a disk without room', coded('ENOSPC'), true],
+    ['too many open files', coded('EMFILE'), true],
+    ['a database that another holds', coded('SQLITE_BUSY'), true],
+    ['a damaged row', coded('SQLITE_CORRUPT'), false],
+    ['a code that is no text', coded(28), false],
+    ['an error without a code', new Error('broken'), false],
+    ['what is no error', { code: 'ENOSPC' }, false],
+    ['the end of the index process', new IndexProcessDied(new Error('it ended')), false],
+  ])('with %s passes by itself: %#', (_, error, passes) => {
+    expect(passesByItself(error)).toBe(passes)
+  })
+
+  it('may be the poison of the index process where that has died, and is told in words of its own', () => {
+    const died = new IndexProcessDied(new Error('it ended with SIGKILL'))
+    expect([mayBePoison(died), mayBePoison(new Error('broken'))]).toEqual([true, false])
+    expect(failureOf(died)).toEqual({ code: 'crashed', message: expect.stringContaining('search index process') })
+    expect(failureOf(new KsError('not-found', 'gone'))).toEqual({ code: 'not-found', message: 'gone' })
+    expect(failureOf(new TypeError('broken'))).toEqual({ code: 'internal', message: 'TypeError: broken' })
+    expect(failureOf('broken')).toEqual({ code: 'internal', message: 'broken' })
+  })
+
+  const job = (fields: { attempts?: number; waiting_since?: number | null }) =>
+    ({ attempts: 0, waiting_since: null, ...fields }) as Parameters<typeof givenUp>[0]
+  const failure = { code: 'internal', message: 'broken' }
+
+  it('is given up with the fifth try, with what failed last', () => {
+    expect([0, 3, 4, 9].map((attempts) => givenUp(job({ attempts }), failure, false, 0))).toEqual([
+      ...[undefined, undefined, failure, failure],
+    ])
+  })
+
+  it('and passes by itself is given up after seven days of waiting, however often it was tried', () => {
+    const after = (waited: number | null) =>
+      givenUp(job({ attempts: 99, waiting_since: waited === null ? null : 1000 }), failure, true, 1000 + (waited ?? 0))
+    expect([null, 0, 6 * DAY, 7 * DAY - 1].map(after)).toEqual([undefined, undefined, undefined, undefined])
+    expect(after(7 * DAY)).toEqual({ code: 'internal', message: 'broken: this has not passed in 7 days' })
+  })
+})

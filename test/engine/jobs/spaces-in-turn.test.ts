@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+
+/** more than four batches of a space, two of which run at once */
+const MANY = 192
+
+let test: TestEngine
+let spaces: string[]
+
+beforeEach(async () => {
+  test = await startEngine()
+  spaces = []
+  for (const slug of ['first', 'second', 'third'])
+    spaces.push((await test.engine.spaces.create(ADA, { name: slug, slug })).id)
+})
+afterEach(() => test.end())
+
+async function uploadMany(spaceId: string): Promise<void> {
+  const upload = await test.engine.documents.upload(ADA, spaceId, { many: true })
+  for (let n = 0; n < MANY; n++)
+    await upload.add({ filename: `${n}.md`, content: Readable.from([Buffer.from(`# Note ${n}\n\nIt has a line.\n`)]) })
+  await upload.commit({})
+}
+
+it.each([
+  ['after', 0, 1],
+  ['before', 1, 0],
+])('one document of a space %s one with hundreds is compiled before they are', async (_, busy, small) => {
+  await uploadMany(String(spaces[busy]))
+  const accepted = await uploadOne(test.engine, ADA, String(spaces[small]), {
+    filename: 'one.md',
+    text: '# One\n\nA line.\n',
+  })
+  await test.engine.documents.settled(ADA, String(spaces[small]), accepted)
+  const { items } = await test.engine.jobs.list(ADA, String(spaces[busy]), { limit: MANY, state: 'open' })
+  expect(items.length).toBeGreaterThanOrEqual(MANY / 3)
+})

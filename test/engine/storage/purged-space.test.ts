@@ -1,0 +1,128 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { until } from '../../helpers/until.js'
+
+const DAY = 24 * 60 * 60 * 1000
+const TEXT = (name: string) =>
+  `# ${name}\n\nThe lighthouse of ${name} was built in 1908 by Adolf Bertram.\n\n![a dot](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)\n`
+
+let ahead = 0
+let test: TestEngine
+beforeEach(async () => {
+  ahead = 0
+  test = await startEngine({ now: () => Date.now() + ahead })
+})
+afterEach(() => test.end())
+
+function read<T>(sql: string): T[] {
+  const db = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true })
+  const rows = db.prepare(sql).all()
+  db.close()
+  return rows as T[]
+}
+
+/** Rows of each table, by the space that they are of where they name one. */
+function rowsBySpace(): Map<string, number> {
+  const counts = new Map<string, number>()
+  const tables = read<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  )
+  for (const { name } of tables) {
+    const hasSpace = read<{ name: string }>(`PRAGMA table_info(${name})`).some((column) => column.name === 'space_key')
+    for (const { space, n } of read<{ space: number | null; n: number }>(
+      `SELECT ${hasSpace ? 'space_key' : 'NULL'} space, count(*) n FROM ${name} GROUP BY 1`,
+    ))
+      counts.set(`${name} ${space ?? ''}`.trim(), n)
+  }
+  return counts
+}
+
+const objects = () =>
+  readdirSync(join(test.dataDir, 'objects'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .length
+
+/** A space with something of nearly everything that a space can hold. */
+async function fill(name: string): Promise<string> {
+  const { engine } = test
+  const { id } = await engine.spaces.create(ADA, { name, slug: name })
+  const files = Object.fromEntries(['a', 'b', 'c'].map((one) => [`${one}.md`, TEXT(`${name} ${one}`)]))
+  const [first, second] = await ingest(engine, ADA, id, { ...files, 'empty.md': '' })
+  await ask(engine, ADA, id, 'When was the lighthouse built?')
+  await ask(engine, ADA, id, 'Who paints submarines on Tuesdays?')
+  await engine.documents.reindex(ADA, id, { documentIds: [String(first?.asset.id)] })
+  await engine.documents.delete(ADA, id, [String(second?.asset.id)])
+  await engine.retention.setSpace(ADA, id, { answerTraceRetentionDays: 5 })
+  await engine.spaces.setRetrievalProfile(ADA, id, {
+    ...{ defaultMode: 'fast', modes: ['fast', 'deep'], topK: 5, scoreThreshold: 0, rerank: { enabled: true } },
+  })
+  await engine.fs.write(ADA, id, { path: '/workspaces/plan/steps.md', content: `Steps of ${name}.\n` })
+  await until(() => engine.activity().activeJobs + engine.activity().waitingJobs === 0)
+  return id
+}
+
+it('a deleted space leaves no row and no bytes, and takes nothing of the space beside it', async () => {
+  const kept = await fill('kept')
+  const [ofKept] = [objects()]
+  const before = rowsBySpace()
+  const gone = await fill('gone')
+  const [{ key } = { key: 0 }] = read<{ key: number }>("SELECT key FROM spaces WHERE slug = 'gone'")
+  const held = [...rowsBySpace().keys()].filter((table) => table.endsWith(` ${key}`))
+  expect(held.length).toBeGreaterThan(12)
+  await test.engine.spaces.delete(ADA, gone)
+  await until(() => read(`SELECT 1 FROM spaces WHERE key = ${key}`).length === 0, 30_000)
+  await until(() => objects() === ofKept)
+  const after = rowsBySpace()
+  expect([...after.keys()].filter((table) => table.endsWith(` ${key}`))).toEqual([])
+  // tables that name no space: what hung on rows of it
+  for (const table of ['session_turns', 'bulk_items', 'vectors', 'item_assets', 'version_parts'])
+    expect([table, after.get(table) ?? 0]).toEqual([table, before.get(table) ?? 0])
+  const other = [...before.keys()].filter((table) => / \d+$/.test(table) && !/usage|projection_log|due/.test(table))
+  for (const table of other) expect([table, after.get(table)]).toEqual([table, before.get(table)])
+  expect((await ask(test.engine, ADA, kept, 'When was the lighthouse built?')).answer).toContain('1908')
+})
+
+it('versions beyond the policy go when no listing may show them any more, with their passages, and the newest stays', async () => {
+  const { engine } = test
+  const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
+  await engine.retention.setSpace(ADA, id, { parseArtifactVersions: 2 })
+  const [accepted] = await ingest(engine, ADA, id, { 'a.md': TEXT('Here'), 'b.md': TEXT('There') })
+  const documentId = String(accepted?.asset.id)
+  for (let version = 2; version <= 4; version++) {
+    const { bulkJobId } = await engine.documents.reindex(ADA, id, { documentIds: [documentId] })
+    await until(async () => (await engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
+  }
+  const artifact = async (version: number) =>
+    await engine.documents.parseArtifact(ADA, id, documentId, version).then(
+      () => version,
+      () => 'gone',
+    )
+  const artifacts = () => Promise.all([1, 2, 3, 4].map(artifact))
+  expect(await artifacts()).toEqual([1, 2, 3, 4])
+  ahead = DAY
+  // whatever wakes the runner lets it clean up
+  await ingest(engine, ADA, id, { 'c.md': TEXT('Elsewhere') })
+  await until(async () => (await artifacts()).filter((one) => one === 'gone').length === 2)
+  expect(await artifacts()).toEqual(['gone', 'gone', 3, 4])
+  const orphans = read('SELECT 1 FROM nodes WHERE version_key NOT IN (SELECT key FROM versions)')
+  expect(orphans).toEqual([])
+  expect(read('SELECT 1 FROM vectors WHERE node_key NOT IN (SELECT key FROM nodes)')).toEqual([])
+  expect((await ask(engine, ADA, id, 'When was the lighthouse of Here built?')).answer).toContain('1908')
+})
+
+it('a query that has begun keeps the passages of what is deleted meanwhile until it is over', async () => {
+  const { engine } = test
+  const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
+  const [accepted] = await ingest(engine, ADA, id, { 'a.md': TEXT('Here') })
+  const body = { knowledgeSpaceId: id, query: 'When was it built?', activeDocumentIds: [], activeEntityIds: [] }
+  const run = await engine.queries.start(ADA, body, new AbortController().signal)
+  await engine.documents.delete(ADA, id, [String(accepted?.asset.id)])
+  await ingest(engine, ADA, id, { 'b.md': '# Other\n\nNothing of it.\n' })
+  const passages = () => read("SELECT 1 FROM nodes WHERE text LIKE '%1908%'").length
+  expect(passages()).toBe(1)
+  for await (const _ of run.frames());
+  await ingest(engine, ADA, id, { 'c.md': '# Another\n\nNothing of it either.\n' })
+  await until(() => passages() === 0)
+})

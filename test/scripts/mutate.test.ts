@@ -1,0 +1,260 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { execa } from 'execa'
+import { afterEach, describe, expect, it } from 'vitest'
+import { instrument } from '../../scripts/mutate/instrument.js'
+import { chosen, judge, scoreOf } from '../../scripts/mutate/judge.js'
+import { mutantsOf } from '../../scripts/mutate/mutants.js'
+import { distancesTo, importsOf, remoteness } from '../../scripts/mutate/neighbourhood.js'
+import { Runner } from '../../scripts/mutate/runner.js'
+import { sample } from '../../scripts/mutate/sample.js'
+import { sqlChanges } from '../../scripts/mutate/sql.js'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** What each mutant makes of a text, with spaces put together. */
+function wrongTexts(code: string): string[] {
+  return mutantsOf('a.ts', code)
+    .map(({ start, end, text }) => `${code.slice(0, start)}${text}${code.slice(end)}`.replace(/\s+/g, ' ').trim())
+    .sort()
+}
+
+describe('mutants of a text', () => {
+  it.each([
+    ['if (a) b = c', ['if (a)', 'if (false) b = c', 'if (true) b = c']],
+    ['x = a === b', ['', 'x = a !== b']],
+    ['x = a < b ? c : d', ['', 'x = a <= b ? c : d', 'x = false ? c : d', 'x = true ? c : d']],
+    ['x = a && b', ['', 'x = a', 'x = b']],
+    ['x = a ?? b', ['', 'x = a']],
+    ['x = a + b * c', ['', 'x = a + b / c', 'x = a - b * c']],
+    ["x = 'a b ' + c", ['']],
+    ['function f() { return true }', ['function f() { return false }']],
+    ['await call(a)', ['']],
+    [
+      'x = [0, 1, 5, 60_000]',
+      [
+        '',
+        ...['[0, 0, 5, 60_000]', '[0, 1, 5, 0]', '[0, 1, 6, 60_000]', '[1, 1, 5, 60_000]'].map((one) => `x = ${one}`),
+      ],
+    ],
+    ['while (a) b()', ['while (a)', 'while (false) b()']],
+    ['x = a.some(b)', ['', 'x = a.every(b)']],
+    ['x = a.filter(b).length', ['', 'x = a.length']],
+    ["x = kind === 'open'", ['', "x = kind !== 'open'", "x = kind === ''"]],
+    ['x = !a', ['', 'x = a']],
+  ])('%s', (code, expected) => {
+    expect(wrongTexts(code)).toEqual([...expected].sort())
+  })
+
+  it.each([
+    "import { a } from './b.js'",
+    "type A = 'x' | 'y'",
+    "interface A { b: 'c'; d: 1 }",
+    "context.log.warn({ a: 1 }, 'it failed')",
+    "const { 'last-modified': a } = b",
+    "throw new Error('this is said to a person')",
+  ])('there are none of %s', (code) => {
+    expect(wrongTexts(code)).toEqual([])
+  })
+})
+
+describe('mutants of SQL', () => {
+  const wrong = (sql: string) => sqlChanges(sql).map(({ from, to, text }) => sql.slice(0, from) + text + sql.slice(to))
+
+  it('drop a condition and keep its parameter', () => {
+    expect(wrong('SELECT a FROM b WHERE c = ? AND d = ?')).toEqual([
+      'SELECT a FROM b WHERE c = ? AND (d = ? OR 1)',
+      'SELECT a FROM b WHERE c <> ? AND d = ?',
+      'SELECT a FROM b WHERE c = ? AND d <> ?',
+    ])
+  })
+
+  it('turn comparisons, not what is set', () => {
+    expect(wrong('UPDATE a SET b = ?, c = 1 WHERE d <= ? AND e IS NULL')).toEqual([
+      'UPDATE a SET b = ?, c = 1 WHERE d <= ? AND (e IS NULL OR 1)',
+      'UPDATE a SET b = ?, c = 1 WHERE d < ? AND e IS NULL',
+      'UPDATE a SET b = ?, c = 1 WHERE d <= ? AND e IS NOT NULL',
+    ])
+  })
+
+  it('turn orders, limits of groups and denials', () => {
+    expect(wrong('SELECT max(a) FROM b WHERE c NOT IN (1) ORDER BY d DESC')).toEqual([
+      'SELECT max(a) FROM b WHERE c IN (1) ORDER BY d DESC',
+      'SELECT max(a) FROM b WHERE c NOT IN (1) ORDER BY d',
+      'SELECT min(a) FROM b WHERE c NOT IN (1) ORDER BY d DESC',
+    ])
+  })
+
+  it('leave what stands in holes of a template to the other kinds', () => {
+    const hole = (code: string) => `$${`{${code}}`}`
+    const sql = `SELECT a FROM b WHERE c = ${hole('n')} AND ${hole('d < e ? 1 : f')} IS NULL`
+    const changed = mutantsOf('a.ts', `q(\`${sql}\`)`)
+    expect(changed.map(({ name }) => name).filter((name) => name.startsWith('sql'))).toEqual([
+      'sql: = becomes <>',
+      'sql: IS NULL becomes IS NOT NULL',
+    ])
+  })
+})
+
+describe('a text with switched mutants', () => {
+  const CODE = `
+    let n = 0
+    for (let i = 0; i < 3; i++) n += i // a comment
+    const odd = [1, 2, 3].filter((one) => one % 2 === 1 && one > limit)
+    if (odd.length > 0) n = n * 10 + odd.length
+    said = \`\${n} \${odd.join(' ')}\`
+    return said`
+  /** What the text comes to while a mutant is active, and which were asked for. */
+  function run(code: string, active: number) {
+    const asked = new Set<number>()
+    const said = new Function('__mutant', 'limit', `let said = ''\n${code}`)((id: number) => {
+      asked.add(id)
+      return id === active
+    }, 0)
+    return { said, asked }
+  }
+
+  it('does what the text does while none is active, and what each one does while it is', () => {
+    const mutants = mutantsOf('a.js', CODE)
+    const text = instrument(CODE, mutants, 1)
+    expect(run(text, 0).said).toBe(run(CODE, 0).said)
+    expect(run(text, 0).said).toBe('32 1 3')
+    for (const [place, { start, end, text: wrong, isStatement }] of mutants.entries()) {
+      // a loop that does not end is for the time limit
+      if (wrong === 'i--') continue
+      const alone = CODE.slice(0, start) + (isStatement ? '{}' : wrong) + CODE.slice(end)
+      expect({ place, said: run(text, place + 1).said }).toEqual({ place, said: run(alone, 0).said })
+    }
+    expect(run(text, 0).asked.size).toBe(mutants.length)
+  })
+})
+
+it('a draw is without preference and repeats itself with its seed', () => {
+  const all = Array.from({ length: 100 }, (_, place) => place)
+  expect(sample(all, 10, 7)).toEqual(sample(all, 10, 7))
+  expect(sample(all, 10, 7)).not.toEqual(sample(all, 10, 8))
+  expect(sample(all, 1000, 7)).toEqual(all)
+  const drawn = Array.from({ length: 1000 }, (_, seed) => sample(all, 10, seed)).flat()
+  const counts = all.map((one) => drawn.filter((other) => other === one).length)
+  expect(Math.min(...counts)).toBeGreaterThan(50)
+  expect(Math.max(...counts)).toBeLessThan(160)
+})
+
+/** A small project of files by path. */
+function project(files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'mutate-test-'))
+  folders.push(root)
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return root
+}
+
+it('tests are found over imports, those that say types alone left out, and the nearest is the nearest', () => {
+  const files = {
+    'src/engine/jobs/a.ts': "export * from '../b.js'",
+    'src/engine/b.ts': "import type { C } from './c.js'",
+    'src/engine/c.ts': 'export type C = 1',
+    'test/engine/jobs/a.test.ts': "import { b } from '../../../src/engine/jobs/a.js'",
+    'test/engine/b.test.ts': "import {\n  b,\n} from '../../src/engine/b.js'",
+    'test/daemon/d.test.ts': "const { b } = await import('../../src/engine/jobs/a.js')",
+  }
+  const imports = importsOf(project(files), Object.keys(files))
+  const distances = distancesTo(imports, 'src/engine/b.ts')
+  expect([...distances].sort()).toEqual([
+    ['src/engine/b.ts', 0],
+    ['src/engine/jobs/a.ts', 1],
+    ['test/daemon/d.test.ts', 2],
+    ['test/engine/b.test.ts', 1],
+    ['test/engine/jobs/a.test.ts', 2],
+  ])
+  expect([...distancesTo(imports, 'src/engine/c.ts').keys()]).toEqual(['src/engine/c.ts'])
+  const target = 'src/engine/jobs/store.ts'
+  const tests = [
+    ['test/daemon/x.test.ts', 3],
+    ['test/engine/x.test.ts', 4],
+    ['test/engine/jobs/x.test.ts', 5],
+    ['test/daemon/y.test.ts', 1],
+    ['test/engine/query/x.test.ts', 4],
+  ] as const
+  expect([...tests].sort((a, b) => remoteness(a[0], target, a[1]) - remoteness(b[0], target, b[1]))).toEqual([
+    ...[tests[3], tests[2], tests[1], tests[4], tests[0]],
+  ])
+})
+
+describe('the verdict on a mutant', () => {
+  const near = { test: 'near', remote: 1, milliseconds: 9000 }
+  const quick = { test: 'quick', remote: 5, milliseconds: 10 }
+  const slow = { test: 'slow', remote: 5, milliseconds: 5000 }
+
+  it('is sought in the nearest and quickest tests that there is time for, and in one at least', () => {
+    expect(chosen([slow, quick, near], 9500).map(({ test }) => test)).toEqual(['near', 'quick'])
+    expect(chosen([slow, quick, near], 100).map(({ test }) => test)).toEqual(['near'])
+    expect(chosen([], 100)).toEqual([])
+  })
+
+  it('is that it was noticed where a test fails, is too slow, or ends its process', async () => {
+    const outcomes = {
+      green: { files: [{ file: 'a', ok: true, failed: [], milliseconds: 1 }], timedOut: false },
+      red: { files: [{ file: 'a', ok: false, failed: ['x'], milliseconds: 1 }], timedOut: false },
+      stuck: { files: [], timedOut: true },
+      dead: { files: [], timedOut: false, error: 'it ended' },
+    }
+    const verdictOf = async (...tests: (keyof typeof outcomes)[]) => {
+      const run = async (_: number, [test]: readonly string[]) => outcomes[test as keyof typeof outcomes]
+      const named = tests.map((test) => ({ test, milliseconds: 1 }))
+      return await judge(Object.assign(new Runner('', [], {}), { run }), 1, named)
+    }
+    expect(await verdictOf('green', 'red', 'green')).toEqual({ status: 'killed', by: 'red', ran: 2 })
+    expect(await verdictOf('stuck')).toMatchObject({ status: 'timeout' })
+    expect(await verdictOf('dead')).toMatchObject({ status: 'killed' })
+    expect(await verdictOf('green', 'green')).toEqual({ status: 'survived', ran: 2 })
+    expect(await verdictOf()).toMatchObject({ status: 'unreached' })
+    const verdicts = await Promise.all([verdictOf('red'), verdictOf('stuck'), verdictOf('green'), verdictOf()])
+    expect(scoreOf(verdicts)).toBe(0.5)
+  })
+})
+
+it('a file is tried, survivors are told with their places, and no source is changed', async () => {
+  const file = 'src/local/file-systems.ts'
+  const before = readFileSync(join(ROOT, file), 'utf8')
+  const report = join(project({}), 'report.json')
+  const run = await execa(
+    process.execPath,
+    [
+      'scripts/mutate.js',
+      file,
+      ...['--limit', '6', '--seed', '3', '--workers', '1', '--at-least', '1.01', '--json', report],
+    ],
+    { cwd: ROOT, reject: false },
+  )
+  expect(run.exitCode).toBe(1)
+  expect(run.stdout).toMatch(
+    /^src\/local\/file-systems\.ts: [01]\.\d{3} \(killed \d+, timeout \d+, survived \d+, reached by no test \d+\)$/m,
+  )
+  expect(run.stdout).toMatch(/^score [01]\.\d{3} of 6 mutants, seed 3$/m)
+  const { mutants } = JSON.parse(readFileSync(report, 'utf8'))
+  expect(mutants).toHaveLength(6)
+  expect(mutants.filter(({ status }: { status: string }) => status === 'killed').length).toBeGreaterThan(0)
+  for (const { status, line, name } of mutants)
+    expect(run.stdout.includes(`${file}:${line}:`) && run.stdout.includes(name)).toBe(
+      ['survived', 'unreached'].includes(status) || run.stdout.includes(`${file}:${line}:`),
+    )
+  expect(readFileSync(join(ROOT, file), 'utf8')).toBe(before)
+}, 180_000)
+
+it('what is no path of a source, or no number, is refused', async () => {
+  const refused = async (...args: string[]) => {
+    const run = await execa(process.execPath, ['scripts/mutate.js', ...args], { cwd: ROOT, reject: false })
+    return [run.exitCode, run.stderr]
+  }
+  expect(await refused('src/nowhere')).toEqual([2, 'src/nowhere is no source whose tests could notice a mutant'])
+  expect(await refused('src/local', '--limit', 'many')).toEqual([2, '--limit must be a number, received "many"'])
+  expect((await refused('--nope'))[0]).toBe(2)
+})
