@@ -3,7 +3,6 @@ import { KsError } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller, Engine } from '../../engine/api.js'
 import { defined } from '../../lib/defined.js'
-import type { FormReader } from './multipart.js'
 import type { Reply } from './reply.js'
 
 /** @throws KsError `invalid-request` */
@@ -34,8 +33,8 @@ export interface Claim {
   caller: Caller
   key: string
   fingerprint: string
-  /** of an upload */
-  content?: Pick<FormReader, 'digest' | 'digestOfRead'>
+  /** of an upload: what its form says, as a digest */
+  content?: { digest(): Promise<string>; digestOfRead(): string }
   /** keys of the answer whose values are not kept */
   secrets?: readonly string[]
 }
