@@ -1,7 +1,6 @@
 import { CHAT_ERRORS, ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
 import { ERRORS, KsError } from '../../contract/errors.js'
 import { defined } from '../../lib/defined.js'
-import { diskError } from '../../local/disk-error.js'
 import { jsonReply, type Reply } from '../http/reply.js'
 
 const ENCODER = new TextEncoder()
@@ -58,8 +57,6 @@ const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
 /** A failure of the edge or the engine in the words of the chat service; undefined for one that nobody foresaw. */
 export function chatErrorOf(error: unknown): ChatError | undefined {
   if (error instanceof ChatError) return error
-  const refused = diskError(error)
-  if (refused !== undefined) return chatErrorOf(refused)
   if (!(error instanceof KsError)) return undefined
   const retry = error.retryAfter === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(error.retryAfter)) }
   const code = error.code === 'rate-limited' ? 'rate_limit_error' : BY_STATUS[ERRORS[error.code].status]

@@ -4,7 +4,6 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Engine } from '../../engine/api.js'
 import type { Caller } from '../../engine/base/caller.js'
 import { defined } from '../../lib/defined.js'
-import type { FormReader } from './multipart.js'
 import type { Reply } from './reply.js'
 
 /** @throws KsError `invalid-request` */
@@ -35,8 +34,8 @@ export interface Claim {
   caller: Caller
   key: string
   fingerprint: string
-  /** of an upload */
-  content?: Pick<FormReader, 'digest' | 'digestOfRead'>
+  /** of an upload: what its form says, as a digest */
+  content?: { digest(): Promise<string>; digestOfRead(): string }
   /** keys of the answer whose values are not kept */
   secrets?: readonly string[]
 }
