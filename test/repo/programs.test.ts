@@ -1,0 +1,135 @@
+import { resolve } from 'node:path'
+import ts from 'typescript'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Drivers: they run what they are given. */
+const DRIVERS = /\/storage\/(database|write-answer)\.ts$/
+
+/** Where calls that make a program stand, and what programs assign, found by the compiler's types. */
+interface Found {
+  programs: number
+  forgotten: string[]
+  assigned: string[]
+}
+
+function project(): ts.Program {
+  const config = ts.getParsedCommandLineOfConfigFile(resolve(ROOT, 'tsconfig.json'), undefined, {
+    ...ts.sys,
+    onUnRecoverableConfigFileDiagnostic: () => undefined,
+  })
+  if (config === undefined) throw new Error('tsconfig.json cannot be read')
+  return ts.createProgram(config.fileNames, { ...config.options, noEmit: true })
+}
+
+/** Whether a type is that of a program: a generator of statements (`src/engine/storage/program.ts`). */
+function isProgram(checker: ts.TypeChecker, type: ts.Type): boolean {
+  if (type.isUnion()) return type.types.some((one) => isProgram(checker, one))
+  if (type.getSymbol()?.getName() !== 'Generator') return false
+  const [yielded] = checker.getTypeArguments(type as ts.TypeReference)
+  const names = (one: ts.Type): string[] =>
+    one.isUnion() ? one.types.flatMap(names) : [one.getSymbol()?.getName() ?? '']
+  return yielded !== undefined && names(yielded).some((name) => name === 'Query' || name === 'Change')
+}
+
+/** What surrounds an expression that has its value: parentheses, branches of a condition, assertions. */
+function outermost(node: ts.Expression): ts.Expression {
+  const { parent } = node
+  const goesOn =
+    ts.isParenthesizedExpression(parent) ||
+    ts.isAsExpression(parent) ||
+    (ts.isConditionalExpression(parent) && parent.condition !== node)
+  return goesOn ? outermost(parent) : node
+}
+
+function functionAround(node: ts.Node): ts.SignatureDeclaration | undefined {
+  for (let at = node.parent; at !== undefined; at = at.parent) if (ts.isFunctionLike(at)) return at
+  return undefined
+}
+
+function isGenerator(node: ts.SignatureDeclaration | undefined): boolean {
+  return node !== undefined && 'asteriskToken' in node && node.asteriskToken !== undefined
+}
+
+/** Whether a program that a call makes is run, or handed to whom it is for. */
+function isUsed(call: ts.CallExpression): boolean {
+  const whole = outermost(call)
+  const { parent } = whole
+  if (ts.isYieldExpression(parent)) return parent.asteriskToken !== undefined
+  if (ts.isArrowFunction(parent)) return parent.body === whole
+  if (ts.isReturnStatement(parent)) return !isGenerator(functionAround(parent))
+  if (!ts.isCallExpression(parent) || !ts.isPropertyAccessExpression(parent.expression)) return false
+  return ['read', 'now'].includes(parent.expression.name.text)
+}
+
+const ASSIGNING = new Set<ts.SyntaxKind>()
+for (let kind = ts.SyntaxKind.FirstAssignment; kind <= ts.SyntaxKind.LastAssignment; kind++) ASSIGNING.add(kind)
+
+/** What an assignment, or an increment, changes. */
+function target(node: ts.Node): ts.Expression | undefined {
+  if (ts.isBinaryExpression(node) && ASSIGNING.has(node.operatorToken.kind)) return node.left
+  const isStep = ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node)
+  const steps = [ts.SyntaxKind.PlusPlusToken, ts.SyntaxKind.MinusMinusToken]
+  return isStep && steps.includes(node.operator) ? node.operand : undefined
+}
+
+/** Whether what is assigned lives outside of the function: a field of `this`, or a variable declared around it. */
+function isOutside(checker: ts.TypeChecker, assigned: ts.Expression, program: ts.Node): boolean {
+  let root = assigned
+  while (ts.isPropertyAccessExpression(root) || ts.isElementAccessExpression(root)) root = root.expression
+  if (root.kind === ts.SyntaxKind.ThisKeyword) return true
+  if (!ts.isIdentifier(root)) return false
+  const declared = checker.getSymbolAtLocation(root)?.valueDeclaration
+  for (let at: ts.Node | undefined = declared; at !== undefined; at = at.parent) if (at === program) return false
+  return declared !== undefined
+}
+
+function look(program: ts.Program): Found {
+  const checker = program.getTypeChecker()
+  const found: Found = { programs: 0, forgotten: [], assigned: [] }
+  for (const file of program.getSourceFiles()) {
+    if (!file.fileName.includes('/src/') || file.isDeclarationFile || DRIVERS.test(file.fileName)) continue
+    const placeOf = (node: ts.Node) => {
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart())
+      return `${file.fileName.slice(ROOT.length + 1)}:${line + 1}`
+    }
+    const visit = (node: ts.Node, around: ts.Node | undefined): void => {
+      if (ts.isCallExpression(node) && isProgram(checker, checker.getTypeAtLocation(node))) {
+        found.programs++
+        if (!isUsed(node)) found.forgotten.push(placeOf(node))
+      }
+      const assigned = around === undefined ? undefined : target(node)
+      if (around !== undefined && assigned !== undefined && isOutside(checker, assigned, around))
+        found.assigned.push(placeOf(node))
+      let inside = around
+      if (ts.isFunctionLike(node) && isGenerator(node)) {
+        const signature = checker.getSignatureFromDeclaration(node)
+        inside = signature && isProgram(checker, signature.getReturnType()) ? node : undefined
+      }
+      ts.forEachChild(node, (child) => visit(child, inside))
+    }
+    visit(file, undefined)
+  }
+  return found
+}
+
+describe('programs of statements', () => {
+  let found: Found
+
+  beforeAll(() => {
+    found = look(project())
+  }, 120_000)
+
+  it('are found: this test would say nothing of a type that was renamed', () => {
+    expect(found.programs).toBeGreaterThan(1000)
+  })
+
+  it('are run where they are made, or handed to a driver: a call without `yield*` would do nothing', () => {
+    expect(found.forgotten).toEqual([])
+  })
+
+  it('change nothing outside of themselves, since a driver may run them again', () => {
+    expect(found.assigned).toEqual([])
+  })
+})
