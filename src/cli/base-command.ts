@@ -80,7 +80,7 @@ export abstract class BaseCommand extends Command {
     return this.connected
   }
 
-  /** A client of whoever answers now: a local daemon that was started again may listen elsewhere. */
+  /** A client of the service as it is now: a local daemon that was started again may listen elsewhere. */
   protected async reconnected(): Promise<Client> {
     const before = await this.connected?.catch(() => undefined)
     before?.close()

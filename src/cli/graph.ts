@@ -107,16 +107,16 @@ function quoted(text: string): string {
     .replace(/[\r\n]+/g, ' ')}"`
 }
 
-export interface Reached {
+export interface TraversalNode {
   entity: GraphEntity
   /** how it was reached from the entity above it */
   by?: string
-  children: Reached[]
+  children: TraversalNode[]
 }
 
 /** A traversal as a tree: every entity once, below the one that it was first reached from. */
-export function treeOf({ entities, relations }: GraphTraversal): Reached | undefined {
-  const nodes = new Map(entities.map((entity): [string, Reached] => [entity.id, { entity, children: [] }]))
+export function traversalTree({ entities, relations }: GraphTraversal): TraversalNode | undefined {
+  const nodes = new Map(entities.map((entity): [string, TraversalNode] => [entity.id, { entity, children: [] }]))
   const placed = new Set<string>()
   const [root] = nodes.values()
   if (root !== undefined) placed.add(root.entity.id)

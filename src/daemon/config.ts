@@ -1,6 +1,6 @@
 import { KsError } from '../contract/errors.js'
 import { readIfExists } from '../local/private-file.js'
-import { byOwnNames } from '../local/setting-spellings.js'
+import { withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
 
 /** Where the value of a setting came from. */
@@ -89,7 +89,7 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
 
 function ownNames(value: Record<string, unknown>, path: string): Record<string, unknown> {
   try {
-    return byOwnNames(value)
+    return withCanonicalNames(value)
   } catch (error) {
     throw new KsError('invalid-request', `${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

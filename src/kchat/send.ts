@@ -2,10 +2,10 @@ import { CliError, ExitWith } from '../cli/cli-error.js'
 import type { Output } from '../cli/output.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, textOf } from '../lib/json/values.js'
+import { AnswerPrinter, foldedThought } from './answer-printer.js'
 import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
-import { foldedThought, Spoken } from './spoken.js'
 import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn, type TurnListener } from './turn.js'
 
 export interface SendOptions extends Common {
@@ -91,7 +91,7 @@ async function sendBlocking(
   const answer = textOf(done.answer) ?? ''
   if (out.isJson) out.json(done)
   else {
-    const spoken = new Spoken((text) => out.prose(text), thoughts)
+    const spoken = new AnswerPrinter((text) => out.prose(text), thoughts)
     spoken.add(answer)
     spoken.end()
     out.endProse()
@@ -101,7 +101,7 @@ async function sendBlocking(
 }
 
 /** Shows a turn as it is spoken, or its events where programs read them. */
-export function shownBy(out: Said, spoken: Spoken): TurnListener {
+export function printingListener(out: Said, spoken: AnswerPrinter): TurnListener {
   return {
     onText: (text) => {
       if (!out.isJson) spoken.add(text)
@@ -124,10 +124,10 @@ async function sendStreaming(
   const turn = new Turn(chat)
   const onInterrupt = () => interrupt(turn)
   process.on('SIGINT', onInterrupt)
-  const spoken = new Spoken((text) => out.prose(text), thoughts)
+  const spoken = new AnswerPrinter((text) => out.prose(text), thoughts)
   let message: string | undefined
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, shownBy(out, spoken))
+    const { answer, sources, end, messageId } = await turn.run(body, printingListener(out, spoken))
     if (out.format === 'json') {
       const { event: _, files: __, ...rest } = end
       out.json({ ...rest, answer })
@@ -157,7 +157,7 @@ export function interrupt(turn: Turn): void {
 /** What a person wants to know beside the answer; a pipe gets the answer alone. */
 function footer(
   out: Said,
-  { shown, thought }: Spoken,
+  { shown, thought }: AnswerPrinter,
   sources: readonly Source[],
   done: Record<string, unknown>,
 ): void {

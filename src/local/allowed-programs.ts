@@ -41,7 +41,7 @@ export function programsOf(provider: ProviderSetting): string[][] {
 }
 
 /** The command lines of providers that are not allowed. */
-export function strangePrograms(providers: readonly ProviderSetting[], allowed: readonly string[][]): string[][] {
+export function disallowedPrograms(providers: readonly ProviderSetting[], allowed: readonly string[][]): string[][] {
   return providers.flatMap(programsOf).filter((argv) => !isAmong(argv, allowed))
 }
 

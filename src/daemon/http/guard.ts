@@ -23,7 +23,7 @@ export interface Guard {
    * @throws KsError `host-refused`
    */
   check(headers: Headers, target: string, listener: Listener | undefined): string | undefined
-  /** The first half of it: whoever sent the request, it is for this daemon. @throws KsError `host-refused` */
+  /** Its first half, for any sender: the request is for this daemon. @throws KsError `host-refused` */
   checkHost(headers: Headers, target: string, listener: Listener | undefined): void
 }
 

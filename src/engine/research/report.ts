@@ -1,7 +1,7 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
 import { defined } from '../../lib/defined.js'
-import { saysSomething } from '../../lib/text/said.js'
+import { hasAnswerText } from '../../lib/text/said.js'
 import { type Degradation, degradation, degradedFields } from '../degraded.js'
 import { isBuiltin } from '../models/registry.js'
 import type { ModelReference } from '../models/types.js'
@@ -134,7 +134,7 @@ async function draftOf(
     }
     const reply = await askModel(run, promptFor, { part: 'answer', signal })
     if (reply === undefined || 'degraded' in reply) return byRules(reply)
-    if (!saysSomething(reply.text))
+    if (!hasAnswerText(reply.text))
       return byRules({
         degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
       })
