@@ -113,6 +113,13 @@ export abstract class BaseCommand extends Command {
     return { id, documentId: await resolveDocument(await this.client(), id, text, this.dirs.cache) }
   }
 
+  /** A source of the space, named by its id or the tail of it. */
+  protected async sourceNamed(text: string): Promise<{ id: string; sourceId: string }> {
+    const { id } = await this.space()
+    const { resolveId } = await import('./resolve.js')
+    return { id, sourceId: resolveId('source', text, this.dirs.cache) }
+  }
+
   protected async documentsNamed(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {
     const { id } = await this.space()
     const { resolveDocuments } = await import('./resolve.js')

@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/json/values.js'
 import { tty, ttyLine, ttyName } from './terminal.js'
 import { ago, bytes, count } from './units.js'
 
@@ -70,7 +71,7 @@ function plain(value: unknown): string {
 
 /** All dotted paths of an object's leaves; arrays are leaves. */
 export function leafPaths(item: unknown, prefix = ''): string[] {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return prefix === '' ? [] : [prefix]
+  if (!isRecord(item)) return prefix === '' ? [] : [prefix]
   const entries = Object.entries(item)
   if (entries.length === 0) return prefix === '' ? [] : [prefix]
   return entries.flatMap(([key, value]) => leafPaths(value, prefix === '' ? key : `${prefix}.${key}`))

@@ -1,4 +1,5 @@
 import { KsError } from '../contract/errors.js'
+import { isRecord } from '../lib/json/values.js'
 import { readIfExists } from '../local/private-file.js'
 import { withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
@@ -75,8 +76,7 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
   } catch {
     throw new KsError('malformed-json', `${path} is not valid JSON`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new KsError('invalid-request', `${path} must hold a JSON object`)
+  if (!isRecord(value)) throw new KsError('invalid-request', `${path} must hold a JSON object`)
   const entries = new Map<string, unknown>(Object.entries(ownNames({ ...value }, path)))
   for (const key of entries.keys()) {
     if (!Object.hasOwn(SETTINGS, key))

@@ -62,10 +62,7 @@ export class ChatService {
 
   /** Sends bytes, such as a form with a file. */
   async upload(path: string, { contentType, length, body }: RawBody): Promise<IncomingMessage> {
-    const headers = {
-      'content-type': contentType,
-      ...(length === undefined ? {} : { 'content-length': String(length) }),
-    }
+    const headers = { 'content-type': contentType, ...defined({ 'content-length': length?.toString() }) }
     return await this.#send({ method: 'POST', path: `/v1${path}`, headers, body })
   }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/json/values.js'
 import type { SettingName } from './settings.js'
 
 /** Other spellings of settings: a key of its own, or an object within the object. */
@@ -21,7 +22,6 @@ export function withCanonicalNames(file: Readonly<Record<string, unknown>>): Rec
 
 function spelledOut(key: string, value: unknown): [string, unknown][] {
   const isGroup = [...SPELLINGS.keys()].some((spelling) => spelling.startsWith(`${key}.`))
-  if (!isGroup || typeof value !== 'object' || value === null || Array.isArray(value))
-    return [[canonicalName(key), value]]
+  if (!isGroup || !isRecord(value)) return [[canonicalName(key), value]]
   return Object.entries(value).map(([part, entry]) => [canonicalName(`${key}.${part}`), entry])
 }

@@ -136,8 +136,7 @@ export class FolderWatcher {
     return {
       state: 'watching',
       files: this.#sync.size,
-      ...defined({ lastSyncAt: this.#lastSyncAt }),
-      ...(this.#plan === undefined ? {} : { polledEveryMs: this.#plan.everyMs }),
+      ...defined({ lastSyncAt: this.#lastSyncAt, polledEveryMs: this.#plan?.everyMs }),
     }
   }
 
