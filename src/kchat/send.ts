@@ -8,7 +8,7 @@ import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
 import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn, type TurnListener } from './turn.js'
 
-export interface SendOptions extends Common {
+export interface SendMessageOptions extends Common {
   conversation?: string
   input?: string[]
   image?: string[]
@@ -22,7 +22,7 @@ export interface SendOptions extends Common {
 }
 
 /** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps what was said. */
-export async function send(text: string, options: SendOptions): Promise<void> {
+export async function send(text: string, options: SendMessageOptions): Promise<void> {
   const out = await outputFor(options)
   if (text === '-' && options.image?.includes('-') === true)
     throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
@@ -84,7 +84,7 @@ async function sendBlocking(
   chat: ChatService,
   body: object,
   out: Said,
-  { thoughts = false }: SendOptions,
+  { thoughts = false }: SendMessageOptions,
 ): Promise<string | undefined> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isRecord(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
@@ -119,7 +119,7 @@ async function sendStreaming(
   chat: ChatService,
   body: object,
   out: Said,
-  { thoughts = false }: SendOptions,
+  { thoughts = false }: SendMessageOptions,
 ): Promise<string | undefined> {
   const turn = new Turn(chat)
   const onInterrupt = () => interrupt(turn)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
+import { isLoopbackAddress } from '../../lib/loopback.js'
 
 /** Where a request came in; absent for a request made inside the process. */
 export type Listener = { kind: 'tcp'; loopback: boolean; secure: boolean } | { kind: 'socket' }
@@ -86,8 +86,7 @@ export function repeatedHeader(incoming: IncomingMessage, names: ReadonlySet<str
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '')
-  if (bare === 'localhost') return true
-  return isIP(bare) === 4 ? bare.startsWith('127.') : bare === '::1'
+  return bare === 'localhost' || isLoopbackAddress(bare)
 }
 
 function authority(target: string): string {
