@@ -1,6 +1,6 @@
 /**
  * Joins the compiled modules of `kchat` and of `ksd` into few files, `dist/bundle`: every module that Node loads on its
- * own costs half a millisecond. The first word of `kchat send` waits for all of them, and whoever starts a daemon for
+ * own costs half a millisecond. The first word of `kchat send` waits for all of them, and a user who starts a daemon for
  * two thousand. What is loaded lazily stays apart. Without bundles `bin/kchat.js` and `bin/ksd.js` take the modules
  * themselves; child processes and workers always do.
  */

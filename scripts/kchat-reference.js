@@ -60,9 +60,9 @@ function table(options) {
 /** The commands of the compiled program with their examples. */
 export async function kchatCommands() {
   const { program } = await import('../dist/kchat/program.js')
-  const { leavesOf } = await import('../dist/kchat/completion.js')
+  const { leafCommands } = await import('../dist/kchat/completion.js')
   const { EXAMPLES } = await import('../dist/kchat/examples.js')
-  return leavesOf(program()).map((command) => ({ ...command, examples: EXAMPLES[command.words.join(' ')] ?? [] }))
+  return leafCommands(program()).map((command) => ({ ...command, examples: EXAMPLES[command.words.join(' ')] ?? [] }))
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)

@@ -123,7 +123,7 @@ export async function startDaemon(
   return await attach(dataDir, child)
 }
 
-/** The daemon that runs for a data directory, whoever started it. */
+/** The daemon that runs for a data directory, also one that another program started. */
 export async function attach(dataDir: string, child?: ChildProcess): Promise<BenchDaemon> {
   const found = await findDaemon(dataDir)
   if (found === undefined) throw new Error(`no daemon answers for ${dataDir}`)

@@ -6,7 +6,7 @@ export interface SlowModel {
   url: string
   /** words of each answer */
   tokens: number
-  /** Resolves when the next answer is given up by whoever asked for it, with the time by `performance.now`. */
+  /** Resolves when the next answer is given up by its caller, with the time by `performance.now`. */
   givenUp(): Promise<number>
   close(): Promise<void>
 }

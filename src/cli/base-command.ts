@@ -80,7 +80,7 @@ export abstract class BaseCommand extends Command {
     return this.connected
   }
 
-  /** A client of whoever answers now: a local daemon that was started again may listen elsewhere. */
+  /** A client of the service as it is now: a local daemon that was started again may listen elsewhere. */
   protected async reconnected(): Promise<Client> {
     const before = await this.connected?.catch(() => undefined)
     before?.close()
@@ -111,6 +111,13 @@ export abstract class BaseCommand extends Command {
     const { id } = await this.space()
     const { resolveDocument } = await import('./resolve.js')
     return { id, documentId: await resolveDocument(await this.client(), id, text, this.dirs.cache) }
+  }
+
+  /** A source of the space, named by its id or the tail of it. */
+  protected async sourceNamed(text: string): Promise<{ id: string; sourceId: string }> {
+    const { id } = await this.space()
+    const { resolveId } = await import('./resolve.js')
+    return { id, sourceId: resolveId('source', text, this.dirs.cache) }
   }
 
   protected async documentsNamed(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {

@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/json/values.js'
 import { tty, ttyLine, ttyName } from './terminal.js'
 import { ago, bytes, count } from './units.js'
 
@@ -50,7 +51,7 @@ const NUMBER = /^[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?$/i
 
 /**
  * A cell for machines: one line, no tabs, full values, times as ISO. A backslash stands before what means something to
- * whoever reads it: tabs, line ends, backslashes, and the first character of what a spreadsheet would run as a formula.
+ * a reader: tabs, line ends, backslashes, and the first character of what a spreadsheet would run as a formula.
  * `xargs` and `read` take it away again.
  */
 export function cell(value: unknown, kind?: Kind): string {
@@ -69,9 +70,9 @@ function plain(value: unknown): string {
 }
 
 /** All dotted paths of an object's leaves; arrays are leaves. */
-export function leaves(item: unknown, prefix = ''): string[] {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return prefix === '' ? [] : [prefix]
+export function leafPaths(item: unknown, prefix = ''): string[] {
+  if (!isRecord(item)) return prefix === '' ? [] : [prefix]
   const entries = Object.entries(item)
   if (entries.length === 0) return prefix === '' ? [] : [prefix]
-  return entries.flatMap(([key, value]) => leaves(value, prefix === '' ? key : `${prefix}.${key}`))
+  return entries.flatMap(([key, value]) => leafPaths(value, prefix === '' ? key : `${prefix}.${key}`))
 }

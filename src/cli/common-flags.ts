@@ -35,6 +35,16 @@ export const spaceFlag = {
   space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'space to use' }),
 }
 
+/** `--doc` of commands that ask about some documents only. */
+export const docFlag = {
+  doc: Flags.string({
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'path|id',
+    description: 'only these documents',
+  }),
+}
+
 export const LIST_DEFAULT = 50
 
 /** Flags of commands that list. */

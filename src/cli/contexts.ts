@@ -10,7 +10,7 @@ import { type ContextEntry, checkUrl, LOCAL_CONTEXT, readUserConfig, type UserCo
 
 export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'default'
 
-export interface Sourced<T> {
+export interface WithOrigin<T> {
   value: T
   origin: Origin
 }
@@ -30,10 +30,10 @@ export interface ContextFlags {
 }
 
 export interface Settings {
-  place: Sourced<Place>
-  space: Sourced<string> | undefined
-  mode: Sourced<string> | undefined
-  format: Sourced<string> | undefined
+  place: WithOrigin<Place>
+  space: WithOrigin<string> | undefined
+  mode: WithOrigin<string> | undefined
+  format: WithOrigin<string> | undefined
   autostart: boolean
   /** patterns ingest leaves out */
   ignore: string[]
@@ -157,7 +157,7 @@ function givenToken({ flags, env }: SettingSources): string | undefined {
   return text
 }
 
-function first(...choices: [Origin, string | undefined][]): Sourced<string> | undefined {
+function first(...choices: [Origin, string | undefined][]): WithOrigin<string> | undefined {
   for (const [origin, value] of choices) {
     if (value !== undefined) return { value, origin }
   }

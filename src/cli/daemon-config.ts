@@ -1,6 +1,6 @@
 import { dataLayout } from '../local/layout.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
-import { byOwnNames, ownNameOf } from '../local/setting-spellings.js'
+import { canonicalName, withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName } from '../local/settings.js'
 import { CliError, usageError } from './cli-error.js'
 import type { SettingRow } from './effective-config.js'
@@ -13,7 +13,7 @@ export function daemonConfigPath(dataDir: string): string {
 
 /** The daemon's settings as a daemon started now would have them; secrets are masked. */
 export function daemonSettings(dataDir: string, env: NodeJS.ProcessEnv): SettingRow[] {
-  const file = byOwnNames(readJsonObject(daemonConfigPath(dataDir)))
+  const file = withCanonicalNames(readJsonObject(daemonConfigPath(dataDir)))
   return names().map((name) => {
     const setting = SETTINGS[name]
     const fromEnv = env[setting.env]
@@ -39,10 +39,10 @@ export function configuredProviders(dataDir: string): readonly ProviderSetting[]
 
 /** Writes one setting into the daemon's config.json; undefined removes it. @throws CliError exit 2 */
 export function setDaemonSetting(dataDir: string, key: string, text: string | undefined): void {
-  const name = names().find((known) => known === ownNameOf(key))
+  const name = names().find((known) => known === canonicalName(key))
   if (name === undefined) throw unknownSetting(key, names())
   const path = daemonConfigPath(dataDir)
-  const { [name]: _, ...rest } = byOwnNames(readJsonObject(path))
+  const { [name]: _, ...rest } = withCanonicalNames(readJsonObject(path))
   if (text === undefined) {
     writeJson(path, rest)
     return

@@ -1,4 +1,4 @@
-import type { Settings, Sourced } from './contexts.js'
+import type { Settings, WithOrigin } from './contexts.js'
 import { DEFAULT_KEYS, type DefaultKey } from './user-config.js'
 
 /** One setting as it is in force. */
@@ -11,7 +11,7 @@ export interface SettingRow {
 
 /** The settings of the CLI in force here. */
 export function effectiveDefaults(settings: Settings): SettingRow[] {
-  const autostart: Sourced<string> = {
+  const autostart: WithOrigin<string> = {
     value: settings.autostart ? 'on' : 'off',
     origin: settings.user.defaults.autostart === undefined ? 'default' : 'user',
   }
@@ -23,6 +23,6 @@ export function effectiveDefaults(settings: Settings): SettingRow[] {
   ]
 }
 
-function row(name: DefaultKey, sourced: Sourced<string> | undefined): SettingRow {
+function row(name: DefaultKey, sourced: WithOrigin<string> | undefined): SettingRow {
   return { name, value: sourced?.value ?? '', origin: sourced?.origin ?? 'default', about: DEFAULT_KEYS[name] }
 }

@@ -3,7 +3,7 @@ import { Progress } from './progress.js'
 import { poll } from './wait.js'
 
 /** Shows a line on stderr while something is done, unless the command is quiet. */
-export async function showing<T>(out: Output, line: () => string, work: () => Promise<T>): Promise<T> {
+export async function withProgressLine<T>(out: Output, line: () => string, work: () => Promise<T>): Promise<T> {
   const view = () => ({ lines: [line()], plain: line() })
   const live = out.isErrTerminal && !out.isQuiet
   const progress = new Progress({ stream: process.stderr, live, width: out.width, view })
@@ -29,5 +29,5 @@ export function followWork<Work extends { completedAt?: string | undefined }>(
     return now.completedAt === undefined ? undefined : now
   }
   const line = () => lineOf(now)
-  return showing(out, line, () => poll(ended, signal))
+  return withProgressLine(out, line, () => poll(ended, signal))
 }

@@ -34,6 +34,6 @@ export function readingLine({ state, model, passages, passagesRead, usedTokens, 
 }
 
 /** How to go on with a reading that its budget ended; undefined for others. */
-export function goOnNote({ message }: GraphReading): string | undefined {
+export function resumeNote({ message }: GraphReading): string | undefined {
   return message === undefined ? undefined : `${message} \`ks graph extract --all --budget TOKENS\` goes on.`
 }

@@ -6,6 +6,16 @@ import { CliError, usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 import { endsIn, recallIds } from './recent-ids.js'
 
+const SHARED_FIELDS = [
+  'depth',
+  'extractionVersion',
+  'permissionScope',
+  'sourceNodeIds',
+  'metadata',
+  'knowledgeSpaceId',
+  'createdAt',
+  'updatedAt',
+]
 export const ENTITY_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
   { field: 'type' },
@@ -13,17 +23,7 @@ export const ENTITY_COLUMNS: Column[] = [
   { field: 'canonicalKey', title: 'KEY' },
   { field: 'confidence' },
 ]
-export const ENTITY_FIELDS = [
-  'aliases',
-  'depth',
-  'extractionVersion',
-  'permissionScope',
-  'sourceNodeIds',
-  'metadata',
-  'knowledgeSpaceId',
-  'createdAt',
-  'updatedAt',
-]
+export const ENTITY_FIELDS = ['aliases', ...SHARED_FIELDS]
 export const RELATION_COLUMNS: Column[] = [
   { field: 'metadata.subject', title: 'SUBJECT' },
   { field: 'type' },
@@ -31,19 +31,7 @@ export const RELATION_COLUMNS: Column[] = [
   { field: 'metadata.object', title: 'OBJECT' },
   { field: 'confidence' },
 ]
-export const RELATION_FIELDS = [
-  'id',
-  'subjectEntityId',
-  'objectEntityId',
-  'depth',
-  'extractionVersion',
-  'permissionScope',
-  'sourceNodeIds',
-  'metadata',
-  'knowledgeSpaceId',
-  'createdAt',
-  'updatedAt',
-]
+export const RELATION_FIELDS = ['id', 'subjectEntityId', 'objectEntityId', ...SHARED_FIELDS]
 
 const TAIL = /^#[0-9a-f]{8}$/i
 /** Entities looked at for a name. */
@@ -107,16 +95,16 @@ function quoted(text: string): string {
     .replace(/[\r\n]+/g, ' ')}"`
 }
 
-export interface Reached {
+export interface TraversalNode {
   entity: GraphEntity
   /** how it was reached from the entity above it */
   by?: string
-  children: Reached[]
+  children: TraversalNode[]
 }
 
 /** A traversal as a tree: every entity once, below the one that it was first reached from. */
-export function treeOf({ entities, relations }: GraphTraversal): Reached | undefined {
-  const nodes = new Map(entities.map((entity): [string, Reached] => [entity.id, { entity, children: [] }]))
+export function traversalTree({ entities, relations }: GraphTraversal): TraversalNode | undefined {
+  const nodes = new Map(entities.map((entity): [string, TraversalNode] => [entity.id, { entity, children: [] }]))
   const placed = new Set<string>()
   const [root] = nodes.values()
   if (root !== undefined) placed.add(root.entity.id)

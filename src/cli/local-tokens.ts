@@ -3,7 +3,7 @@ import { prepareDataDir } from '../local/data-dir.js'
 import { createToken, LOCAL_TENANT, SCOPES, type Scope } from '../local/keys.js'
 import { usageError } from './cli-error.js'
 
-export interface TokenWishes {
+export interface LocalTokenOptions {
   tenant: string | undefined
   subject: string | undefined
   /** scopes separated by spaces */
@@ -12,7 +12,7 @@ export interface TokenWishes {
 }
 
 /** Signs a token with the key of a data directory; no daemon need be running. @throws CliError exit 2 */
-export async function createLocalToken(dataDir: string, wishes: TokenWishes) {
+export async function createLocalToken(dataDir: string, wishes: LocalTokenOptions) {
   const scopes = scopesOf(wishes.scope)
   prepareDataDir(dataDir, { allowNetworkDisk: true })
   return await createToken(dataDir, {

@@ -4,7 +4,7 @@ import { settings } from '@oclif/core/settings'
 import { asksForJson } from './asks-for-json.js'
 import { ExitWith } from './cli-error.js'
 import { guardOutput } from './guard-output.js'
-import { errorReport, sayReport, stackOf } from './report-error.js'
+import { errorReport, printReport, stackOf } from './report-error.js'
 
 /**
  * Runs one command line and sets the exit code. oclif finds and parses; how failures look is ours.
@@ -33,7 +33,7 @@ async function fail(error: unknown, argv: string[], config: Config | undefined):
   if (quiet !== undefined) return quiet
   const { reword } = await import('./usage-errors.js')
   const report = errorReport(reword(error, config?.commandIDs ?? []) ?? error)
-  await sayReport(report, 'ks', asksForJson(argv, process.env))
+  await printReport(report, 'ks', asksForJson(argv, process.env))
   if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
   return report.exitCode
 }

@@ -1,5 +1,5 @@
 import { usageError } from './cli-error.js'
-import { type Column, cell, leaves, shortId, show, valueAt } from './columns.js'
+import { type Column, cell, leafPaths, shortId, show, valueAt } from './columns.js'
 import type { Wrapping } from './prose.js'
 import {
   type Colour,
@@ -206,7 +206,7 @@ export class Output {
       this.json(value)
       return
     }
-    const shown = this.chosen(columns.length > 0 ? columns : leaves(value).map((field) => ({ field })))
+    const shown = this.chosen(columns.length > 0 ? columns : leafPaths(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
       for (const { field, kind } of shown) this.raw(`${cell(field)}\t${cell(valueAt(value, field), kind)}\n`)
       return
@@ -270,7 +270,7 @@ export class Output {
     const known = new Set([
       ...options.columns.map((column) => column.field),
       ...(options.fields ?? []),
-      ...leaves(item),
+      ...leafPaths(item),
     ])
     const unknown = fields.find((field) => !known.has(field) && valueAt(item, field) === undefined)
     if (unknown === undefined) return

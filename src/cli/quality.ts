@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.js'
 import { EXIT } from '../contract/errors.js'
+import { isRecord } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
 import type { Column } from './columns.js'
 
@@ -78,7 +79,5 @@ export async function findMissing(client: Client, traceId: string, item: string)
 }
 
 function revisionOf(review: unknown): number {
-  return typeof review === 'object' && review !== null && 'revision' in review && typeof review.revision === 'number'
-    ? review.revision
-    : 0
+  return isRecord(review) && typeof review.revision === 'number' ? review.revision : 0
 }

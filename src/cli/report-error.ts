@@ -133,7 +133,7 @@ export function stackOf(error: Error): string {
 }
 
 /** Writes the report to stderr, in lines that fit where that is a terminal. */
-export async function sayReport(report: ErrorReport, bin: string, asJson: boolean): Promise<void> {
+export async function printReport(report: ErrorReport, bin: string, asJson: boolean): Promise<void> {
   const { stderr, env } = process
   const text = renderReport(report, bin, asJson)
   if (asJson || !stderr.isTTY) return void stderr.write(text)

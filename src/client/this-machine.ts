@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
+import { isLoopbackAddress } from '../lib/loopback.js'
 
 /**
  * Whether an address is one of this machine. The file of a data directory that came from elsewhere must not send
@@ -10,9 +11,4 @@ export function isOfThisMachine(url: string): boolean {
   if (isIP(host) === 0) return host === 'localhost' || (host !== '' && host === hostname().toLowerCase())
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return isLoopbackAddress(host) || own.some(({ address }) => address === host)
-}
-
-/** @param host as `URL.hostname` has it, without brackets */
-export function isLoopbackAddress(host: string): boolean {
-  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

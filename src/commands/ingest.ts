@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
+import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
 import { slugOf } from '../cli/resources.js'
@@ -24,20 +25,7 @@ export default class Ingest extends BaseCommand {
     source: Flags.string({ helpValue: 'id', description: 'source the documents belong to' }),
     name: Flags.string({ helpValue: 'name', description: 'name of the document that comes from stdin' }),
     type: Flags.string({ helpValue: 'mime', description: 'media type of the file' }),
-    glob: Flags.string({
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'pattern',
-      description: 'only files it names',
-    }),
-    ignore: Flags.string({
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'pattern',
-      description: 'leave these out',
-    }),
-    'no-ignore': Flags.boolean({ description: 'do not heed .gitignore and .ksignore' }),
-    hidden: Flags.boolean({ description: 'also files and folders that begin with a dot' }),
+    ...walkFlags,
     'max-size': Flags.string({ helpValue: '20M', description: 'skip larger files' }),
     concurrency: Flags.integer({ min: 1, max: 8, default: 4, description: 'uploads at once' }),
     null: Flags.boolean({ description: 'also -0: the list on stdin is separated by NUL' }),

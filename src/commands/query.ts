@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith, usageError } from '../cli/cli-error.js'
-import { spaceFlag } from '../cli/common-flags.js'
+import { docFlag, spaceFlag } from '../cli/common-flags.js'
 import { type Answer, answerJson, askQuestion, type Question } from '../cli/query/ask.js'
 import { citationLines, cited } from '../cli/query/evidence.js'
 import { footer } from '../cli/query/footer.js'
@@ -37,12 +37,7 @@ export default class Query extends BaseCommand {
       options: QUERY_MODES,
       description: "how hard to look (default: the space's own)",
     })(),
-    doc: Flags.string({
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'path|id',
-      description: 'only these documents',
-    }),
+    ...docFlag,
     entity: Flags.string({
       multiple: true,
       multipleNonGreedy: true,

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
-import { spaceFlag } from '../cli/common-flags.js'
+import { docFlag, spaceFlag } from '../cli/common-flags.js'
 import { FILE_COLUMNS, FOUND_COLUMNS, filesOf, foundRows } from '../cli/query/found.js'
 import { resolveDocuments } from '../cli/resolve.js'
 import { textOfWords } from '../cli/words.js'
@@ -30,12 +30,7 @@ export default class Search extends BaseCommand {
       options: CONCRETE_MODES,
       description: "how hard to look (default: the space's own)",
     })(),
-    doc: Flags.string({
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'path|id',
-      description: 'only these documents',
-    }),
+    ...docFlag,
     'files-with-matches': Flags.boolean({ description: 'list the documents of the passages, each once' }),
   }
 

@@ -72,8 +72,7 @@ function tokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): Tok
   const outside = outsideTokens(settings)
   const acceptLocal = settings.jwtLocalTokens ?? outside === undefined
   return createTokenVerifier({
-    ...(acceptLocal ? { localKey: key } : {}),
-    ...defined({ outside }),
+    ...defined({ localKey: acceptLocal ? key : undefined, outside }),
     isRevoked: (jti) => engine.tokens.isRevoked(jti),
   })
 }

@@ -1,6 +1,7 @@
 import { KsError } from '../contract/errors.js'
+import { isRecord } from '../lib/json/values.js'
 import { readIfExists } from '../local/private-file.js'
-import { byOwnNames } from '../local/setting-spellings.js'
+import { withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
 
 /** Where the value of a setting came from. */
@@ -75,8 +76,7 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
   } catch {
     throw new KsError('malformed-json', `${path} is not valid JSON`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new KsError('invalid-request', `${path} must hold a JSON object`)
+  if (!isRecord(value)) throw new KsError('invalid-request', `${path} must hold a JSON object`)
   const entries = new Map<string, unknown>(Object.entries(ownNames({ ...value }, path)))
   for (const key of entries.keys()) {
     if (!Object.hasOwn(SETTINGS, key))
@@ -89,7 +89,7 @@ function readConfigFile(path: string): ReadonlyMap<string, unknown> {
 
 function ownNames(value: Record<string, unknown>, path: string): Record<string, unknown> {
   try {
-    return byOwnNames(value)
+    return withCanonicalNames(value)
   } catch (error) {
     throw new KsError('invalid-request', `${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

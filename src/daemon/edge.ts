@@ -140,7 +140,7 @@ async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promi
   // a route says itself whether it needs a caller
   const isGuarded =
     operation === undefined ? (path?.guarded ?? dialect.isGuarded(pathname)) : operation.route.scope !== 'public'
-  const session = isGuarded ? await dialect.authenticate(exchange, operation) : undefined
+  const session = await (isGuarded ? dialect.authenticate(exchange, operation) : undefined)
   if (path === undefined) throw failures.noRoute(pathname)
   if (operation === undefined)
     return refused(exchange, dialect, failures.wrongMethod(path.allow, request.method), { allow: path.allow })

@@ -32,7 +32,7 @@ export async function admitWrite(
   { id, method, scope }: Pick<RouteDefinition, 'id' | 'method' | 'scope'>,
 ): Promise<void> {
   if (room === undefined || method === 'GET') return
-  if (await room.look()) return
+  if (await room.hasRoom()) return
   if (method === 'DELETE' || GOES_ON.has(id) || !(scope === 'write' || scope === 'application')) return
   const { missingBytes } = room.state()
   const missing = `${Math.ceil(missingBytes / 1024 / 1024)} MB more must be free`

@@ -17,7 +17,7 @@ import { newId } from '../lib/ids.js'
 import { portHolder } from '../local/port-holder.js'
 import { isCode } from '../local/private-file.js'
 import { isLoopback, type Listener } from './http/guard.js'
-import { giveUpUnread, oneAfterTheOther } from './http/pipelining.js'
+import { closeUnreadResponses, serializeRequests } from './http/pipelining.js'
 import { rawErrorReply } from './http/reply.js'
 import type { DaemonApp } from './server.js'
 
@@ -64,7 +64,7 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
     await bind(server, { host: bare, port: 0 })
   }
   answerBrokenRequests(server)
-  giveUpUnread(server)
+  closeUnreadResponses(server)
   return { server, url: `${options.tls ? 'https' : 'http'}://${reachable(host)}:${boundPort(server)}` }
 }
 
@@ -80,7 +80,7 @@ export async function listenSocket(app: DaemonApp, path: string): Promise<Server
   await bind(server, { path })
   chmodSync(path, 0o600)
   answerBrokenRequests(server)
-  giveUpUnread(server)
+  closeUnreadResponses(server)
   return server
 }
 
@@ -94,7 +94,7 @@ function requestListener(app: DaemonApp, listener: Listener): RequestListener {
       app.fetch(request, incoming instanceof IncomingMessage ? { incoming, listener } : { listener }),
     { errorHandler: unreadableRequest },
   )
-  return oneAfterTheOther((incoming, outgoing) => {
+  return serializeRequests((incoming, outgoing) => {
     joinHead(outgoing)
     void listen(incoming, outgoing)
   })

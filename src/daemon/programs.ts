@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { strangePrograms } from '../local/allowed-programs.js'
+import { disallowedPrograms } from '../local/allowed-programs.js'
 import type { ProviderSetting } from '../local/provider-setting.js'
 import type { LoadedSettings } from './config.js'
 
@@ -14,7 +14,7 @@ export function trustedProviders(
 ): readonly ProviderSetting[] {
   if (origins.providers !== 'file') return settings.providers
   return settings.providers.filter((provider) => {
-    const strange = strangePrograms([provider], allowed)
+    const strange = disallowedPrograms([provider], allowed)
     for (const argv of strange) {
       log.warn(
         { provider: provider.provider, program: argv },

@@ -47,7 +47,7 @@ export interface RunningDaemon {
   log: Logger
   /** Asks for an orderly stop; asking again changes nothing. */
   stop(reason: string): void
-  /** settles when the daemon has stopped, whoever asked; rejects when a part of it could not be closed, or not in time */
+  /** settles when the daemon has stopped for any reason; rejects when a part of it could not be closed, or not in time */
   stopped: Promise<void>
 }
 
@@ -76,8 +76,8 @@ const TELL_MS = 1000
 type Closers = (() => void | Promise<void>)[]
 
 /**
- * Starts a daemon: lock → settings and log → keys → engine → listen → daemon.json, so that whoever reads the file
- * finds a daemon that answers.
+ * Starts a daemon: lock → settings and log → keys → engine → listen → daemon.json, so that a reader
+ * of the file finds a daemon that answers.
  *
  * @throws DataDirOwned, KsError
  */

@@ -46,7 +46,7 @@ export interface StatusSources {
 export interface StatusReader {
   /** All of it, of all tenants. */
   read(options: { reset: boolean }): DaemonStatus
-  /** What may be told to whoever is not the operator: nothing that other tenants' work can be seen in. */
+  /** What callers other than the operator are told: nothing that other tenants' work can be seen in. */
   readFor(tenant: string): DaemonStatus
   close(): void
 }

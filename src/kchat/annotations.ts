@@ -7,7 +7,7 @@ import { withChat } from './conversations.js'
 import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
 import { printDone, printOne } from './output.js'
-import { type NumberedRange, numbered, printNumbered } from './pages.js'
+import { type NumberedRange, numberedPageItems, printNumbered } from './pages.js'
 
 const COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
@@ -27,7 +27,11 @@ export async function listAnnotations(options: Common & NumberedRange & { keywor
   const { keyword } = options
   const by = keyword === undefined ? '' : `&keyword=${encodeURIComponent(keyword)}`
   await withChat(options, async (chat) => {
-    const items = numbered((query) => chat.call('GET', `/apps/annotations?${query}${by}`), options, LIST_DEFAULT)
+    const items = numberedPageItems(
+      (query) => chat.call('GET', `/apps/annotations?${query}${by}`),
+      options,
+      LIST_DEFAULT,
+    )
     await printNumbered(items, options, {
       columns: COLUMNS,
       empty: 'No annotations.',

@@ -11,11 +11,11 @@ import { EXIT } from '../contract/errors.js'
 import { isUuid } from '../lib/ids.js'
 import { type AppOptions, appFields } from './app-fields.js'
 import { idOf, isTail } from './ids.js'
-import { chooseKey, type Kept, readKeys, saveKey } from './keys.js'
+import { chooseKey, readKeys, type SavedKey, saveKey } from './keys.js'
 import type { Common, ManageOptions } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
-import { mayAsk, serviceOf } from './settings.js'
+import { mayPrompt, serviceOf } from './settings.js'
 import { compareVersions } from './version.js'
 
 const APP_COLUMNS: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
@@ -51,7 +51,7 @@ export async function createApp(word: string | undefined, options: AppOptions & 
 }
 
 /** Which key is used from now on is said in every format: what follows goes to that application. */
-function sayKept(out: Output, name: string, { current, isReplaced }: Kept): void {
+function sayKept(out: Output, name: string, { current, isReplaced }: SavedKey): void {
   const said = JSON.stringify(name)
   if (isReplaced) out.note(`The key that was kept as ${said} before is replaced.`)
   out.note(
@@ -99,7 +99,7 @@ export async function deleteApp(word: string, options: ManageOptions): Promise<v
   await withGateway(options, async (client) => {
     const path = await pathOf(client, word)
     const what = `deleting application ${JSON.stringify(word)} with its keys and conversations`
-    if (!(await confirm(what, { yes: options.yes === true, interactive: mayAsk(options) })))
+    if (!(await confirm(what, { yes: options.yes === true, interactive: mayPrompt(options) })))
       return outputOf(options).note('Nothing was deleted.')
     await client.request('DELETE /chat-apps/{appId}', { path })
     printDone(options, { id: path.appId, deleted: true }, 'Deleted.')
@@ -170,7 +170,7 @@ async function pathOf(client: Client, word: string): Promise<{ appId: string }> 
 /** `kchat login NAME`: keeps the key that stdin gives, or that is typed unseen. */
 export async function login(name: string, options: Common): Promise<void> {
   const { service, dirs } = serviceOf(options)
-  const isTyped = process.stdin.isTTY === true && mayAsk({})
+  const isTyped = process.stdin.isTTY === true && mayPrompt({})
   const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await textOrStdin('-', 'the key')
   if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key is one word' : 'stdin must hold one application key')
   const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)

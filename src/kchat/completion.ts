@@ -8,16 +8,16 @@ export interface NamedCommand {
 }
 
 /** All commands, in the order of the help. */
-export function leavesOf(parent: Command, before: string[] = []): NamedCommand[] {
+export function leafCommands(parent: Command, before: string[] = []): NamedCommand[] {
   return parent.commands.flatMap((command) => {
     const words = [...before, command.name()]
-    return command.commands.length === 0 ? [{ words, command }] : leavesOf(command, words)
+    return command.commands.length === 0 ? [{ words, command }] : leafCommands(command, words)
   })
 }
 
 /** `kchat completion SHELL`. */
 export function completion(shell: Shell, root: Command): string {
-  const commands = leavesOf(root).flatMap(({ words, command }): CompletionCommand[] => {
+  const commands = leafCommands(root).flatMap(({ words, command }): CompletionCommand[] => {
     const flags = command.options.map(({ long, short, description, required, argChoices }) => ({
       name: long?.slice(2) ?? '',
       char: short?.slice(1),

@@ -7,7 +7,17 @@ import { isRecord, textOf } from '../lib/json/values.js'
 import { idOf, inPath } from './ids.js'
 import type { Common } from './options.js'
 import { outputOf, printDone, printList, printOne } from './output.js'
-import { dataOf, type Item, limitOf, listed, numbered, PAGE, printNumbered, type Range, tapped } from './pages.js'
+import {
+  dataOf,
+  type Item,
+  limitOf,
+  numberedPageItems,
+  PAGE,
+  pagedItems,
+  printNumbered,
+  type Range,
+  withMoreNotice,
+} from './pages.js'
 import { type ChatService, openChat } from './service.js'
 
 /** Runs a command on the service of the stored key. */
@@ -27,13 +37,13 @@ export async function conversations(options: Common & Range & { sort?: string; c
   const limit = limitOf(options, LIST_DEFAULT)
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
   await withChat(options, async (chat, user) => {
-    const items = listed((size, last) => {
+    const items = pagedItems((size, last) => {
       const after = textOf(last?.id) ?? (options.cursor === undefined ? '' : idOf('conversation', options.cursor))
       return chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${encodeURIComponent(after)}${sort}`)
     }, limit)
     let next: unknown
     await printList(
-      tapped(items, (last) => {
+      withMoreNotice(items, (last) => {
         next = last.id
       }),
       options,
@@ -86,7 +96,7 @@ export async function variables(id: string, options: Common & { name?: string })
 function variablesOf(chat: ChatService, conversation: string, user: string, part: string | undefined) {
   const name = part === undefined ? '' : `&variable_name=${encodeURIComponent(part)}`
   const path = `/conversations/${conversation}/variables?user=${user}${name}`
-  return listed((size, last) => {
+  return pagedItems((size, last) => {
     return chat.call('GET', `${path}&limit=${size}&last_id=${encodeURIComponent(textOf(last?.id) ?? '')}`)
   }, undefined)
 }
@@ -180,7 +190,7 @@ export async function feedback(message: string, rating: string, options: Common 
 /** `kchat feedbacks`. */
 export async function feedbacks(options: Common & Range & { page?: number }): Promise<void> {
   await withChat(options, async (chat) => {
-    const items = numbered((query) => chat.call('GET', `/app/feedbacks?${query}`), options, LIST_DEFAULT)
+    const items = numberedPageItems((query) => chat.call('GET', `/app/feedbacks?${query}`), options, LIST_DEFAULT)
     await printNumbered(items, options, {
       columns: [
         { field: 'message_id', title: 'MESSAGE', kind: 'id' },

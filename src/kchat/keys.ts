@@ -36,7 +36,7 @@ export function readKeys(configDir: string): KeyFile {
 }
 
 /** What became of a key that was kept. */
-export interface Kept {
+export interface SavedKey {
   /** the name of the key that is used from now on where none is named */
   current: string
   /** another key had the name, and is gone */
@@ -48,7 +48,7 @@ export interface Kept {
  *
  * @param isWanted it becomes the current one in any case; otherwise only where there is none
  */
-export function saveKey(configDir: string, name: string, entry: StoredKey, isWanted: boolean): Kept {
+export function saveKey(configDir: string, name: string, entry: StoredKey, isWanted: boolean): SavedKey {
   const { apps, current: before } = readKeys(configDir)
   const current = isWanted || before === undefined || apps[before] === undefined ? name : before
   writeJson(keysPath(configDir), { current, apps: { ...apps, [name]: entry } })

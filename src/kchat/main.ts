@@ -28,10 +28,10 @@ async function fail(error: unknown, argv: readonly string[]): Promise<number> {
   if (isParser && 'exitCode' in error && error.exitCode === 0) return EXIT.ok
   // the help of a group that was called alone
   if (isParser && 'code' in error && error.code === 'commander.help') return EXIT.usage
-  const { errorReport, sayReport, stackOf } = await import('../cli/report-error.js')
+  const { errorReport, printReport, stackOf } = await import('../cli/report-error.js')
   const { asksForJson } = await import('../cli/asks-for-json.js')
   const report = errorReport(isParser ? await reworded(error, argv) : error)
-  await sayReport(report, 'kchat', asksForJson(argv, process.env))
+  await printReport(report, 'kchat', asksForJson(argv, process.env))
   if (argv.includes('--debug') && error instanceof Error) process.stderr.write(stackOf(error))
   return report.exitCode
 }

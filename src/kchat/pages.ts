@@ -27,7 +27,7 @@ export function dataOf(page: unknown): Item[] {
  * @param limit items at most; undefined for all
  * @returns whether there are more
  */
-export async function* listed(
+export async function* pagedItems(
   read: (size: number, last: Item | undefined, page: number) => Promise<unknown>,
   limit: number | undefined,
 ): AsyncGenerator<Item, boolean> {
@@ -52,7 +52,7 @@ export function limitOf({ limit, all }: Range, byDefault: number): number | unde
 }
 
 /** Passes items on, and tells what was said at their end. */
-export async function* tapped(
+export async function* withMoreNotice(
   items: AsyncGenerator<Item, boolean>,
   onMore: (last: Item) => void,
 ): AsyncGenerator<Item> {
@@ -74,7 +74,7 @@ export interface NumberedRange extends Range {
 }
 
 /** @param read a page, by the query that names it. @throws CliError exit 2 */
-export function numbered(
+export function numberedPageItems(
   read: (query: string) => Promise<unknown>,
   range: NumberedRange,
   byDefault: number,
@@ -83,10 +83,10 @@ export function numbered(
   if (range.page !== undefined && range.all === true)
     throw usageError('--all and --page both say how many: give one of them')
   if (range.page !== undefined || (limit !== undefined && limit <= PAGE))
-    return listed(() => read(`page=${range.page ?? 1}&limit=${limit ?? byDefault}`), limit ?? byDefault)
+    return pagedItems(() => read(`page=${range.page ?? 1}&limit=${limit ?? byDefault}`), limit ?? byDefault)
   // pages of one size, the last of which is cut here
   return cut(
-    listed((_size, _last, number) => read(`page=${number}&limit=${PAGE}`), undefined),
+    pagedItems((_size, _last, number) => read(`page=${number}&limit=${PAGE}`), undefined),
     limit,
   )
 }
@@ -109,7 +109,7 @@ export async function printNumbered(
 ): Promise<void> {
   let hasMore = false
   await printList(
-    tapped(items, () => {
+    withMoreNotice(items, () => {
       hasMore = true
     }),
     options,

@@ -3,7 +3,7 @@ import { SHELLS } from '../cli/completion.js'
 import { ENVIRONMENT } from '../cli/environment.js'
 import { addApps } from './app-commands.js'
 import { addCommon, chatCommand, collect, countOf, listOptions, numberOf } from './command.js'
-import { completion, leavesOf } from './completion.js'
+import { completion, leafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
 import { version } from './version.js'
 
@@ -33,7 +33,7 @@ export function program(): Command {
     .action((shell) => {
       process.stdout.write(completion(shell, root))
     })
-  for (const { words, command } of leavesOf(root)) {
+  for (const { words, command } of leafCommands(root)) {
     addCommon(command)
     command.addHelpText('after', examplesOf(words.join(' ')))
   }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { SendOptions } from './send.js'
+import type { SendMessageOptions } from './send.js'
 
 const text = { type: 'string' } as const
 const several = { type: 'string', multiple: true } as const
@@ -39,7 +39,7 @@ export const SEND_OPTIONS = {
  *
  * @returns undefined for what that parser has to judge: other commands, help, mistakes
  */
-export function quickSend(argv: readonly string[]): { query: string; options: SendOptions } | undefined {
+export function quickSend(argv: readonly string[]): { query: string; options: SendMessageOptions } | undefined {
   const [command, ...args] = argv
   if (command !== 'send') return undefined
   try {
@@ -53,7 +53,7 @@ export function quickSend(argv: readonly string[]): { query: string; options: Se
 }
 
 /** `--no-name` is the option `name` with the value false. */
-function withNegations(values: Record<string, unknown>): SendOptions {
+function withNegations(values: Record<string, unknown>): SendMessageOptions {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => (name.startsWith('no-') ? [name.slice(3), false] : [name, value])),
   )

@@ -2,13 +2,13 @@ import { CliError, ExitWith } from '../cli/cli-error.js'
 import type { Output } from '../cli/output.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, textOf } from '../lib/json/values.js'
+import { AnswerPrinter, foldedThought } from './answer-printer.js'
 import type { Common } from './options.js'
 import { type ChatService, openChat } from './service.js'
 import { settingsOf } from './settings.js'
-import { foldedThought, Spoken } from './spoken.js'
 import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn, type TurnListener } from './turn.js'
 
-export interface SendOptions extends Common {
+export interface SendMessageOptions extends Common {
   conversation?: string
   input?: string[]
   image?: string[]
@@ -22,7 +22,7 @@ export interface SendOptions extends Common {
 }
 
 /** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps what was said. */
-export async function send(text: string, options: SendOptions): Promise<void> {
+export async function send(text: string, options: SendMessageOptions): Promise<void> {
   const out = await outputFor(options)
   if (text === '-' && options.image?.includes('-') === true)
     throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
@@ -84,14 +84,14 @@ async function sendBlocking(
   chat: ChatService,
   body: object,
   out: Said,
-  { thoughts = false }: SendOptions,
+  { thoughts = false }: SendMessageOptions,
 ): Promise<string | undefined> {
   const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
   if (!isRecord(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
   const answer = textOf(done.answer) ?? ''
   if (out.isJson) out.json(done)
   else {
-    const spoken = new Spoken((text) => out.prose(text), thoughts)
+    const spoken = new AnswerPrinter((text) => out.prose(text), thoughts)
     spoken.add(answer)
     spoken.end()
     out.endProse()
@@ -101,7 +101,7 @@ async function sendBlocking(
 }
 
 /** Shows a turn as it is spoken, or its events where programs read them. */
-export function shownBy(out: Said, spoken: Spoken): TurnListener {
+export function printingListener(out: Said, spoken: AnswerPrinter): TurnListener {
   return {
     onText: (text) => {
       if (!out.isJson) spoken.add(text)
@@ -119,15 +119,15 @@ async function sendStreaming(
   chat: ChatService,
   body: object,
   out: Said,
-  { thoughts = false }: SendOptions,
+  { thoughts = false }: SendMessageOptions,
 ): Promise<string | undefined> {
   const turn = new Turn(chat)
   const onInterrupt = () => interrupt(turn)
   process.on('SIGINT', onInterrupt)
-  const spoken = new Spoken((text) => out.prose(text), thoughts)
+  const spoken = new AnswerPrinter((text) => out.prose(text), thoughts)
   let message: string | undefined
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, shownBy(out, spoken))
+    const { answer, sources, end, messageId } = await turn.run(body, printingListener(out, spoken))
     if (out.format === 'json') {
       const { event: _, files: __, ...rest } = end
       out.json({ ...rest, answer })
@@ -157,7 +157,7 @@ export function interrupt(turn: Turn): void {
 /** What a person wants to know beside the answer; a pipe gets the answer alone. */
 function footer(
   out: Said,
-  { shown, thought }: Spoken,
+  { shown, thought }: AnswerPrinter,
   sources: readonly Source[],
   done: Record<string, unknown>,
 ): void {

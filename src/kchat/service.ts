@@ -13,7 +13,7 @@ import { readDaemonFile } from '../local/daemon-file.js'
 import { dataLayout } from '../local/layout.js'
 import { storedKey } from './keys.js'
 import type { Common } from './options.js'
-import { deadlineOf, isDebug, sayWhere, serviceOf, settingsOf, userOf } from './settings.js'
+import { deadlineOf, isDebug, printService, serviceOf, settingsOf, userOf } from './settings.js'
 import { compareVersions } from './version.js'
 
 interface ServiceOptions {
@@ -62,10 +62,7 @@ export class ChatService {
 
   /** Sends bytes, such as a form with a file. */
   async upload(path: string, { contentType, length, body }: RawBody): Promise<IncomingMessage> {
-    const headers = {
-      'content-type': contentType,
-      ...(length === undefined ? {} : { 'content-length': String(length) }),
-    }
+    const headers = { 'content-type': contentType, ...defined({ 'content-length': length?.toString() }) }
     return await this.#send({ method: 'POST', path: `/v1${path}`, headers, body })
   }
 
@@ -120,13 +117,13 @@ export async function openChat(common: Common): Promise<ChatService> {
   const place = chosen.value
   const { token, name } = keyFor(common, chosen.origin !== 'project')
   const options: ServiceOptions = { user: userOf(common), signal: await deadlineOf(common), debug: isDebug(common) }
-  sayWhere(common, `${name} as ${JSON.stringify(options.user)}`)
+  printService(common, `${name} as ${JSON.stringify(options.user)}`)
   if (place.kind === 'remote') return new ChatService({ url: place.url, token }, options)
   const fallback = async (onStart: () => void): Promise<Target> => ({
     ...(await localTarget(place, autostart, onStart)),
     token,
   })
-  // whoever listens on a socket in the data directory, which is this user's alone, is the daemon
+  // a listener on a socket in the data directory, which is this user's alone, is the daemon
   const file = readDaemonFile(dataLayout(place.dataDir).daemonFile)
   const target =
     file?.socket === undefined ? await fallback(onSlowStart) : { url: file.url, socketPath: file.socket, token }
@@ -151,7 +148,7 @@ export async function openGateway(common: Common): Promise<Client> {
   const { place, autostart } = settingsOf(common)
   const { connect } = await import('../cli/connect.js')
   const signal = await deadlineOf(common)
-  sayWhere(common, 'the token of ks')
+  printService(common, 'the token of ks')
   return await connect(place.value, {
     autostart,
     onSlowStart,

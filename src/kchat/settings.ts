@@ -40,7 +40,7 @@ export function isDebug({ debug }: Common): boolean {
 }
 
 /** Whether nobody is to be asked anything, or nobody could answer. */
-export function mayAsk({ input }: { input?: boolean }): boolean {
+export function mayPrompt({ input }: { input?: boolean }): boolean {
   const isOff = input === false || envOn(process.env, 'KS_NO_INPUT') || envOn(process.env, 'CI')
   return !isOff && process.stdin.isTTY === true && process.stderr.isTTY === true
 }
@@ -58,7 +58,7 @@ export async function deadlineOf(common: Common): Promise<AbortSignal | undefine
 }
 
 /** `--verbose`: which service, key and end user are used, and what chose them. */
-export function sayWhere(common: Common, key: string): void {
+export function printService(common: Common, key: string): void {
   if (common.verbose !== true) return
   const { value, origin } = settingsOf(common).place
   const where = value.kind === 'local' ? `the local daemon of ${value.dataDir}` : value.url

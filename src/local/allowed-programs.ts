@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isRecord } from '../lib/json/values.js'
 import { readIfExists, writePrivateFile } from './private-file.js'
 import type { ProviderSetting } from './provider-setting.js'
 
@@ -16,9 +17,7 @@ export function programsPath(configDir: string): string {
 export function allowedPrograms(configDir: string): readonly string[][] {
   try {
     const value: unknown = JSON.parse(readIfExists(programsPath(configDir)) ?? '{}')
-    if (typeof value !== 'object' || value === null || !('programs' in value) || !Array.isArray(value.programs))
-      return []
-    return value.programs.filter(isArgv)
+    return isRecord(value) && Array.isArray(value.programs) ? value.programs.filter(isArgv) : []
   } catch {
     return []
   }
@@ -41,7 +40,7 @@ export function programsOf(provider: ProviderSetting): string[][] {
 }
 
 /** The command lines of providers that are not allowed. */
-export function strangePrograms(providers: readonly ProviderSetting[], allowed: readonly string[][]): string[][] {
+export function disallowedPrograms(providers: readonly ProviderSetting[], allowed: readonly string[][]): string[][] {
   return providers.flatMap(programsOf).filter((argv) => !isAmong(argv, allowed))
 }
 

@@ -110,7 +110,7 @@ export class DiskRoom {
     try {
       rmSync(this.#path, { force: true })
     } catch {
-      // a disk that can only be read: whoever writes is told so
+      // a disk that can only be read: writers are told so
     }
   }
 
@@ -124,7 +124,7 @@ export class DiskRoom {
   }
 
   /** Looks whether there is room to write. */
-  async look(): Promise<boolean> {
+  async hasRoom(): Promise<boolean> {
     const free = this.#free()
     if (free < this.#low && !this.#isFull) this.ranOut()
     if (!this.#isFull) return true
@@ -157,7 +157,7 @@ export class DiskRoom {
     if (this.#closed) return
     this.#timer = setTimeout(() => {
       const again = () => this.#later()
-      this.look().then(again, again)
+      this.hasRoom().then(again, again)
     }, LOOK_MS)
     this.#timer.unref()
   }

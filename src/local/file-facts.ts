@@ -23,7 +23,7 @@ export function fileFacts(stats: BigIntStats, now: number): FileFacts {
   }
 }
 
-/** The fingerprint whatever the time: for comparing two looks with each other. */
+/** The fingerprint whatever the time: for comparing two scans with each other. */
 export function plainFingerprint({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size}-${mtimeNs}-${ctimeNs}-${ino}`
 }

@@ -131,6 +131,6 @@ function byMagic(folder: string): SilentDisk[] {
     const kind = BY_MAGIC[statfsSync(folder).type >>> 0]
     return kind === undefined ? [] : [{ path: '', kind }]
   } catch {
-    return [] // a folder that is gone is told of by the look at it
+    return [] // a folder that is gone is reported by the scan of it
   }
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/json/values.js'
 /** What a model costs, in US dollars for a million tokens. */
 export interface ModelPrice {
   inputUsdPerMillion: number
@@ -23,6 +24,6 @@ function modelPrice(value: unknown): ModelPrice {
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(RULE)
+  if (!isRecord(value)) throw new Error(RULE)
   return Object.entries(value)
 }

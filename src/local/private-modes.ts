@@ -11,13 +11,13 @@ const FILE_MODE = 0o600
 
 /**
  * Makes everything of a data directory its owner's alone: folders and files that others may read or write are mended.
- * Keys that others could read are left to whoever loads them: they may be known already.
+ * Keys that others could read are left to the code that loads them: they may be known already.
  *
  * @throws KsError `unavailable` where a link, another user's file, or something of another kind stands in a place
  */
 export function makePrivate(layout: DataLayout): void {
   if (process.platform === 'win32') return // modes say nothing there
-  // the directory itself may be reached by a link: whoever starts the daemon names it
+  // the directory itself may be reached by a link: the user who starts the daemon names it
   mend(layout.root, statSync(layout.root), FOLDER_MODE)
   const { runDir, logsDir, databaseDir, objects, indexes } = layout
   for (const folder of [runDir, logsDir, databaseDir, objects, join(objects, 'tmp'), indexes])

@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/json/values.js'
 /** Readers of single values: of `config.json`, or the text of an environment variable. Each throws the rule. */
 
 export function text(value: unknown): string {
@@ -38,6 +39,6 @@ export function parseJson(json: string): unknown {
 }
 
 export function record(value: unknown, rule: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(rule)
+  if (!isRecord(value)) throw new Error(rule)
   return Object.fromEntries(Object.entries(value))
 }

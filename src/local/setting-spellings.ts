@@ -1,15 +1,16 @@
+import { isRecord } from '../lib/json/values.js'
 import type { SettingName } from './settings.js'
 
 /** Other spellings of settings: a key of its own, or an object within the object. */
 const SPELLINGS = new Map<string, SettingName>([['egress.allow', 'egressAllow']])
 
 /** The name in the table of settings for a name as it is written; what is not known stays. */
-export function ownNameOf(name: string): string {
+export function canonicalName(name: string): string {
   return SPELLINGS.get(name) ?? name
 }
 
 /** What a configuration file holds, by the names of the table. @throws Error that names a setting which is there twice */
-export function byOwnNames(file: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function withCanonicalNames(file: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(file).flatMap(([key, value]) => spelledOut(key, value))
   const named = new Map<string, unknown>()
   for (const [name, value] of entries) {
@@ -21,6 +22,6 @@ export function byOwnNames(file: Readonly<Record<string, unknown>>): Record<stri
 
 function spelledOut(key: string, value: unknown): [string, unknown][] {
   const isGroup = [...SPELLINGS.keys()].some((spelling) => spelling.startsWith(`${key}.`))
-  if (!isGroup || typeof value !== 'object' || value === null || Array.isArray(value)) return [[ownNameOf(key), value]]
-  return Object.entries(value).map(([part, entry]) => [ownNameOf(`${key}.${part}`), entry])
+  if (!isGroup || !isRecord(value)) return [[canonicalName(key), value]]
+  return Object.entries(value).map(([part, entry]) => [canonicalName(`${key}.${part}`), entry])
 }

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashFile } from '../../src/cli/ingest/hash-cache.js'
-import { type FoundFile, lookAt, type WalkOptions, walk } from '../../src/cli/ingest/walk.js'
+import { type FoundFile, type WalkOptions, walk, walkPaths } from '../../src/cli/ingest/walk.js'
 import { multipartBody } from '../../src/client/multipart.js'
 
 /**
@@ -115,7 +115,7 @@ describe('A28: links that take the place of what is being read', () => {
 
   it('finds nothing below a folder that a link has replaced since it was looked at', () => {
     const look = () =>
-      lookAt(root, ['sub/a.md', 'a.md'], OPTIONS, { onFolder: () => undefined, onUnread: () => undefined })
+      walkPaths(root, ['sub/a.md', 'a.md'], OPTIONS, { onFolder: () => undefined, onUnread: () => undefined })
     expect(look().files.map((file) => file.inside)).toEqual(['sub/a.md', 'a.md'])
     renameSync(join(root, 'sub'), join(base, `was-sub-${number}`))
     symlinkSync(outside, join(root, 'sub'))

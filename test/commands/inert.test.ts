@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Config } from '@oclif/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { main } from '../../src/cli/main.js'
-import { leavesOf } from '../../src/kchat/completion.js'
+import { leafCommands } from '../../src/kchat/completion.js'
 import { main as kchat } from '../../src/kchat/main.js'
 import { program } from '../../src/kchat/program.js'
 import { AN_ID, HOSTILE, type HostileService, hostileService, type Malice, RAW } from '../helpers/hostile-service.js'
@@ -176,7 +176,7 @@ describe('A43, A73: nothing that others wrote is obeyed by the terminal', () => 
   it.each(MALICE)('whatever command of kchat it is (service: %s)', { timeout: 240_000 }, async (malice) => {
     service.malice = malice
     const raw: string[] = []
-    const leaves = leavesOf(program()).filter(({ words: [first] }) => first !== 'completion' && first !== 'login')
+    const leaves = leafCommands(program()).filter(({ words: [first] }) => first !== 'completion' && first !== 'login')
     let printed = 0
     for (const { words, command } of leaves) {
       const named = command.registeredArguments.filter(({ required }) => required)

@@ -419,3 +419,40 @@ test('an upload is answered once its document is published, where compilation is
   expect(await answer.json()).toMatchObject({ filename: 'one.md', parserStatus: 'parsed' })
   await inline.end()
 })
+
+describe('both APIs refuse on one way', () => {
+  test.each([
+    ['/health', 'POST', 405],
+    ['/v1', 'POST', 405],
+    ['/jobs', 'POST', 401],
+    ['/v1/info', 'POST', 401],
+  ])('%s tells a client whose body still arrives that the connection closes', async (path, method, status) => {
+    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: `
+    const begun = await raw(`${head}1000000\r\n\r\nx`)
+    expect([begun.status, begun.headers.get('connection')]).toEqual([status, 'close'])
+    const whole = await raw(`${head}1\r\n\r\nx`)
+    expect(whole.status).toBe(status)
+  })
+
+  test('what nobody foresaw is in the log under the trace id that the answer has, and only there', async () => {
+    const { chat } = edge.engine
+    const kept = { authenticate: chat.authenticate, list: edge.engine.spaces.list }
+    const broken = () => {
+      throw new Error('a secret of the inside')
+    }
+    chat.authenticate = broken
+    edge.engine.spaces.list = broken
+    try {
+      for (const path of ['/v1/info', '/knowledge-spaces']) {
+        const response = await edge.send('GET', path, { token: edge.tokens.ada })
+        expect(response.status, path).toBe(500)
+        expect(await response.text()).not.toContain('secret')
+        const traceId = response.headers.get('x-trace-id')
+        expect(edge.log.find((line) => line.traceId === traceId)).toMatchObject({ msg: 'request failed', path })
+      }
+    } finally {
+      chat.authenticate = kept.authenticate
+      edge.engine.spaces.list = kept.list
+    }
+  })
+})

@@ -83,7 +83,7 @@ describe('GET /metrics', () => {
     expect(buckets.at(-1)).toBe(2)
   })
 
-  it('is refused to whoever is not the operator', async () => {
+  it('is refused to callers other than the operator', async () => {
     expect((await metrics(undefined)).status).toBe(401)
     const { status, text } = await metrics(edge.tokens.ada)
     expect([status, text]).toEqual([403, expect.stringContaining('only the operator')])

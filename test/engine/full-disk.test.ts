@@ -43,7 +43,7 @@ test('a scheduled sync that met a full disk begins again when there is room, not
   site.pages.set('/', page('Start', 'Home of things that are read on time.'))
   now += 60_000
   expect(room.isFull).toBe(true)
-  expect(await room.look()).toBe(true)
+  expect(await room.hasRoom()).toBe(true)
   await until(async () => (await documents.list(ADA, spaceId, { limit: 10 })).items.length === 1, LONG_MS)
   await until(async () => (await sources.get(ADA, spaceId, id)).status === 'active', LONG_MS)
 })

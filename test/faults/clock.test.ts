@@ -44,7 +44,7 @@ test.skipIf(shimTrouble !== undefined)(
       await ingest(client, ledger, notes)
       // while they are being compiled
       shim.setAhead(ahead)
-      // whoever comes then, with a clock like that of the daemon
+      // a caller who comes then, with a clock like that of the daemon
       await until(async () => {
         const { code } = await run(process.execPath, [KS, 'spaces', 'list', '--json'], privateEnv(dataDir, shim.env))
         return code === 0

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Item, limitOf, listed, numbered, PAGE, tapped } from '../../src/kchat/pages.js'
+import { type Item, limitOf, numberedPageItems, PAGE, pagedItems, withMoreNotice } from '../../src/kchat/pages.js'
 
 const items = (count: number): Item[] => Array.from({ length: count }, (_, id) => ({ id }))
 
 async function whole(found: AsyncGenerator<Item, boolean>): Promise<{ items: Item[]; hasMore: boolean }> {
   let hasMore = false
   const all: Item[] = []
-  const seen = tapped(found, (last) => {
+  const seen = withMoreNotice(found, (last) => {
     hasMore = true
     expect(last).toBe(all.at(-1))
   })
@@ -32,7 +32,7 @@ it('a list by its last item has as many as are wanted, and tells whether there a
         const data = all.slice(from, from + size)
         return says ? { data, has_more: from + size < count } : { data }
       }
-      const found = await whole(listed(read, limit))
+      const found = await whole(pagedItems(read, limit))
       expect(found.items).toEqual(all.slice(0, limit ?? count))
       if (says) expect(found.hasMore).toBe(limit !== undefined && count > limit)
     }),
@@ -51,10 +51,10 @@ it('a list of numbered pages has them too, or the page that is named', async () 
         return says ? { data, has_more: page * size < count } : { data }
       }
       const range = limit === undefined ? { all: true } : { limit }
-      const found = await whole(numbered(read, range, 20))
+      const found = await whole(numberedPageItems(read, range, 20))
       expect(found.items).toEqual(all.slice(0, limit ?? count))
       if (says) expect(found.hasMore).toBe(limit !== undefined && count > limit)
-      const second = await whole(numbered(read, { page: 2, limit: 20 }, 20))
+      const second = await whole(numberedPageItems(read, { page: 2, limit: 20 }, 20))
       expect(second.items).toEqual(all.slice(20, 40))
     }),
   )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { chatRoutes } from '../../src/contract/chat/routes.js'
-import { leavesOf } from '../../src/kchat/completion.js'
+import { leafCommands } from '../../src/kchat/completion.js'
 import { EXAMPLES } from '../../src/kchat/examples.js'
 import { program } from '../../src/kchat/program.js'
 import { quickSend, SEND_OPTIONS } from '../../src/kchat/quick.js'
@@ -51,7 +51,7 @@ describe('`kchat send` without the parser of all commands', () => {
 })
 
 describe('every command of kchat', () => {
-  const leaves = leavesOf(program()).map(({ words, command }) => ({ name: words.join(' '), command }))
+  const leaves = leafCommands(program()).map(({ words, command }) => ({ name: words.join(' '), command }))
 
   it('has an example of its own, with options that it has', () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual(leaves.map(({ name }) => name).sort())

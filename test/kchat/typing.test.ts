@@ -18,7 +18,7 @@ import {
   right,
 } from '../../src/kchat/chat/editor.js'
 import { Keyboard } from '../../src/kchat/chat/keys.js'
-import { type Growing, wrap, wrapOn } from '../../src/kchat/chat/wrap.js'
+import { type WrappedText, wrap, wrapMore } from '../../src/kchat/chat/wrap.js'
 
 const KEY = {
   upArrow: false,
@@ -153,9 +153,9 @@ describe('wrapping', () => {
     const word = fc.constantFrom('a', 'word', ' ', '  ', '\n', '\t', 'extraordinarily', '日本語', 'é', '👩‍👩‍👧', '.')
     fc.assert(
       fc.property(fc.array(word, { maxLength: 60 }), fc.integer({ min: 3, max: 20 }), (pieces, width) => {
-        let grown: Growing | undefined
+        let grown: WrappedText | undefined
         for (const piece of pieces) {
-          const next = wrapOn(grown, piece, width)
+          const next = wrapMore(grown, piece, width)
           expect(next.lines.slice(0, grown?.settled ?? 0)).toEqual(grown?.lines.slice(0, grown.settled) ?? [])
           grown = next
         }

@@ -24,7 +24,7 @@ test.skipIf(!disk.isMounted)('room is kept while there is some, and given up whe
   disk.fill(0)
   // said at once, before any write has failed
   expect(room.state()).toMatchObject({ isFull: true, freeBytes: 0, missingBytes: MEGABYTE })
-  expect(await room.look()).toBe(false)
+  expect(await room.hasRoom()).toBe(false)
   expect(existsSync(path)).toBe(false)
   expect(room.state()).toMatchObject({ isFull: true, freeBytes: 4 * MEGABYTE, missingBytes: MEGABYTE })
   await room.close()
@@ -42,9 +42,9 @@ test.skipIf(!disk.isMounted)(
     room.onRoom(() => told++)
     expect([room.isFull, existsSync(path)]).toEqual([true, false])
     disk.fill(0)
-    expect(await room.look()).toBe(false)
+    expect(await room.hasRoom()).toBe(false)
     disk.free()
-    expect(await room.look()).toBe(true)
+    expect(await room.hasRoom()).toBe(true)
     expect([room.isFull, statSync(path).size, told]).toEqual([false, 4 * MEGABYTE, 1])
     await room.close()
   },
@@ -59,7 +59,7 @@ test.skipIf(!disk.isMounted)(
     expect(room.isFull).toBe(false)
     room.note(coded('EDQUOT'))
     expect([room.isFull, existsSync(path)]).toEqual([true, false])
-    expect(await room.look()).toBe(true)
+    expect(await room.hasRoom()).toBe(true)
     await room.close()
   },
 )
@@ -68,7 +68,7 @@ test.skipIf(!disk.isMounted)('a start has room of its own, also where others too
   const first = await openRoom()
   await first.started()
   disk.fill(0)
-  expect(await first.look()).toBe(false)
+  expect(await first.hasRoom()).toBe(false)
   disk.fill(0)
   const second = await openRoom()
   expect(second.state()).toMatchObject({ isFull: true, freeBytes: MEGABYTE })
@@ -82,7 +82,7 @@ test.skipIf(!disk.isMounted)('where no room can be kept, writing goes on', async
   mkdirSync(folder, { recursive: true })
   const room = new DiskRoom(join(folder, 'missing', 'reserve'), folder)
   await room.begin()
-  expect([room.isFull, await room.look()]).toEqual([false, true])
+  expect([room.isFull, await room.hasRoom()]).toEqual([false, true])
   await room.close()
 })
 

@@ -61,7 +61,7 @@ describe('a data directory at the start', () => {
     expect(prepare).toThrow('must be a folder')
   })
 
-  it('leaves keys that others could read as they are: whoever loads them refuses', () => {
+  it('leaves keys that others could read as they are: loading them is refused', () => {
     chmodSync(layout.signingKey, 0o644)
     chmodSync(layout.dataKey, 0o604)
     prepare()

@@ -10,7 +10,7 @@ afterEach(() => {
 })
 afterAll(home.remove)
 
-it('gives what a bench measures nothing of the environment of whoever runs it', async () => {
+it('gives what a bench measures nothing of its own environment', async () => {
   for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'HTTPS_PROXY', 'KS_SPACE', 'LC_ALL']) {
     vi.stubEnv(name, '/of/the/caller')
   }

@@ -140,7 +140,7 @@ export class World {
     }
   }
 
-  /** Ends the daemon and starts it again; whoever asks meanwhile waits. */
+  /** Ends the daemon and starts it again; callers meanwhile wait. */
   restart(how: 'kill' | 'stop', between: () => Promise<void> = async () => undefined): Promise<void> {
     const daemon = this.#daemon
     if (daemon === undefined) throw new Error('no daemon runs')

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import { isRecord } from '../../lib/json/values.js'
-import { allowedPrograms, strangePrograms } from '../../local/allowed-programs.js'
+import { allowedPrograms, disallowedPrograms } from '../../local/allowed-programs.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
-import { byOwnNames } from '../../local/setting-spellings.js'
+import { withCanonicalNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { readCredentials } from '../credentials.js'
 import { fullDisk } from '../daemon-status.js'
@@ -215,7 +215,7 @@ function daemonConfig({ dirs }: DoctorOptions): Finding {
   const check = 'daemon config'
   const path = dataLayout(dirs.data).config
   try {
-    const unknown = Object.keys(byOwnNames(readJsonObject(path))).filter((key) => !Object.hasOwn(SETTINGS, key))
+    const unknown = Object.keys(withCanonicalNames(readJsonObject(path))).filter((key) => !Object.hasOwn(SETTINGS, key))
     if (unknown.length === 0) return { check, state: 'ok', found: existsSync(path) ? path : 'defaults' }
     const fix = `remove ${unknown.join(', ')} from ${path}`
     return { check, state: 'failed', found: `unknown settings: ${unknown.join(', ')}`, fix }
@@ -240,7 +240,7 @@ function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
   for (const provider of list) {
     const check = `provider ${provider.provider}`
     const { apiKeyEnv } = provider
-    const [strange] = fromEnv ? [] : strangePrograms([provider], allowedPrograms(dirs.config))
+    const [strange] = fromEnv ? [] : disallowedPrograms([provider], allowedPrograms(dirs.config))
     if (strange !== undefined) {
       const found = `left out: its program ${JSON.stringify(strange)} is not allowed on this machine`
       yield { check, state: 'warning', found, fix: '`ks config allow-programs`, then `ks daemon restart`' }

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js'
 import { BACKOFF } from '../wait.js'
 
 /** A document whose compilation goes on. */
-export interface Awaited {
+export interface PendingDocument {
   index: number
   documentId: string
   jobId: string
@@ -28,7 +28,7 @@ const ASKED_AT_ONCE = 4
  * Follows compilations to their end with few requests: documents of one bulk job are asked for together, the oldest
  * bulk jobs first, with growing pauses while nothing changes.
  */
-export async function followJobs(waiting: readonly Awaited[], options: FollowOptions): Promise<void> {
+export async function followJobs(waiting: readonly PendingDocument[], options: FollowOptions): Promise<void> {
   let groups = groupsOf(waiting)
   let pause: number = BACKOFF.firstMs
   const partly = new Map<Group, number>()
@@ -51,10 +51,10 @@ export async function followJobs(waiting: readonly Awaited[], options: FollowOpt
 /** Documents that one request speaks of: those of a bulk job, or a single one. */
 interface Group {
   bulkJobId: string | undefined
-  documents: Awaited[]
+  documents: PendingDocument[]
 }
 
-function groupsOf(waiting: readonly Awaited[]): Group[] {
+function groupsOf(waiting: readonly PendingDocument[]): Group[] {
   const byBulk = new Map<string, Group>()
   for (const document of waiting) {
     const key = document.bulkJobId ?? document.jobId

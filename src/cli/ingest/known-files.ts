@@ -9,7 +9,7 @@ export interface FileToSend extends FoundFile {
   isRetry?: boolean
 }
 
-export interface Known extends FileToSend {
+export interface HashedFile extends FileToSend {
   sha256: string
   facts: FileFacts
 }

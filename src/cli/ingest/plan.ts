@@ -8,7 +8,7 @@ import { fileFacts } from '../../local/file-facts.js'
 import { bytes } from '../units.js'
 import { overLimit, uploadLimit } from '../upload-limit.js'
 import { type HashCache, hashFile } from './hash-cache.js'
-import type { FileToSend, Known } from './known-files.js'
+import type { FileToSend, HashedFile } from './known-files.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
 import { type FoundFile, readFailure } from './walk.js'
@@ -50,13 +50,13 @@ export async function planChunk(
   options: PlanOptions,
 ): Promise<{ send: FileToSend[]; settled: Settled[] }> {
   const settled: Settled[] = []
-  const known: Known[] = []
+  const known: HashedFile[] = []
   const limit = await uploadLimit(options.client)
   let lastTurn = performance.now()
   for (const [offset, file] of files.entries()) {
-    const looked = await look(file, firstIndex + offset, options, limit)
-    if ('record' in looked) settled.push(looked)
-    else known.push(looked)
+    const inspected = await inspect(file, firstIndex + offset, options, limit)
+    if ('record' in inspected) settled.push(inspected)
+    else known.push(inspected)
     options.onHashed()
     if (performance.now() - lastTurn > TURN_MS) {
       await turn()
@@ -68,7 +68,12 @@ export async function planChunk(
   return { send, settled }
 }
 
-async function look(file: FoundFile, index: number, options: PlanOptions, limit: number): Promise<Known | Settled> {
+async function inspect(
+  file: FoundFile,
+  index: number,
+  options: PlanOptions,
+  limit: number,
+): Promise<HashedFile | Settled> {
   const { filename } = file
   const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): Settled => ({
     index,
@@ -102,7 +107,7 @@ async function look(file: FoundFile, index: number, options: PlanOptions, limit:
 }
 
 /** Asks which of the files the space holds already; those that it does not hold are returned. */
-async function ask(known: Known[], options: PlanOptions, settled: Settled[]): Promise<FileToSend[]> {
+async function ask(known: HashedFile[], options: PlanOptions, settled: Settled[]): Promise<FileToSend[]> {
   if (known.length === 0) return []
   const answer = await options.client.request('POST /knowledge-spaces/{id}/documents/check', {
     path: { id: options.spaceId },

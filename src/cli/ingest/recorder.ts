@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { defined } from '../../lib/defined.js'
-import type { Known } from './known-files.js'
+
+import type { HashedFile } from './known-files.js'
 
 /**
  * Tells the local daemon which files documents are made from, so that it can say later whether they changed, and a watch
@@ -19,13 +20,13 @@ export class FileRecorder {
   }
 
   /** @param files as many as one question to the service may name */
-  async record(files: readonly Known[]): Promise<void> {
-    const folders = new Map<string | undefined, Known[]>()
+  async record(files: readonly HashedFile[]): Promise<void> {
+    const folders = new Map<string | undefined, HashedFile[]>()
     for (const file of files) folders.set(file.folder, [...(folders.get(file.folder) ?? []), file])
     for (const [folder, of] of folders) if (this.#isWanted) await this.#tell(folder, of)
   }
 
-  async #tell(root: string | undefined, files: readonly Known[]): Promise<void> {
+  async #tell(root: string | undefined, files: readonly HashedFile[]): Promise<void> {
     try {
       await this.#client.request('POST /knowledge-spaces/{id}/local-files', {
         path: { id: this.#spaceId },

@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.js'
 import { defined } from '../../lib/defined.js'
 import { poll } from '../wait.js'
 import type { Counts } from './counts.js'
-import { type Awaited, followJobs } from './follow.js'
+import { followJobs, type PendingDocument } from './follow.js'
 import type { HashCache } from './hash-cache.js'
 import type { FileToSend } from './known-files.js'
 import { CHUNK, type Pending, planChunk, type Settled } from './plan.js'
@@ -59,7 +59,7 @@ export async function ingest(files: readonly FoundFile[], options: IngestOptions
 class IngestRun {
   private readonly files: readonly FoundFile[]
   private readonly options: IngestOptions
-  private readonly waiting = new Map<number, Awaited>()
+  private readonly waiting = new Map<number, PendingDocument>()
   /** held by the space, sent by an earlier run, not compiled yet */
   private readonly pending: Pending[] = []
   /** files whose last compilation failed or was canceled */

@@ -12,7 +12,7 @@ export type Sent =
   | { file: FileToSend; documentId: string; stage: 'published' }
   | { file: FileToSend; failed: string; code?: string }
 
-export interface SendOptions {
+export interface UploadOptions {
   client: Client
   spaceId: string
   sourceId: string | undefined
@@ -57,7 +57,7 @@ export function batches(files: readonly FileToSend[]): FileToSend[][] {
  * Sends one batch. A file that cannot be read fails alone and the others are sent again. A refusal that one file may
  * have caused is narrowed down by halves, so that it fails with the service's sentence and the others go on.
  */
-export async function sendBatch(files: FileToSend[], options: SendOptions): Promise<Sent[]> {
+export async function sendBatch(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
   const failed: Sent[] = []
   let left = files
   while (left.length > 0) {
@@ -95,7 +95,7 @@ function readReason(error: UploadReadError): string {
   return error.changed ? 'changed while it was read' : readFailure(error.cause)
 }
 
-async function withRetries(files: FileToSend[], options: SendOptions): Promise<Sent[]> {
+async function withRetries(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
   let pause = RETRY_FIRST_MS
   for (let attempt = 0; ; attempt++) {
     try {
@@ -119,7 +119,7 @@ function mayRetry(error: unknown, attempt: number): boolean {
   return error.status === 503 || (error.status === 429 && error.code !== 'quota-exceeded')
 }
 
-async function sendOne(file: FileToSend, options: SendOptions): Promise<Sent[]> {
+async function sendOne(file: FileToSend, options: UploadOptions): Promise<Sent[]> {
   const answer = await options.client.upload(
     'POST /knowledge-spaces/{id}/documents',
     { path: { id: options.spaceId }, field: 'file', files: [part(file, options)], ...partsOf(options) },
@@ -130,7 +130,7 @@ async function sendOne(file: FileToSend, options: SendOptions): Promise<Sent[]> 
   return [{ file, documentId: asset.id, jobId: compilationJob.id, stage: compilationJob.stage }]
 }
 
-async function sendMany(files: FileToSend[], options: SendOptions): Promise<Sent[]> {
+async function sendMany(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
   const parts = files.map((file) => part(file, options))
   const answer = await options.client.upload(
     'POST /knowledge-spaces/{id}/documents/bulk',
@@ -165,7 +165,7 @@ function renamed(name: string, candidates: Iterable<string>): string {
   return [...candidates].find((candidate) => wanted.endsWith(letters(candidate))) ?? name
 }
 
-function part(file: FileToSend, options: SendOptions): UploadPart {
+function part(file: FileToSend, options: UploadOptions): UploadPart {
   const { path, size, root } = file
   const content = { path, size, ...defined({ root }) }
   return options.mimeType === undefined
@@ -173,6 +173,6 @@ function part(file: FileToSend, options: SendOptions): UploadPart {
     : { filename: file.filename, content, mimeType: options.mimeType }
 }
 
-function partsOf({ sourceId, signal }: SendOptions): { fields?: Record<string, string>; signal: AbortSignal } {
+function partsOf({ sourceId, signal }: UploadOptions): { fields?: Record<string, string>; signal: AbortSignal } {
   return sourceId === undefined ? { signal } : { fields: { sourceId }, signal }
 }

@@ -75,8 +75,8 @@ export function walk(paths: readonly string[], options: WalkOptions): Found {
   return found
 }
 
-/** What a look at a part of a folder tells beside its files; paths are from the root, `` for the root itself. */
-export interface LookEvents {
+/** What a walk over a part of a folder tells beside its files; paths are from the root, `` for the root itself. */
+export interface WalkEvents {
   /** called before the folder is read */
   onFolder: (path: string) => void
   /** what could not be read: nothing is known of what lies there */
@@ -84,20 +84,20 @@ export interface LookEvents {
 }
 
 /**
- * Looks at paths of a folder, by the same rules as a walk over all of it: a file, or everything below a subfolder.
+ * Walks paths of a folder, by the same rules as a walk over all of it: a file, or everything below a subfolder.
  * Nothing is found where nothing is, or where the rules leave it out.
  *
  * @param folder as it was given; documents go by its last part
  * @param paths from the folder with `/`, `` for all of it
  * @throws the system's error when the folder itself is not there
  */
-export function lookAt(folder: string, paths: Iterable<string>, options: WalkOptions, events: LookEvents): Found {
+export function walkPaths(folder: string, paths: Iterable<string>, options: WalkOptions, events: WalkEvents): Found {
   const found: Found = { files: [], skipped: [], failed: [] }
   const walker = { ...walkerOf(folder, options, found), events }
   const known = new Map<string, Layers | undefined>([['', insideOf(walker, '', walker.layers)]])
   for (const path of paths) {
     if (path === '') walkFolder(walker, '', walker.layers)
-    else lookInside(walker, path, layersIn(walker, posix.dirname(path), known))
+    else walkPath(walker, path, layersIn(walker, posix.dirname(path), known))
   }
   return found
 }
@@ -117,7 +117,7 @@ export function rulesOfFolder(folder: string, options: WalkOptions): (path: stri
   }
 }
 
-function lookInside(walker: Walker, path: string, layers: Layers | undefined): void {
+function walkPath(walker: Walker, path: string, layers: Layers | undefined): void {
   if (layers === undefined || isHidden(walker.options, posix.basename(path))) return
   try {
     const stats = lstatSync(join(walker.root, path), { throwIfNoEntry: false })
@@ -192,7 +192,7 @@ interface Walker {
   found: Found
   /** rules that hold at the root */
   layers: Layers
-  events?: LookEvents
+  events?: WalkEvents
 }
 
 /** @param folder path from the root, `` for the root itself */

@@ -35,8 +35,7 @@ export async function askServer(server: Server, url: string, request: ServerRequ
     const answer = await fetch(url, {
       ...(json === undefined && form === undefined ? {} : { method: 'POST' }),
       headers: { ...server.headers, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...defined({ body: form }),
+      ...defined({ body: json === undefined ? form : JSON.stringify(json) }),
       redirect: 'manual',
       signal,
     })

@@ -4,7 +4,7 @@ import type { ModelUse } from './detect.js'
 export const ABILITIES = ['chat', 'stream', 'tools', 'json', 'vision', 'embeddings', 'rerank', 'audio'] as const
 export type Ability = (typeof ABILITIES)[number]
 
-export interface Probed {
+export interface ProbeResult {
   ability: Ability
   result: 'works' | "doesn't" | 'not asked'
   latencyMs?: number
@@ -39,8 +39,8 @@ export async function probeModel(
   server: Server,
   model: { name: string; use: ModelUse },
   timeoutMs: number,
-): Promise<Probed[]> {
-  const results: Probed[] = []
+): Promise<ProbeResult[]> {
+  const results: ProbeResult[] = []
   for (const ability of ABILITIES) {
     const isAsked = ASKED[model.use].includes(ability)
     results.push(isAsked ? await probe(server, model, ability, timeoutMs) : { ability, result: 'not asked' })
@@ -53,7 +53,7 @@ async function probe(
   { name, use }: { name: string; use: ModelUse },
   ability: Ability,
   timeoutMs: number,
-): Promise<Probed> {
+): Promise<ProbeResult> {
   const { path, body, works } = use === 'transcription' ? TRANSCRIPTION : PROBES[ability]
   const started = performance.now()
   try {

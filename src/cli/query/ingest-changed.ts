@@ -9,7 +9,7 @@ import { ingest } from '../ingest/run.js'
 import type { FoundFile } from '../ingest/walk.js'
 import type { Answer } from './ask.js'
 
-export interface AgainOptions {
+export interface IngestChangedOptions {
   client: Client
   spaceId: string
   stateDir: string
@@ -21,7 +21,7 @@ export interface AgainOptions {
  *
  * @returns whether there was one, so that asking again may help
  */
-export async function ingestChanged(answer: Answer, options: AgainOptions): Promise<boolean> {
+export async function ingestChanged(answer: Answer, options: IngestChangedOptions): Promise<boolean> {
   const { client, spaceId, stateDir, signal } = options
   const names = new Set(answer.evidence.flatMap((item) => (item.file === 'changed' ? [item.filename] : [])))
   const files: FoundFile[] = []
@@ -55,7 +55,7 @@ async function filesNamed(client: Client, spaceId: string, filename: string): Pr
       ...(root === undefined ? {} : { folder: root, inside: relative(root, path).split(sep).join('/') }),
     }))
   } catch (error) {
-    // whoever may not speak of local files cannot ingest them again either
+    // a caller that may not name local files cannot ingest them again either
     if (error instanceof ApiError && (error.status === 403 || error.status === 501)) return []
     throw error
   }

@@ -27,7 +27,7 @@ interface Asked {
 }
 
 /** The parts of a body that the flags say. @throws CliError exit 2 */
-export function askedOf(flags: Asked): Partial<Pick<CreateResearchBody, 'mode' | 'topK' | 'budgetUsd'>> {
+export function taskOptions(flags: Asked): Partial<Pick<CreateResearchBody, 'mode' | 'topK' | 'budgetUsd'>> {
   const mode = QUERY_MODES.find((known) => known === flags.mode)
   return {
     ...defined({ mode, topK: flags['top-k'] }),

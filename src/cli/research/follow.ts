@@ -22,7 +22,7 @@ export interface FollowOptions {
   /** one page is not all: go on until there are no more events for now */
   everyPage?: boolean
   signal: AbortSignal
-  /** a client of whoever answers now, after the connection broke */
+  /** a client of the service as it is now, after the connection broke */
   reconnect: () => Promise<Client>
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
 import { recordIn, textOf } from '../../lib/json/values.js'
-import { chunks, type Entry, type Ledger } from './ledger.js'
+import { chunks, type Entry, heldOf, type Ledger } from './ledger.js'
 
 /** Where what is known of one folder and space is kept on this machine, without an ending. */
 export function watchFile(stateDir: string, place: string, spaceId: string, folder: string): string {
@@ -39,7 +39,7 @@ function lineOf({ path, filename, fingerprint, device, size, sha256 }: Entry): s
   return JSON.stringify({ path, filename, fingerprint, device, size, sha256 })
 }
 
-/** A line that a crash cut short is left out: its file is looked at again. */
+/** A line that a crash cut short is left out: its file is read again. */
 function readLines(file: string): Entry[] {
   let text: string
   try {
@@ -94,13 +94,9 @@ function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void 
 }
 
 async function askFor(client: Client, spaceId: string, entries: readonly Entry[]): Promise<void> {
-  const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
-  const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
-    path: { id: spaceId },
-    body: { items },
-  })
+  const documents = await heldOf(client, spaceId, entries)
   for (const [index, entry] of entries.entries()) {
-    const held = answer.items[index]
+    const held = documents[index]
     if (held?.documentId === undefined) continue
     entry.documentIds = [held.documentId]
     if (held.status === 'changed') entry.documentSha = 'another'

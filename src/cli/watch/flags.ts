@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { LIMITS } from '../../contract/limits.js'
 import { usageError } from '../cli-error.js'
+import { walkFlags } from '../ingest/flags.js'
 import { parseSpan } from '../units.js'
 import type { WatchRules } from './rules.js'
 
@@ -8,20 +9,7 @@ const ON_DELETE = ['remove', 'keep'] as const
 
 /** What `ks watch` and `ks watch add` have in common. */
 export const watchFlags = {
-  glob: Flags.string({
-    multiple: true,
-    multipleNonGreedy: true,
-    helpValue: 'pattern',
-    description: 'only files it names',
-  }),
-  ignore: Flags.string({
-    multiple: true,
-    multipleNonGreedy: true,
-    helpValue: 'pattern',
-    description: 'leave these out',
-  }),
-  'no-ignore': Flags.boolean({ description: 'do not heed .gitignore and .ksignore' }),
-  hidden: Flags.boolean({ description: 'also files and folders that begin with a dot' }),
+  ...walkFlags,
   'on-delete': Flags.option({
     options: ON_DELETE,
     default: 'remove' as const,

@@ -12,7 +12,7 @@ const HAS_TREE_EVENTS = process.platform === 'darwin' || process.platform === 'w
 
 /**
  * Hints that something below a folder may have changed. One handle a folder, none a file: on Linux a file would cost an
- * inotify watch each, of which a user has few. What is missed here is found by the next look at everything.
+ * inotify watch each, of which a user has few. What is missed here is found by the next full scan.
  */
 export class FolderEvents {
   /** the system has no more handles: there are folders nobody tells about */

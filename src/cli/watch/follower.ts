@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.js'
 import { defined } from '../../lib/defined.js'
-import { type Awaited, followJobs, type Outcome } from '../ingest/follow.js'
+import { followJobs, type Outcome, type PendingDocument } from '../ingest/follow.js'
 import type { Change } from './sync.js'
 
 /** Tells what became of uploads, a few requests at a time however many there are. */
@@ -34,7 +34,7 @@ export class Follower {
     while (this.#waiting.length > 0) {
       const changes = this.#waiting
       this.#waiting = []
-      const awaited = changes.flatMap(({ documentId, jobId, bulkJobId }, index): Awaited[] => {
+      const awaited = changes.flatMap(({ documentId, jobId, bulkJobId }, index): PendingDocument[] => {
         if (documentId === undefined || jobId === undefined) return []
         return [{ index, documentId, jobId, ...defined({ bulkJobId }) }]
       })

@@ -84,6 +84,16 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
   }
 }
 
+/** What a space holds of entries, in their order. */
+export async function heldOf(client: Client, spaceId: string, entries: readonly Entry[]) {
+  const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
+  const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
+    path: { id: spaceId },
+    body: { items },
+  })
+  return answer.items
+}
+
 export function* chunks<T>(items: readonly T[], size: number = LIMITS.localFiles): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

@@ -6,12 +6,12 @@ export interface PollPlan {
   /** the parts that are polled, from the folder with `/`, `` for all of it */
   roots: string[]
   everyMs: number
-  /** whether every file and folder is asked for by itself; otherwise everything is looked at */
+  /** whether every file and folder is asked for by itself; otherwise full scans find what changed */
   isSingle: boolean
-  /** between two looks at everything, milliseconds */
-  lookEveryMs: number
+  /** between two full scans, milliseconds */
+  scanEveryMs: number
   /** one sentence for people */
-  says: string
+  description: string
 }
 
 export interface PollFacts {
@@ -20,30 +20,36 @@ export interface PollFacts {
   disks: readonly SilentDisk[]
   /** files to poll */
   paths: number
-  /** how long a look at everything takes */
-  lookMs: number
+  /** how long a full scan takes */
+  scanMs: number
 }
 
 const DEFAULT_MS = 2000
 /** What a disk elsewhere is asked for at most: each question may be a way over the network. */
 const PATHS_PER_SECOND = 2000
-/** A file that is polled by itself takes a timer and memory; above this the whole folder is looked at. */
+/** A file that is polled by itself takes a timer and memory; above this the whole folder is scanned. */
 const MOST_SINGLE = 20_000
 /** Polls do not see what keeps size and times, nor new files of a disk that keeps no times of folders. */
-const LOOK_EVERY_MS = 60_000
-/** Of the time that looks at everything may take, one part of so many. */
-const LOOK_SHARE = 20
+const SCAN_EVERY_MS = 60_000
+/** Of the time that full scans may take, one part of so many. */
+const SCAN_SHARE = 20
 
 /** @returns nothing where the events of the file system suffice */
-export function pollPlan({ askedMs, disks, paths, lookMs }: PollFacts): PollPlan | undefined {
+export function pollPlan({ askedMs, disks, paths, scanMs }: PollFacts): PollPlan | undefined {
   if (askedMs === undefined && disks.length === 0) return undefined
   const wantedMs = askedMs ?? DEFAULT_MS
   const isSingle = paths <= MOST_SINGLE
-  const neededMs = isSingle ? (paths / PATHS_PER_SECOND) * 1000 : lookMs * LOOK_SHARE
+  const neededMs = isSingle ? (paths / PATHS_PER_SECOND) * 1000 : scanMs * SCAN_SHARE
   const everyMs = Math.max(wantedMs, roundedUp(neededMs))
-  const lookEveryMs = isSingle ? Math.max(LOOK_EVERY_MS, everyMs, roundedUp(lookMs * LOOK_SHARE)) : everyMs
+  const scanEveryMs = isSingle ? Math.max(SCAN_EVERY_MS, everyMs, roundedUp(scanMs * SCAN_SHARE)) : everyMs
   const roots = askedMs === undefined ? disks.map(({ path }) => path) : ['']
-  return { roots, everyMs, isSingle, lookEveryMs, says: sentence({ roots, disks, paths, isSingle, everyMs, wantedMs }) }
+  return {
+    roots,
+    everyMs,
+    isSingle,
+    scanEveryMs,
+    description: sentence({ roots, disks, paths, isSingle, everyMs, wantedMs }),
+  }
 }
 
 /** In steps that double, so that some files more or less change nothing. */

@@ -59,13 +59,13 @@ export class Poller {
     watcher.on('raw', (_event, path, details) => {
       if (!isFolder(details)) this.#hint(inside(root, path))
     })
-    // what cannot be read is told of by the looks
+    // what cannot be read is reported by the scans
     watcher.on('error', () => undefined)
     this.#watcher = watcher
     this.#arranged = wanted
   }
 
-  /** Nothing for a folder that is gone: the next look says so, and the one after it is back arranges this anew. */
+  /** Nothing for a folder that is gone: the next scan says so, and the one after it is back arranges this anew. */
   #open(): { root: string; isOut: ReturnType<typeof rulesOfFolder> } | undefined {
     try {
       return { root: realpathSync(this.#folder), isOut: rulesOfFolder(this.#folder, this.#walk) }

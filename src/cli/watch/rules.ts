@@ -12,7 +12,7 @@ export interface WatchRules {
   ignoreFiles: boolean
 }
 
-/** The rules with the folders of this program left out: they change with every look. */
+/** The rules with the folders of this program left out: they change with every scan. */
 export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
   const own = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
   const { ignore, glob, hidden, ignoreFiles } = rules

@@ -28,7 +28,7 @@ export interface WatchSessionOptions {
   everyMs: number
   /** time between two polls; undefined where the file system decides whether it is polled */
   pollMs: number | undefined
-  /** one look, no watching */
+  /** one scan, no watching */
   once: boolean
   acceptMissing: boolean
   spaceId: string

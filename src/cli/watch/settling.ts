@@ -1,34 +1,34 @@
-/** How long a file has to look the same before it is read: editors write in several steps. */
+/** How long a file has to stay the same before it is read: editors write in several steps. */
 export const SETTLE_MS = 100
 /** A file that was seen to change while it was waited for is being written by something slow. */
 export const GROWING_MS = 1000
 /** Editors that save by renaming leave a moment without the file. */
 export const GONE_MS = 250
-/** What was changed longer ago than this needs no second look. */
+/** What was changed longer ago than this needs no second scan. */
 const OLD_MS = 2000
 
 interface Seen {
-  print: string
+  fingerprint: string
   since: number
   isGrowing: boolean
 }
 
 const GONE = 'gone'
 
-/** Remembers how files looked, until they have looked the same for long enough. Times in milliseconds. */
+/** Debounces changes: remembers fingerprints of files until they have stayed the same for long enough. Times in milliseconds. */
 export class Settling {
   readonly #seen = new Map<string, Seen>()
 
-  /** @returns how long to wait before the next look; 0 when the file may be read */
-  present(path: string, print: string, changedAt: number, now: number): number {
+  /** @returns how long to wait before the next scan; 0 when the file may be read */
+  present(path: string, fingerprint: string, changedAt: number, now: number): number {
     const known = this.#seen.get(path)
     if (known === undefined && now - changedAt > OLD_MS) return 0
-    return this.#look(path, print, now)
+    return this.#waitFor(path, fingerprint, now)
   }
 
-  /** @returns how long to wait before the next look; 0 when the file may be taken as deleted */
+  /** @returns how long to wait before the next scan; 0 when the file may be taken as deleted */
   gone(path: string, now: number): number {
-    return this.#look(path, GONE, now)
+    return this.#waitFor(path, GONE, now)
   }
 
   /** Nothing is to be done about the file. */
@@ -36,13 +36,17 @@ export class Settling {
     this.#seen.delete(path)
   }
 
-  #look(path: string, print: string, now: number): number {
+  #waitFor(path: string, fingerprint: string, now: number): number {
     const before = this.#seen.get(path)
-    const isSame = before?.print === print
+    const isSame = before?.fingerprint === fingerprint
     const seen = isSame
       ? before
-      : { print, since: now, isGrowing: before !== undefined && before.print !== GONE && print !== GONE }
-    const needed = print === GONE ? GONE_MS : seen.isGrowing ? GROWING_MS : SETTLE_MS
+      : {
+          fingerprint,
+          since: now,
+          isGrowing: before !== undefined && before.fingerprint !== GONE && fingerprint !== GONE,
+        }
+    const needed = fingerprint === GONE ? GONE_MS : seen.isGrowing ? GROWING_MS : SETTLE_MS
     const left = seen.since + needed - now
     if (left <= 0) this.#seen.delete(path)
     else this.#seen.set(path, seen)

@@ -2,13 +2,22 @@ import { join } from 'node:path'
 import pLimit from 'p-limit'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
+import { defined } from '../../lib/defined.js'
 import { hashFile } from '../ingest/hash-cache.js'
 import type { FileToSend } from '../ingest/known-files.js'
 import { batches, type Sent, sendBatch } from '../ingest/upload.js'
 import { type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
 import { overLimit, uploadLimit } from '../upload-limit.js'
-import { chunks, type Entry, type Ledger } from './ledger.js'
-import { deviceAbove, folderIdentity, type Looked, look, type Present, printOf, whatIsAt } from './look.js'
+import { chunks, type Entry, heldOf, type Ledger } from './ledger.js'
+import {
+  deviceAbove,
+  type FolderScan,
+  folderIdentity,
+  plainFingerprintOf,
+  type ScannedFile,
+  scanFolder,
+  whatIsAt,
+} from './scan.js'
 import { SETTLE_MS, Settling } from './settling.js'
 
 /** What became of one file. */
@@ -34,8 +43,8 @@ export interface SyncOptions {
   onProgress: () => void
 }
 
-export interface Pass {
-  /** paths to look at again, and after how many milliseconds */
+export interface SyncResult {
+  /** paths to scan again, and after how many milliseconds */
   again: string[]
   afterMs: number
   skipped: PassedFile[]
@@ -44,32 +53,32 @@ export interface Pass {
 const UPLOADS_AT_ONCE = 4
 /** what could not be read is tried again after this */
 const UNREAD_MS = 2000
-/** a word that missing files may go holds for the looks that follow it */
+/** how long the permission to remove missing files holds */
 const ACCEPTED_MS = 30_000
 /** files that are hashed, claimed and sent before the next are read */
 const CHUNK = 256
 /** From so many files on it pays to ask what the space holds before sending. */
 const ASK_FROM = 16
 
-/** Brings a space to what a folder holds. One call of `bring` at a time. */
+/** Makes a space hold what a folder holds. `sync` must not be called again before it has settled. */
 export class FolderSync {
   readonly #options: SyncOptions
   readonly #settling = new Settling()
-  /** how files looked that could not be ingested */
+  /** fingerprints of files that could not be ingested */
   readonly #failed = new Map<string, string>()
   /** other numbers under which devices were seen again after a restart of the machine */
   readonly #renumbered = new Map<string, Set<string>>()
   #entries = new Map<string, Entry>()
   /** device and inode of the folder that was last trusted */
   #identity: string | undefined
-  /** the same of the last look at everything */
-  #lookedAt: string | undefined
+  /** the same of the last full scan */
+  #scannedIdentity: string | undefined
   /** an empty folder stands in the place of the watched one */
-  #isStrange = false
+  #isSuspect = false
   /** files that are missing, and are not taken as deleted */
   readonly #withheld = new Set<string>()
   #acceptedUntil = 0
-  #lookMs = 0
+  #scanMs = 0
 
   constructor(options: SyncOptions) {
     this.#options = options
@@ -93,9 +102,9 @@ export class FolderSync {
     return [...this.#entries.keys()].filter((path) => isUnder(path, folders)).length
   }
 
-  /** How long the last look at everything took, milliseconds. */
-  get lookMs(): number {
-    return this.#lookMs
+  /** How long the last full scan took, milliseconds. */
+  get scanMs(): number {
+    return this.#scanMs
   }
 
   get withheld(): number {
@@ -110,7 +119,7 @@ export class FolderSync {
   /** Whether the folder is another one than it was. @throws FolderMissing */
   isReplaced(): boolean {
     const identity = folderIdentity(this.#options.folder)
-    return this.#lookedAt !== undefined && identity !== this.#lookedAt
+    return this.#scannedIdentity !== undefined && identity !== this.#scannedIdentity
   }
 
   /**
@@ -118,43 +127,42 @@ export class FolderSync {
    *
    * @throws FolderMissing; ApiError, ConnectionError, after which `reload` is due
    */
-  async bring(client: Client, paths: ReadonlySet<string>): Promise<Pass> {
+  async sync(client: Client, paths: ReadonlySet<string>): Promise<SyncResult> {
     const { folder, walk, onFolder, signal } = this.#options
     const identity = folderIdentity(folder)
     const began = performance.now()
-    const looked = look(paths.has('') ? [''] : paths, { folder, walk, onFolder })
-    if (paths.has('')) this.#lookMs = performance.now() - began
-    const pass: Pass = { again: [], afterMs: 0, skipped: looked.skipped }
-    for (const path of looked.unread) postpone(pass, path, UNREAD_MS)
-    if (paths.has('')) this.#judgeFolder(identity, looked)
-    const { fresh, moved } = this.#compare(looked, pass)
-    if (fresh.length === 0 && looked.files.size > 0 && pass.again.length > 0)
-      await this.#options.ledger.announce(client)
+    const scan = scanFolder(paths.has('') ? [''] : paths, { folder, walk, onFolder })
+    if (paths.has('')) this.#scanMs = performance.now() - began
+    const pass: SyncResult = { again: [], afterMs: 0, skipped: scan.skipped }
+    for (const path of scan.unread) postpone(pass, path, UNREAD_MS)
+    if (paths.has('')) this.#checkFolder(identity, scan)
+    const { fresh, moved } = this.#compare(scan, pass)
+    if (fresh.length === 0 && scan.files.size > 0 && pass.again.length > 0) await this.#options.ledger.announce(client)
     await this.#refresh(client, moved)
     for (const chunk of chunks(fresh, CHUNK)) {
       signal.throwIfAborted()
       await this.#send(client, chunk, pass)
     }
-    await this.#remove(client, this.#missing(looked, paths, pass), pass)
+    await this.#remove(client, this.#missing(scan, paths, pass), pass)
     return pass
   }
 
   /** An empty folder that was not seen before is not trusted to have lost its files: it may be a mount point. */
-  #judgeFolder(identity: string, { files }: Looked): void {
-    this.#lookedAt = identity
-    this.#isStrange = identity !== this.#identity && this.#entries.size > 0 && files.size === 0
-    if (!this.#isStrange) this.#identity = identity
+  #checkFolder(identity: string, { files }: FolderScan): void {
+    this.#scannedIdentity = identity
+    this.#isSuspect = identity !== this.#identity && this.#entries.size > 0 && files.size === 0
+    if (!this.#isSuspect) this.#identity = identity
   }
 
-  /** @returns files to read, and entries whose file is unchanged but looks different */
-  #compare({ files }: Looked, pass: Pass): { fresh: Present[]; moved: Entry[] } {
-    const fresh: Present[] = []
+  /** @returns files to read, and entries whose file is unchanged but lies on another device */
+  #compare({ files }: FolderScan, pass: SyncResult): { fresh: ScannedFile[]; moved: Entry[] } {
+    const fresh: ScannedFile[] = []
     const moved: Entry[] = []
     for (const file of files.values()) {
       const entry = this.#entries.get(file.path)
       const isHeld = entry !== undefined && entry.documentSha === entry.sha256
       this.#withheld.delete(file.path)
-      if (isHeld && entry.fingerprint !== '' && entry.fingerprint === file.print) {
+      if (isHeld && entry.fingerprint !== '' && entry.fingerprint === file.plainFingerprint) {
         this.#settling.forget(file.path)
         if (entry.device !== file.device) {
           this.#noteRenumbered(entry.device, file.device)
@@ -162,8 +170,8 @@ export class FolderSync {
         }
         continue
       }
-      if (this.#failed.get(file.path) === file.print) continue
-      const wait = this.#settling.present(file.path, file.print, file.changedAt, Date.now())
+      if (this.#failed.get(file.path) === file.plainFingerprint) continue
+      const wait = this.#settling.present(file.path, file.plainFingerprint, file.changedAt, Date.now())
       if (wait === 0) fresh.push(file)
       else postpone(pass, file.path, wait)
     }
@@ -182,7 +190,7 @@ export class FolderSync {
   }
 
   /** Hashes, claims and uploads files whose bytes the space may not hold. */
-  async #send(client: Client, files: readonly Present[], pass: Pass): Promise<void> {
+  async #send(client: Client, files: readonly ScannedFile[], pass: SyncResult): Promise<void> {
     const { folder, onProgress } = this.#options
     const claims: Entry[] = []
     const most = files.length === 0 ? 0 : await uploadLimit(client)
@@ -205,10 +213,10 @@ export class FolderSync {
     await this.#refresh(client, claims)
     onProgress()
     const unheld = claims.filter((entry) => entry.documentSha !== entry.sha256)
-    const wanted = unheld.length < ASK_FROM ? unheld : await this.#ask(client, unheld)
-    const prints = new Map(files.map(({ path, print }) => [path, print]))
-    // all were found by one look
-    const root = files[0]?.root === undefined ? {} : { root: files[0].root }
+    const wanted = unheld.length < ASK_FROM ? unheld : await this.#leaveOutHeld(client, unheld)
+    const fingerprints = new Map(files.map(({ path, plainFingerprint }) => [path, plainFingerprint]))
+    // all were found by one scan
+    const root = defined({ root: files[0]?.root })
     const toSend = wanted.map(
       ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index, ...root }),
     )
@@ -217,8 +225,8 @@ export class FolderSync {
     for (const result of sent.flat()) {
       const entry = wanted[result.file.index]
       if (entry === undefined) continue
-      this.#took(entry, prints.get(entry.path) ?? '', result)
-      if (printOf(join(folder, entry.path)) === prints.get(entry.path)) continue
+      this.#recordUpload(entry, fingerprints.get(entry.path) ?? '', result)
+      if (plainFingerprintOf(join(folder, entry.path)) === fingerprints.get(entry.path)) continue
       // what was sent may be newer than what was hashed
       entry.documentSha = undefined
       postpone(pass, entry.path, SETTLE_MS)
@@ -227,15 +235,10 @@ export class FolderSync {
   }
 
   /** Leaves out what the space holds already; what failed there is sent again. */
-  async #ask(client: Client, entries: Entry[]): Promise<Entry[]> {
-    const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
-    const { spaceId } = this.#options
-    const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
-      path: { id: spaceId },
-      body: { items },
-    })
+  async #leaveOutHeld(client: Client, entries: Entry[]): Promise<Entry[]> {
+    const documents = await heldOf(client, this.#options.spaceId, entries)
     return entries.filter((entry, index) => {
-      const held = answer.items[index]
+      const held = documents[index]
       if (held?.documentId === undefined || held.status !== 'unchanged') return true
       entry.documentSha = entry.sha256
       entry.documentIds = [held.documentId]
@@ -248,10 +251,10 @@ export class FolderSync {
     return sendBatch(batch, { client, spaceId, sourceId: undefined, signal, onBytes: () => undefined })
   }
 
-  #took(entry: Entry, print: string, result: Sent): void {
+  #recordUpload(entry: Entry, fingerprint: string, result: Sent): void {
     const { filename } = entry
     if ('failed' in result) {
-      this.#failed.set(entry.path, print)
+      this.#failed.set(entry.path, fingerprint)
       this.#options.onChange({ filename, status: 'failed', reason: result.failed })
       return
     }
@@ -263,13 +266,13 @@ export class FolderSync {
     this.#options.onChange({ filename, status, documentId: result.documentId, ...job })
   }
 
-  #fail({ path, filename, print }: Present, reason: string): void {
-    this.#failed.set(path, print)
+  #fail({ path, filename, plainFingerprint }: ScannedFile, reason: string): void {
+    this.#failed.set(path, plainFingerprint)
     this.#options.onChange({ filename, status: 'failed', reason })
   }
 
   /** Entries below the paths that no file was found for, and that have been missing for long enough. */
-  #missing({ files, unread }: Looked, paths: ReadonlySet<string>, pass: Pass): Entry[] {
+  #missing({ files, unread }: FolderScan, paths: ReadonlySet<string>, pass: SyncResult): Entry[] {
     const candidates = paths.has('') ? [...this.#entries.values()] : this.#below(paths, files)
     const gone: Entry[] = []
     for (const entry of candidates) {
@@ -281,7 +284,7 @@ export class FolderSync {
     return gone
   }
 
-  #below(paths: ReadonlySet<string>, files: ReadonlyMap<string, Present>): Entry[] {
+  #below(paths: ReadonlySet<string>, files: ReadonlyMap<string, ScannedFile>): Entry[] {
     const own = [...paths].flatMap((path) => this.#entries.get(path) ?? [])
     const areFiles = [...paths].every((path) => files.has(path) || this.#entries.has(path))
     if (areFiles) return own
@@ -290,7 +293,7 @@ export class FolderSync {
     )
   }
 
-  async #remove(client: Client, gone: readonly Entry[], pass: Pass): Promise<void> {
+  async #remove(client: Client, gone: readonly Entry[], pass: SyncResult): Promise<void> {
     const { folder, onDelete, ledger, onChange, spaceId } = this.#options
     if (gone.length === 0 || onDelete === 'keep') return
     const sure = gone.filter((entry) => this.#isSurelyGone(entry, pass))
@@ -312,11 +315,11 @@ export class FolderSync {
     }
   }
 
-  #isSurelyGone(entry: Entry, pass: Pass): boolean {
+  #isSurelyGone(entry: Entry, pass: SyncResult): boolean {
     const what = whatIsAt(this.#options.folder, entry.path)
     if (what === 'unknown') postpone(pass, entry.path, UNREAD_MS)
     if (what !== 'nothing') return what === 'left-out'
-    const isDoubtful = this.#isStrange || this.#isOnOtherDisk(entry)
+    const isDoubtful = this.#isSuspect || this.#isOnOtherDisk(entry)
     if (!isDoubtful || Date.now() < this.#acceptedUntil) return true
     this.#withheld.add(entry.path)
     return false
@@ -329,7 +332,7 @@ export class FolderSync {
   }
 }
 
-function postpone(pass: Pass, path: string, ms: number): void {
+function postpone(pass: SyncResult, path: string, ms: number): void {
   pass.afterMs = pass.again.length === 0 ? ms : Math.min(pass.afterMs, ms)
   pass.again.push(path)
 }

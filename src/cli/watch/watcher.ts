@@ -9,9 +9,9 @@ import type { PassedFile, WalkOptions } from '../ingest/walk.js'
 import { plural } from '../units.js'
 import { FolderEvents } from './folder-events.js'
 import type { Ledger } from './ledger.js'
-import { FolderMissing } from './look.js'
 import { type PollPlan, pollPlan } from './poll-plan.js'
 import { Poller } from './poller.js'
+import { FolderMissing } from './scan.js'
 import { type Change, FolderSync } from './sync.js'
 
 export interface WatcherOptions {
@@ -21,7 +21,7 @@ export interface WatcherOptions {
   walk: WalkOptions
   onDelete: 'remove' | 'keep'
   ledger: Ledger
-  /** between two looks at everything, milliseconds */
+  /** between two full scans, milliseconds */
   everyMs: number
   /** between two polls of the disk, which take the place of its events; absent: where the disk tells of no changes */
   pollMs?: number
@@ -29,25 +29,25 @@ export interface WatcherOptions {
   connect: () => Promise<Client>
   onChange: (change: Change) => void
   onState: (state: WatchState) => void
-  /** what the first look left out */
+  /** what the first scan left out */
   onSkipped: (skipped: PassedFile[]) => void
   signal: AbortSignal
 }
 
 /** Hints of one save come together. */
 const GATHER_MS = 15
-/** More paths than this are looked at as a whole. */
+/** With more paths than this the whole folder is scanned. */
 const MAX_PATHS = 20_000
-/** The folder itself is looked at so often; a disk that was unmounted sends no event. */
+/** The folder itself is checked so often; a disk that was unmounted sends no event. */
 const PULSE_MS = 2000
-/** Between two looks at everything where not everybody tells of changes. */
+/** Between two full scans where not everybody tells of changes. */
 const BLIND_EVERY_MS = 10_000
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 30_000
 
 /**
- * Keeps a space at what a folder holds. Events only say where to look; a look compares files with what the space holds,
- * and one at everything, from time to time, finds what no event told.
+ * Keeps a space at what a folder holds. Events only say where to look; a scan compares files with what the space holds,
+ * and a full one, from time to time, finds what no event told.
  */
 export class FolderWatcher {
   readonly #options: WatcherOptions
@@ -57,15 +57,15 @@ export class FolderWatcher {
   #plan: PollPlan | undefined
   /** what is polled is to be arranged anew */
   #isPlanNew = false
-  /** paths to look at, with the time from which on */
+  /** paths to scan, with the time from which on */
   readonly #due = new Map<string, number>()
   #wake: () => void = () => {}
   #client: Client | undefined
   #isLoaded = false
   #fullAt = 0
   #retryMs = FIRST_RETRY_MS
-  #wasTold = false
-  /** everything was looked at, and nothing had to be waited for */
+  #hasReportedSkipped = false
+  /** a full scan is done, and nothing had to be waited for */
   #isSettled = false
   #lastSyncAt: string | undefined
 
@@ -78,7 +78,7 @@ export class FolderWatcher {
       onFolder: (path) => {
         if (options.pollMs === undefined) this.#events.add(path)
       },
-      onProgress: () => this.#show('syncing'),
+      onProgress: () => this.#setState('syncing'),
     })
     options.signal.addEventListener('abort', () => this.#wake(), { once: true })
   }
@@ -105,10 +105,10 @@ export class FolderWatcher {
    * @throws ApiError of a space that is gone or a token that is refused
    */
   async run(): Promise<void> {
-    this.#show('starting')
+    this.#setState('starting')
     try {
       while (!this.#options.signal.aborted) {
-        await this.#turn()
+        await this.#step()
         await this.#sleep()
       }
     } finally {
@@ -118,12 +118,12 @@ export class FolderWatcher {
     }
   }
 
-  /** One look at everything, and at what has to settle. @throws what stands in its way */
+  /** A full scan, and scans of what has to settle. @throws what stands in its way */
   async once(): Promise<void> {
     try {
       this.#due.set('', 0)
       while (this.#due.size > 0 && !this.#options.signal.aborted) {
-        await this.#pass()
+        await this.#syncDue()
         if (this.#due.size > 0) await this.#sleep()
       }
     } finally {
@@ -136,8 +136,7 @@ export class FolderWatcher {
     return {
       state: 'watching',
       files: this.#sync.size,
-      ...defined({ lastSyncAt: this.#lastSyncAt }),
-      ...(this.#plan === undefined ? {} : { polledEveryMs: this.#plan.everyMs }),
+      ...defined({ lastSyncAt: this.#lastSyncAt, polledEveryMs: this.#plan?.everyMs }),
     }
   }
 
@@ -145,10 +144,10 @@ export class FolderWatcher {
     return this.#sync.withheld
   }
 
-  async #turn(): Promise<void> {
+  async #step(): Promise<void> {
     try {
       if (Date.now() >= this.#fullAt || this.#sync.isReplaced()) this.#due.set('', 0)
-      if ([...this.#due.values()].some((at) => at <= Date.now())) await this.#pass()
+      if ([...this.#due.values()].some((at) => at <= Date.now())) await this.#syncDue()
       if (this.#isPlanNew || this.#poller.isOutdated) await this.#poller.arrange(this.#plan)
       this.#isPlanNew = false
       this.#retryMs = FIRST_RETRY_MS
@@ -162,19 +161,19 @@ export class FolderWatcher {
         this.#poller.close()
         this.#due.clear()
         this.#fullAt = Date.now() + PULSE_MS
-        this.#show('folder-missing', `${error.message}; its documents stay, and it is looked for`)
+        this.#setState('folder-missing', `${error.message}; its documents stay, and it is looked for`)
       } else {
         this.#client?.close()
         this.#client = undefined
         this.#due.clear()
         this.#fullAt = Date.now() + this.#retryMs
         this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)
-        this.#show('waiting', `tried again soon: ${error instanceof Error ? error.message : String(error)}`)
+        this.#setState('waiting', `tried again soon: ${error instanceof Error ? error.message : String(error)}`)
       }
     }
   }
 
-  async #pass(): Promise<void> {
+  async #syncDue(): Promise<void> {
     this.#client ??= await this.#options.connect()
     const isFull = !this.#isLoaded || this.#due.has('') || this.#due.size > MAX_PATHS
     if (isFull) await this.#sync.reload(this.#client)
@@ -185,16 +184,16 @@ export class FolderWatcher {
       this.#events.isLimited = false
     }
     for (const path of paths) if (path !== '') this.#events.drop(path)
-    const pass = await this.#sync.bring(this.#client, paths)
+    const pass = await this.#sync.sync(this.#client, paths)
     const again = Date.now() + pass.afterMs
     for (const path of pass.again) this.#due.set(path, Math.min(this.#due.get(path) ?? again, again))
     this.#lastSyncAt = new Date().toISOString()
     if (isFull) this.#planPolls()
-    if (isFull) this.#fullAt = Date.now() + this.#every()
-    if (!this.#wasTold && isFull) this.#options.onSkipped(pass.skipped)
-    this.#wasTold = true
+    if (isFull) this.#fullAt = Date.now() + this.#scanEveryMs()
+    if (!this.#hasReportedSkipped && isFull) this.#options.onSkipped(pass.skipped)
+    this.#hasReportedSkipped = true
     if (pass.again.length === 0) this.#isSettled = true
-    this.#conclude()
+    this.#reportState()
   }
 
   #takeDue(): Set<string> {
@@ -204,41 +203,41 @@ export class FolderWatcher {
     return new Set(paths)
   }
 
-  #every(): number {
+  #scanEveryMs(): number {
     const blindMs = this.#events.isLimited ? BLIND_EVERY_MS : Number.POSITIVE_INFINITY
-    return Math.min(this.#options.everyMs, this.#plan?.lookEveryMs ?? blindMs, blindMs)
+    return Math.min(this.#options.everyMs, this.#plan?.scanEveryMs ?? blindMs, blindMs)
   }
 
-  /** After each look at everything: disks come and go below a folder, and files become many. */
+  /** After each full scan: disks come and go below a folder, and files become many. */
   #planPolls(): void {
     const { folder, pollMs } = this.#options
     const disks = silentDisks(folder)
     const roots = pollMs === undefined ? disks.map(({ path }) => path) : ['']
     const paths = this.#sync.sizeBelow(roots)
-    this.#plan = pollPlan({ askedMs: pollMs, disks, paths, lookMs: this.#sync.lookMs })
+    this.#plan = pollPlan({ askedMs: pollMs, disks, paths, scanMs: this.#sync.scanMs })
     this.#isPlanNew = true
   }
 
-  #conclude(): void {
+  #reportState(): void {
     const { withheld } = this.#sync
     if (!this.#isSettled) {
-      this.#show('syncing')
+      this.#setState('syncing')
     } else if (withheld > 0) {
       const files = `${plural(withheld, 'file')} ${withheld === 1 ? 'is' : 'are'}`
-      this.#show('withheld', `${files} missing from what looks like another disk or folder; the documents stay`)
+      this.#setState('withheld', `${files} missing from what looks like another disk or folder; the documents stay`)
     } else if (this.#events.isLimited) {
-      this.#show('watching', 'the system has no more watches (fs.inotify.max_user_watches): looked at every 10 s')
+      this.#setState('watching', 'the system has no more watches (fs.inotify.max_user_watches): looked at every 10 s')
     } else {
-      this.#show('watching', this.#plan?.says)
+      this.#setState('watching', this.#plan?.description)
     }
   }
 
-  #show(state: WatchState['state'], detail?: string): void {
+  #setState(state: WatchState['state'], detail?: string): void {
     const shown = { ...this.state, state, ...defined({ detail }) }
     this.#options.onState(shown)
   }
 
-  /** Until the next path is due, the next look at everything, or the next pulse. */
+  /** Until the next path is due, the next full scan, or the next pulse. */
   async #sleep(): Promise<void> {
     if (this.#options.signal.aborted) return
     const next = Math.min(...this.#due.values(), this.#fullAt, Date.now() + PULSE_MS)

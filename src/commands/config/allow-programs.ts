@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { configuredProviders } from '../../cli/daemon-config.js'
 import { confirm } from '../../cli/prompt.js'
-import { allowedPrograms, allowPrograms, strangePrograms } from '../../local/allowed-programs.js'
+import { allowedPrograms, allowPrograms, disallowedPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigAllowPrograms extends BaseCommand {
   static override summary = "let the daemon start the programs that its data directory's config.json names"
@@ -14,7 +14,7 @@ export default class ConfigAllowPrograms extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(ConfigAllowPrograms)
-    const strange = strangePrograms(configuredProviders(this.dirs.data), allowedPrograms(this.dirs.config))
+    const strange = disallowedPrograms(configuredProviders(this.dirs.data), allowedPrograms(this.dirs.config))
     if (strange.length === 0) {
       this.out.note('Every program that config.json names is allowed.')
       return

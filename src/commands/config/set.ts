@@ -21,7 +21,7 @@ export default class ConfigSet extends BaseCommand {
     const { args, flags } = await this.parse(ConfigSet)
     if (flags.daemon) {
       setDaemonSetting(this.dirs.data, args.key, args.value)
-      // whoever types a program here has named it on this machine
+      // a program that is typed here was named on this machine
       if (args.key === 'providers') {
         allowPrograms(this.dirs.config, configuredProviders(this.dirs.data).flatMap(programsOf))
       }

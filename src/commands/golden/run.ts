@@ -130,13 +130,13 @@ export default class GoldenRun extends BaseCommand {
     run: { mode: (typeof QUERY_MODES)[number] | undefined; k: number; concurrency: number },
   ) {
     const { runCases } = await import('../../cli/golden/run.js')
-    const { showing } = await import('../../cli/follow-work.js')
+    const { withProgressLine } = await import('../../cli/follow-work.js')
     const { id: spaceId } = await this.space()
     const client = await this.client()
     let done = 0
     const { mode, k, concurrency } = run
     const line = () => `${done} of ${cases.length} questions asked`
-    return showing(this.out, line, () =>
+    return withProgressLine(this.out, line, () =>
       runCases(client, cases, {
         spaceId,
         k,

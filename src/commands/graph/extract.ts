@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { goOnNote, READING_FIELDS, readingLine } from '../../cli/graph-reading.js'
+import { READING_FIELDS, readingLine, resumeNote } from '../../cli/graph-reading.js'
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
 import { defined } from '../../lib/defined.js'
@@ -55,7 +55,7 @@ export default class GraphExtract extends BaseCommand {
     })
     const last = wait ? await this.follow(id, begun) : begun
     this.out.record(last, { fields: READING_FIELDS })
-    const note = goOnNote(last)
+    const note = resumeNote(last)
     if (note !== undefined) this.out.note(note)
     if (last.state === 'failed' || last.state === 'canceled')
       throw new CliError(`the space was not read to its end: ${last.error ?? 'the reading was canceled'}`, {

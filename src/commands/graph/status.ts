@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { goOnNote, lastReading, READING_FIELDS } from '../../cli/graph-reading.js'
+import { lastReading, READING_FIELDS, resumeNote } from '../../cli/graph-reading.js'
 
 export default class GraphStatus extends BaseCommand {
   static override summary = 'show how far the last reading of a whole space for its graph is'
@@ -17,7 +17,7 @@ export default class GraphStatus extends BaseCommand {
       return
     }
     this.out.record(last, { fields: READING_FIELDS })
-    const note = goOnNote(last)
+    const note = resumeNote(last)
     if (note !== undefined) this.out.note(note)
   }
 }

@@ -2,7 +2,14 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { dotOf, RELATION_COLUMNS, RELATION_FIELDS, type Reached, resolveEntity, treeOf } from '../../cli/graph.js'
+import {
+  dotOf,
+  RELATION_COLUMNS,
+  RELATION_FIELDS,
+  resolveEntity,
+  type TraversalNode,
+  traversalTree,
+} from '../../cli/graph.js'
 import { FORMATS } from '../../cli/output.js'
 import { drawTree } from '../../cli/tree.js'
 import { LIMITS } from '../../contract/limits.js'
@@ -41,17 +48,17 @@ export default class GraphTraverse extends BaseCommand {
     this.tellingLacks(found)
     if (flags.format === 'dot') this.out.text(dotOf(found))
     else if (this.out.format === 'json') this.out.json(found)
-    else if (this.out.format === 'table') this.draw(treeOf(found))
+    else if (this.out.format === 'table') this.draw(traversalTree(found))
     else await this.relations(found.relations)
     if (!found.truncated) return
     const why = found.metrics.timedOut ? '`--within`' : '`--fanout` or `--max-nodes`'
     this.out.note(`There is more: give a greater ${why}.`)
   }
 
-  private draw(root: Reached | undefined): void {
+  private draw(root: TraversalNode | undefined): void {
     if (root === undefined) return
     this.out.line(label(root))
-    const options = { label, children: (node: Reached) => node.children, unicode: this.out.unicode }
+    const options = { label, children: (node: TraversalNode) => node.children, unicode: this.out.unicode }
     for (const line of drawTree(root.children, options)) this.out.line(line)
   }
 
@@ -61,6 +68,6 @@ export default class GraphTraverse extends BaseCommand {
   }
 }
 
-function label({ entity, by }: Reached): string {
+function label({ entity, by }: TraversalNode): string {
   return `${by === undefined ? '' : `${by}: `}${entity.name} (${entity.type})`
 }

@@ -6,7 +6,7 @@ import { configuredProviders, daemonConfigPath } from '../../cli/daemon-config.j
 import { readJsonObject } from '../../cli/json-file.js'
 import { OPENAI_COMPATIBLE, serverOf } from '../../cli/models/configured.js'
 import { type DetectedModel, detectServers, guessUse } from '../../cli/models/detect.js'
-import { type Probed, probeModel } from '../../cli/models/probe.js'
+import { type ProbeResult, probeModel } from '../../cli/models/probe.js'
 import { EXIT } from '../../contract/errors.js'
 import type { ProviderSetting } from '../../local/provider-setting.js'
 import { SETTINGS } from '../../local/settings.js'
@@ -14,10 +14,10 @@ import { SETTINGS } from '../../local/settings.js'
 const TIMEOUT_SECONDS = 60
 const USES = ['chat', 'embedding', 'rerank', 'speech', 'transcription'] as const
 
-interface Row extends Partial<Probed> {
+interface Row extends Partial<ProbeResult> {
   provider: string
   model: string
-  result: Probed['result']
+  result: ProbeResult['result']
 }
 
 export default class ModelsTest extends BaseCommand {

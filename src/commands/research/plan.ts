@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { askedOf, askFlags } from '../../cli/research/flags.js'
+import { askFlags, taskOptions } from '../../cli/research/flags.js'
 import { planLines, STEP_COLUMNS } from '../../cli/research/view.js'
 import { textOfWords } from '../../cli/words.js'
 
@@ -19,7 +19,7 @@ export default class ResearchPlan extends BaseCommand {
     const query = await textOfWords(raw, 'the question')
     const { id: knowledgeSpaceId } = await this.space()
     const client = await this.client()
-    const asked = askedOf({ ...flags, mode: this.settings.mode?.value })
+    const asked = taskOptions({ ...flags, mode: this.settings.mode?.value })
     const plan = await client.request('POST /research-tasks/plan', { body: { knowledgeSpaceId, query, ...asked } })
     if (this.out.isJson) return this.out.json(plan)
     if (this.out.isTerminal) for (const line of planLines(plan)) this.out.line(line)

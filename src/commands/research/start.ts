@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { askedOf, askFlags, limitFlags, limitsOf } from '../../cli/research/flags.js'
+import { askFlags, limitFlags, limitsOf, taskOptions } from '../../cli/research/flags.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
 import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
 import { textOfWords } from '../../cli/words.js'
@@ -26,7 +26,7 @@ export default class ResearchStart extends ResearchCommand {
     const query = await textOfWords(raw, 'the question')
     const { id: knowledgeSpaceId } = await this.space()
     const client = await this.client()
-    const asked = askedOf({ ...flags, mode: this.settings.mode?.value })
+    const asked = taskOptions({ ...flags, mode: this.settings.mode?.value })
     const body = { knowledgeSpaceId, query, ...asked, ...limitsOf(flags) }
     const task = await client.request('POST /research-tasks', { body })
     if (!flags.follow) {

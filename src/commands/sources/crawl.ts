@@ -1,7 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 
 const COUNTS = ['total', 'completed', 'failed', 'imported', 'replaced', 'skipped']
 
@@ -13,11 +12,10 @@ export default class SourcesCrawl extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesCrawl)
-    const { id } = await this.space()
-    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const result = await client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', {
-      path: { id, sourceId },
+      path,
     })
     this.out.record(result, { columns: COUNTS.map((field) => ({ field })), fields: ['status', 'pages'] })
   }

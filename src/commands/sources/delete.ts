@@ -3,7 +3,6 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { confirm } from '../../cli/prompt.js'
-import { resolveId } from '../../cli/resolve.js'
 
 export default class SourcesDelete extends BaseCommand {
   static override summary = 'delete a source with its documents'
@@ -19,8 +18,7 @@ export default class SourcesDelete extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesDelete)
-    const { id } = await this.space()
-    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const path = await this.sourceNamed(args.id)
     const what = flags['keep-documents'] ? 'deleting the source' : 'deleting the source with its documents'
     if (!(await confirm(what, this.prompt))) {
       this.out.note('Nothing was deleted.')
@@ -28,10 +26,10 @@ export default class SourcesDelete extends BaseCommand {
     }
     const client = await this.client()
     await client.request('DELETE /knowledge-spaces/{id}/sources/{sourceId}', {
-      path: { id, sourceId },
+      path,
       query: { documents: flags['keep-documents'] ? 'keep' : 'cascade' },
     })
-    if (this.out.isJson) this.out.json({ id: sourceId, deleted: true })
+    if (this.out.isJson) this.out.json({ id: path.sourceId, deleted: true })
     else this.out.note('Deleted.')
   }
 }

@@ -2,7 +2,6 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { defined } from '../../lib/defined.js'
 
 export default class SourcesFiles extends BaseCommand {
@@ -22,11 +21,10 @@ export default class SourcesFiles extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesFiles)
     const { prefix, bucket, 'max-keys': maxKeys } = flags
-    const { id } = await this.space()
-    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const { buckets } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/files', {
-      path: { id, sourceId },
+      path,
       query: {
         ...defined({ prefix, bucket, maxKeys }),
       },

@@ -4,7 +4,6 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { inBatches, showImport } from '../../cli/sources.js'
 import { defined } from '../../lib/defined.js'
 
@@ -29,12 +28,9 @@ export default class SourcesImportFiles extends BaseCommand {
     const { args, argv, flags } = await this.parse(SourcesImportFiles)
     const ids = argv.slice(1).map(String)
     if (ids.length === 0) throw usageError('no files are named', '`ks sources files ID` lists them')
-    const { id } = await this.space()
-    const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
-    const about = {
-      ...defined({ bucket: flags.bucket, mimeType: flags.type }),
-    }
+    const about = defined({ bucket: flags.bucket, mimeType: flags.type })
     const named = ids.map((file) => ({ id: file, name: posix.basename(file).slice(-255) || file, ...about }))
     const result = await inBatches(named, (files) =>
       client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body: { files } }),

@@ -3,7 +3,6 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { inBatches, showImport } from '../../cli/sources.js'
 import { defined } from '../../lib/defined.js'
 
@@ -27,8 +26,7 @@ export default class SourcesImport extends BaseCommand {
     const named = new Set(argv.slice(1).map(String))
     const all = flags.all === true
     if (all === named.size > 0) throw usageError('either pages are named, or `--all` is given')
-    const { id } = await this.space()
-    const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', { path })
     const there = workspaces.flatMap(({ workspaceId = '', pages }) =>

@@ -1,7 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 
 export default class SourcesPages extends BaseCommand {
   static override summary = 'list the pages of a connector source'
@@ -11,11 +10,10 @@ export default class SourcesPages extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesPages)
-    const { id } = await this.space()
-    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', {
-      path: { id, sourceId },
+      path,
     })
     const pages = workspaces.flatMap(({ pages, workspaceId, workspaceName }) =>
       pages.map((page) => ({ ...page, workspaceId, workspaceName })),

@@ -1,7 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
 
 export default class SourcesShow extends BaseCommand {
@@ -12,10 +11,9 @@ export default class SourcesShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesShow)
-    const { id } = await this.space()
-    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
-    const source = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path: { id, sourceId } })
+    const source = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
     this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })
   }
 }

@@ -2,7 +2,6 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class SourcesTest extends BaseCommand {
@@ -14,11 +13,10 @@ export default class SourcesTest extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesTest)
-    const { id } = await this.space()
-    const sourceId = resolveId('source', args.id, this.dirs.cache)
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const result = await client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/test', {
-      path: { id, sourceId },
+      path,
     })
     this.out.record(result, { columns: [{ field: 'valid' }, { field: 'error' }] })
     if (!result.valid) throw new ExitWith(EXIT.checkFailed)

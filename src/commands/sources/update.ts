@@ -3,7 +3,6 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { resolveId } from '../../cli/resolve.js'
 import { metadataFlags } from '../../cli/source-flags.js'
 import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
 import { defined } from '../../lib/defined.js'
@@ -29,8 +28,7 @@ export default class SourcesUpdate extends BaseCommand {
     const status: 'active' | 'disabled' | undefined = flags.enable ? 'active' : flags.disable ? 'disabled' : undefined
     if (changes === undefined && status === undefined && flags.name === undefined)
       throw usageError('nothing to change', 'give `--name`, `--enable`, `--disable`, `--every` or `--daily`')
-    const { id } = await this.space()
-    const path = { id, sourceId: resolveId('source', args.id, this.dirs.cache) }
+    const path = await this.sourceNamed(args.id)
     const client = await this.client()
     const current = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
     const source = await client.request('PATCH /knowledge-spaces/{id}/sources/{sourceId}', {

@@ -9,8 +9,8 @@ import { chatErrorReply } from './reply.js'
 const CACHE_SECONDS = 3600
 
 /**
- * The bytes of a file, or the part of them that the request asks for. Whoever uploaded it chose them, so they are never
- * a page of their own: no sniffing, no scripts.
+ * The bytes of a file, or the part of them that the request asks for. An end user chose them, so they are never a page
+ * of their own: no sniffing, no scripts.
  *
  * @param done called once the bytes went out or nobody reads them any more
  */

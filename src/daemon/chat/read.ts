@@ -5,6 +5,7 @@ import { KsError } from '../../contract/errors.js'
 import { refusal } from '../../contract/issues.js'
 import type { RouteDefinition } from '../../contract/route.js'
 import { defined } from '../../lib/defined.js'
+import { isRecord } from '../../lib/json/values.js'
 import { readBytes, readJson, refuseEncodedBody } from '../http/body.js'
 import { queryText } from '../http/query.js'
 import { readForm } from './form.js'
@@ -49,8 +50,7 @@ async function bodyOf(
     route.forms === true && !isJson(request) ? await formOf(request, incoming) : await jsonOf(request, incoming)
   // `null` is what some clients make of no body
   const value = sent === null && route.method === 'DELETE' ? {} : sent
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw noJson('the body must be a JSON object')
+  if (!isRecord(value)) throw noJson('the body must be a JSON object')
   const fields = inOneSpelling(withoutBlanks(value, route.blanks))
   return route.method === 'DELETE' ? { ...query, ...fields } : fields
 }

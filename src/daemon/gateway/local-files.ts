@@ -3,7 +3,7 @@ import type { KeptWatch, localFilesRoutes, Watch } from '../../contract/gateway/
 import type { HandlerDeps, Handlers } from '../operation.js'
 import { checkFolder } from '../watch/folder.js'
 
-/** Paths of this machine are the business of whoever owns the data directory, and of nobody else. */
+/** Only the owner of the data directory may name paths of this machine. */
 export function localFilesHandlers({ engine, watching, dataDir }: HandlerDeps) {
   const { localFiles, spaces } = engine
   const admit = (operator: boolean) => {

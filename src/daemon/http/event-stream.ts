@@ -23,7 +23,7 @@ export interface OpenEventStream {
 interface Options {
   /** looks at each frame before it goes out; throws when it is not as documented */
   check?(frame: Frame): void
-  /** the client went away, reads too slowly, or the stream was cut: whoever makes the frames should stop */
+  /** the client went away, reads too slowly, or the stream was cut: the producer of the frames should stop */
   abandon(): void
   /** once, however the stream ended */
   closed(error?: unknown): void

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import { KsError } from '../../contract/errors.js'
 import { quote } from '../../contract/issues.js'
+import { isLoopbackAddress } from '../../lib/loopback.js'
 
 /** Where a request came in; absent for a request made inside the process. */
 export type Listener = { kind: 'tcp'; loopback: boolean; secure: boolean } | { kind: 'socket' }
@@ -23,7 +23,7 @@ export interface Guard {
    * @throws KsError `host-refused`
    */
   check(headers: Headers, target: string, listener: Listener | undefined): string | undefined
-  /** The first half of it: whoever sent the request, it is for this daemon. @throws KsError `host-refused` */
+  /** Its first half, for any sender: the request is for this daemon. @throws KsError `host-refused` */
   checkHost(headers: Headers, target: string, listener: Listener | undefined): void
 }
 
@@ -86,8 +86,7 @@ export function repeatedHeader(incoming: IncomingMessage, names: ReadonlySet<str
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '')
-  if (bare === 'localhost') return true
-  return isIP(bare) === 4 ? bare.startsWith('127.') : bare === '::1'
+  return bare === 'localhost' || isLoopbackAddress(bare)
 }
 
 function authority(target: string): string {

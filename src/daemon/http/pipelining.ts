@@ -18,7 +18,7 @@ const turns = new WeakMap<Socket, Turn>()
  * Requests of one connection one after the other: the next one is begun when the answer before it has gone out. Node
  * begins every request that has arrived, and keeps all their answers for a client that may never read them.
  */
-export function oneAfterTheOther(handle: RequestListener): RequestListener {
+export function serializeRequests(handle: RequestListener): RequestListener {
   return (incoming, outgoing) => {
     const { socket } = incoming
     const turn = turns.get(socket) ?? { current: undefined, waiting: [] }
@@ -39,7 +39,7 @@ export function oneAfterTheOther(handle: RequestListener): RequestListener {
 }
 
 /** Gives up connections whose answers nobody reads. A request that is still being worked on may take as long as it takes. */
-export function giveUpUnread(server: Server): void {
+export function closeUnreadResponses(server: Server): void {
   server.setTimeout(UNREAD_MS)
   server.on('timeout', (socket: Socket) => {
     const isWorkedOn = turns.get(socket)?.current !== undefined && socket.writableLength === 0

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { bears } from '../../lib/text/bears.js'
+import { mentionsName } from '../../lib/text/name-mentions.js'
 import { namesIn } from '../../lib/text/names.js'
 import { termWeights } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
@@ -209,7 +209,8 @@ function namedBy(query: string) {
   const known = new Map<number, boolean>()
   return ({ doc_key, filename, document_title }: PassageRow): boolean => {
     const isNamed =
-      known.get(doc_key) ?? names.some((name) => bears(`${filename.replaceAll('_', ' ')}\n${document_title}`, name))
+      known.get(doc_key) ??
+      names.some((name) => mentionsName(`${filename.replaceAll('_', ' ')}\n${document_title}`, name))
     known.set(doc_key, isNamed)
     return isNamed
   }

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { saysSomething } from '../../lib/text/said.js'
+import { hasAnswerText } from '../../lib/text/said.js'
 import type { GenerationEvent } from '../models/types.js'
 
 const OPEN = '<think>'
@@ -20,7 +20,7 @@ export async function* saidOnly(events: AsyncIterable<GenerationEvent>): AsyncGe
     else if (event.type === 'end') throw saidNothing()
     else {
       ;({ held, isThinking } = skipThoughts(held + event.text, isThinking))
-      if (isThinking || OPEN.startsWith(held) || !saysSomething(held)) continue
+      if (isThinking || OPEN.startsWith(held) || !hasAnswerText(held)) continue
       isSaying = true
       yield { type: 'delta', text: held }
     }

@@ -1,5 +1,5 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { bears, bearsPart } from '../../lib/text/bears.js'
+import { mentionsLongestWord, mentionsName } from '../../lib/text/name-mentions.js'
 import type { EngineContext } from '../context.js'
 import type { Admitted } from '../query/admission.js'
 import { loadPassages } from '../query/store.js'
@@ -38,11 +38,11 @@ export async function bearersOf(
 ): Promise<Bearers> {
   const named: number[] = []
   const foreign = new Set<number>()
-  const strangers = others.filter((other) => !bears(other, name) && !bears(name, other))
+  const strangers = others.filter((other) => !mentionsName(other, name) && !mentionsName(name, other))
   for await (const { key, names } of documentsOf(context, admitted, signal)) {
-    const isForeign = strangers.some((other) => bears(names, other))
+    const isForeign = strangers.some((other) => mentionsName(names, other))
     if (isForeign) foreign.add(key)
-    if (bears(names, name)) named.push(key)
+    if (mentionsName(names, name)) named.push(key)
   }
   if (named.length > 0 && !wider)
     return { by: 'name', docs: named.slice(0, MAX_FILTER_DOCS), shared: named.filter((key) => foreign.has(key)) }
@@ -88,7 +88,7 @@ async function tellersOf(
   const { permitted } = await recall(context, admitted, request, signal)
   const keys = permitted.map(({ key }) => key)
   const rows = [...context.db.now(loadPassages(admitted.space.key, keys)).values()]
-  const holding = (test: typeof bears) => rows.filter(({ title, body }) => test(`${title}\n${body}`, name))
-  const whole = holding(bears)
-  return [...new Set((whole.length > 0 ? whole : holding(bearsPart)).map(({ doc_key }) => doc_key))]
+  const holding = (test: typeof mentionsName) => rows.filter(({ title, body }) => test(`${title}\n${body}`, name))
+  const whole = holding(mentionsName)
+  return [...new Set((whole.length > 0 ? whole : holding(mentionsLongestWord)).map(({ doc_key }) => doc_key))]
 }

@@ -1,5 +1,5 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
-import { bears } from '../../lib/text/bears.js'
+import { mentionsName } from '../../lib/text/name-mentions.js'
 import { namesIn } from '../../lib/text/names.js'
 import type { Degradation } from '../base/degraded.js'
 import { estimateTokens } from '../models/budget.js'
@@ -119,9 +119,9 @@ function planOf(query: string, parts: readonly Part[], planner: Plan['planner'])
 function checkedPlan(query: string, texts: readonly string[], rules: readonly Part[]): Plan | undefined {
   const names = [...new Set(rules.flatMap(({ entities }) => entities))]
   const parts = texts.flatMap((text): Part[] => {
-    const foreign = namesIn(text).filter((name) => !bears(query, name.text))
+    const foreign = namesIn(text).filter((name) => !mentionsName(query, name.text))
     if (foreign.length > 0) return []
-    const own = names.filter((name) => bears(text, name))
+    const own = names.filter((name) => mentionsName(text, name))
     const [only] = names
     if (own.length > 0 || only === undefined)
       return [{ ...rules.find((part) => isAsked(part, text)), text, entities: own }]
@@ -138,7 +138,7 @@ function isAsked({ entities, measure, year }: Part, text: string): boolean {
   const told = new Set(analyzeContent(text))
   const held = [...asked].filter((term) => told.has(term)).length
   return (
-    entities.every((name) => bears(text, name)) &&
+    entities.every((name) => mentionsName(text, name)) &&
     (year === undefined || measure === undefined || text.includes(year)) &&
     held >= asked.size / 2
   )

@@ -1,9 +1,11 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
 import { defined } from '../../lib/defined.js'
-import { saysSomething } from '../../lib/text/said.js'
+
+import { hasAnswerText } from '../../lib/text/said.js'
 import { type Degradation, degradation, degradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
+
 import { isBuiltin } from '../models/registry.js'
 import { citationWriter } from '../query/citation-marks.js'
 import { extractiveAnswer } from '../query/extractive.js'
@@ -135,7 +137,7 @@ async function draftOf(
     }
     const reply = await askModel(run, promptFor, { part: 'answer', signal })
     if (reply === undefined || 'degraded' in reply) return byRules(reply)
-    if (!saysSomething(reply.text))
+    if (!hasAnswerText(reply.text))
       return byRules({
         degraded: degradation('answer', 'a section is made of sentences of the evidence: the model said nothing'),
       })

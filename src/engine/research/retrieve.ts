@@ -1,8 +1,10 @@
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { bears, bearsPart } from '../../lib/text/bears.js'
+
+import { mentionsLongestWord, mentionsName } from '../../lib/text/name-mentions.js'
 import type { Degradation } from '../base/degraded.js'
 import { type AnalysedPassage, analysePassage } from '../derived/passage.js'
+
 import type { Admitted } from '../query/admission.js'
 import { answerConfidence, weightOf } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
@@ -104,7 +106,7 @@ async function whereOf(
   const isAbout = (passage: PassageRow): boolean => {
     if (!shared.has(passage.doc_key)) return true
     const told = `${passage.title}\n${passage.body}`
-    return entities.some((name) => bears(told, name) || bearsPart(told, name))
+    return entities.some((name) => mentionsName(told, name) || mentionsLongestWord(told, name))
   }
   return { admitted: { ...admitted, docs }, isAbout }
 }

@@ -1,5 +1,5 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
-import { bears } from '../../lib/text/bears.js'
+import { mentionsName } from '../../lib/text/name-mentions.js'
 import { namesIn } from '../../lib/text/names.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
@@ -25,7 +25,7 @@ export function isSupported(statement: string, sources: readonly Source[]): bool
   const numbers = new Set((told.match(NUMBER) ?? []).map(plainNumber))
   return (
     (said.match(NUMBER) ?? []).every((number) => numbers.has(plainNumber(number))) &&
-    namesIn(said).every(({ text }) => bears(told, text))
+    namesIn(said).every(({ text }) => mentionsName(told, text))
   )
 }
 

@@ -1,6 +1,6 @@
 import { hasUnicode, tty } from '../../cli/terminal.js'
 import type { Entry } from './conversation.js'
-import { type Growing, wrap, wrapOn } from './wrap.js'
+import { type WrappedText, wrap, wrapMore } from './wrap.js'
 
 /** One line of the view, already as wide as it may be. */
 export interface Line {
@@ -12,7 +12,7 @@ const PROMPT = hasUnicode(process.env) ? '› ' : '> '
 /** An entry never changes, so its lines are made once for a width. */
 const made = new WeakMap<Entry, { width: number; lines: Line[] }>()
 /** The answer that is being written: what of it was wrapped stays so. */
-let growing: { text: string; wrapped: Growing } | undefined
+let growing: { text: string; wrapped: WrappedText } | undefined
 
 /** The lines of an entry, with an empty one after them. */
 export function linesOf(entry: Entry, width: number): Line[] {
@@ -68,7 +68,7 @@ function grown(text: string, width: number): Line[] {
   const whole = text.endsWith('\r') ? text.slice(0, -1) : text
   const isMore = growing !== undefined && growing.wrapped.width === width && whole.startsWith(growing.text)
   const before = isMore ? growing : undefined
-  const wrapped = wrapOn(before?.wrapped, tty(whole.slice(before?.text.length ?? 0)), width)
+  const wrapped = wrapMore(before?.wrapped, tty(whole.slice(before?.text.length ?? 0)), width)
   growing = { text: whole, wrapped }
   const last = wrapped.lines.findLastIndex((line) => line !== '')
   return wrapped.lines.slice(0, last + 1).map((line): Line => ({ text: line, style: 'answer' }))

@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline'
 import { ExitWith } from '../../cli/cli-error.js'
 import { toJson } from '../../cli/output.js'
 import { EXIT } from '../../contract/errors.js'
+import { AnswerPrinter } from '../answer-printer.js'
 import type { Common } from '../options.js'
 import { outputOf } from '../output.js'
-import { interrupt, shownBy } from '../send.js'
+import { interrupt, printingListener } from '../send.js'
 import type { ChatService } from '../service.js'
-import { Spoken } from '../spoken.js'
 import { Turn } from '../turn.js'
 
 /**
@@ -28,10 +28,10 @@ export async function pipeChat(
     for await (const line of lines) {
       if (line.trim() === '') continue
       const turn = new Turn(chat)
-      const spoken = new Spoken((text) => out.prose(text), options.thoughts === true)
+      const spoken = new AnswerPrinter((text) => out.prose(text), options.thoughts === true)
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
-      const { answer, end, ...ids } = await turn.run(request, shownBy(out, spoken))
+      const { answer, end, ...ids } = await turn.run(request, printingListener(out, spoken))
       current = undefined
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {

@@ -10,7 +10,7 @@ export function wrap(text: string, width: number): string[] {
 }
 
 /** A text that grows at its end, wrapped as far as it has come. */
-export interface Growing {
+export interface WrappedText {
   readonly width: number
   readonly lines: readonly string[]
   /** how many of the lines no longer change, whatever follows */
@@ -20,7 +20,7 @@ export interface Growing {
 }
 
 /** The same lines as `wrap` gives of the whole text, where only the last of those of before is wrapped again. */
-export function wrapOn(before: Growing | undefined, added: string, width: number): Growing {
+export function wrapMore(before: WrappedText | undefined, added: string, width: number): WrappedText {
   const known = before?.width === width ? before : { width, lines: [], settled: 0, open: '' }
   const lines = known.lines.slice(0, known.settled)
   const parts = (known.open + added.replaceAll('\t', '  ')).split('\n')

@@ -18,7 +18,7 @@ interface Span {
   to: number
 }
 
-export interface Slicing {
+export interface ParseSlicing {
   /** bytes that are parsed at once, about */
   sliceBytes?: number
   /** lets others have their turn */
@@ -30,7 +30,7 @@ export interface Slicing {
  *
  * @throws SyntaxError where it is not JSON
  */
-export async function parseInSlices(text: Buffer, slicing: Slicing = {}): Promise<unknown> {
+export async function parseInSlices(text: Buffer, slicing: ParseSlicing = {}): Promise<unknown> {
   const { sliceBytes = SLICE_BYTES, pause = () => nextTurn() } = slicing
   return text.length <= sliceBytes ? JSON.parse(text.toString('utf8')) : new Parsing(text, sliceBytes, pause).whole()
 }

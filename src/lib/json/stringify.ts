@@ -5,7 +5,7 @@ const SLICE_UNITS = 256 * 1024
 /** What a value weighs beside its text, in the same unit. */
 const VALUE_UNITS = 8
 
-export interface Slicing {
+export interface StringifySlicing {
   /** UTF-16 units that are written at once, about */
   sliceUnits?: number
   /** lets others have their turn */
@@ -41,7 +41,7 @@ function hasOwnForm(value: object): boolean {
 }
 
 /** `JSON.stringify` of plain data as UTF-8; others get their turn between its slices. */
-export async function stringifyInSlices(value: unknown, slicing: Slicing = {}): Promise<Uint8Array> {
+export async function stringifyInSlices(value: unknown, slicing: StringifySlicing = {}): Promise<Uint8Array> {
   const { sliceUnits = SLICE_UNITS, pause = () => nextTurn() } = slicing
   const parts: Buffer[] = []
   let total = 0

@@ -1,5 +1,5 @@
 import { COMPOUND_LANGUAGES, type CompoundQuestion } from './compounds.js'
-import { Ballot, documentLanguage, questionLanguage } from './detect.js'
+import { documentLanguage, LanguageVotes, questionLanguage } from './detect.js'
 import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
 import { questionStopWords } from './stop-words.js'
@@ -50,7 +50,7 @@ function partOf(text: string): Part {
 }
 
 /** Adds the words' votes to a ballot and their scripts to a set. */
-function vote({ tokens }: Part, ballot: Ballot, scripts: Set<Script>): void {
+function vote({ tokens }: Part, ballot: LanguageVotes, scripts: Set<Script>): void {
   for (const token of tokens) {
     if (typeof token === 'string' || token.script === undefined) continue
     ballot.add(token.votes)
@@ -59,7 +59,7 @@ function vote({ tokens }: Part, ballot: Ballot, scripts: Set<Script>): void {
 }
 
 /** Used between two awaits only. */
-const counted = new Ballot()
+const counted = new LanguageVotes()
 
 /** Languages of a text that is cut into parts. */
 function languagesOf(parts: readonly Part[]): Languages {

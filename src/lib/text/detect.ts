@@ -68,7 +68,7 @@ interface Best {
 }
 
 /** Counts of votes, a place for each of `LANGUAGES`, and how many words they are of. */
-export class Ballot {
+export class LanguageVotes {
   readonly #counts = new Int32Array(LANGUAGES.length)
   readonly #strong = new Int32Array(LANGUAGES.length)
   #words = 0
@@ -131,7 +131,7 @@ const SHORT_QUESTION = 6
  *
  * @param around language of the text that this is a part of, which more than one vote has to speak against
  */
-export function documentLanguage(ballot: Ballot, script: Script, around: Language | undefined): Language {
+export function documentLanguage(ballot: LanguageVotes, script: Script, around: Language | undefined): Language {
   const { language, votes, strong } = ballot.best(script)
   const [first] = SCRIPTS[script]
   if (around !== undefined && SCRIPTS[script].some((one) => one === around)) {
@@ -147,7 +147,7 @@ export function documentLanguage(ballot: Ballot, script: Script, around: Languag
  * Language of a question's words of one script, the script's first where it is not certain: then the terms are those
  * that documents hold whatever their language.
  */
-export function questionLanguage(ballot: Ballot, script: Script): Language {
+export function questionLanguage(ballot: LanguageVotes, script: Script): Language {
   const { language, votes, strong, second } = ballot.best(script)
   const [first] = SCRIPTS[script]
   if (script !== 'latin') return votes > 0 ? language : first

@@ -13,6 +13,6 @@ export function withoutThoughts(text: string): string {
 }
 
 /** Whether a text of a model says anything: a letter or a digit outside of thoughts and marks of passages. */
-export function saysSomething(text: string): boolean {
+export function hasAnswerText(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(withoutThoughts(text).replace(/\[\d{0,3}\]?/g, ''))
 }

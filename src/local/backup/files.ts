@@ -57,7 +57,7 @@ export async function measure(path: string): Promise<Measured | undefined> {
 }
 
 /**
- * Copies a file under another name, synced, and hashes it on the way. Whoever is killed leaves a temporary file.
+ * Copies a file under another name, synced, and hashes it on the way. A process that is killed leaves a temporary file.
  *
  * @param sha256 what it has to be; another content is not kept
  * @returns nothing where there is no such file, or another content
@@ -101,7 +101,11 @@ export async function foldersBelow(folder: string): Promise<string[]> {
 }
 
 /** Runs some at a time. */
-export async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values()
   const worker = async () => {
     for (const item of queue) await work(item)

@@ -5,7 +5,16 @@ import { KsError } from '../../contract/errors.js'
 import { syncPath } from '../file-system.js'
 import { type DataLayout, dataLayout } from '../layout.js'
 import { writePrivateFile } from '../private-file.js'
-import { copyFile, foldersBelow, hashOfKey, inTurns, isManifest, type Manifest, measure, syncFolders } from './files.js'
+import {
+  copyFile,
+  foldersBelow,
+  forEachConcurrently,
+  hashOfKey,
+  isManifest,
+  type Manifest,
+  measure,
+  syncFolders,
+} from './files.js'
 import { livingHolder } from './holder.js'
 import { settingsOf } from './take.js'
 
@@ -44,7 +53,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot
   await begin(layout)
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   let done = 0
-  await inTurns(manifest.objects, COPIES_AT_ONCE, async ({ key }) => {
+  await forEachConcurrently(manifest.objects, COPIES_AT_ONCE, async ({ key }) => {
     const source = join(from, 'objects', key)
     if ((await copyFile(source, join(layout.objects, key), 0o440, hashOfKey(key))) === undefined) throw damaged(source)
     onProgress(++done, manifest.objects.length)

@@ -6,7 +6,7 @@ import { ignoreMissing, syncPath } from '../file-system.js'
 import type { DataLayout } from '../layout.js'
 import { writePrivateFile } from '../private-file.js'
 import { copyDatabase, readContents } from './database.js'
-import { copyFile, foldersBelow, hashOfKey, inTurns, type Manifest, measure, syncFolders } from './files.js'
+import { copyFile, foldersBelow, forEachConcurrently, hashOfKey, type Manifest, measure, syncFolders } from './files.js'
 import { livingHolder } from './holder.js'
 
 /** Shorter than the daemon believes in a pin that is not renewed. */
@@ -18,7 +18,7 @@ const COPIES_AT_ONCE = 8
 const SNAPSHOT = /^\d{8}T\d{6}-\d{3}Z\.partial$/
 const COPYING = /[0-9a-f]{64}\.\d+\.tmp$/
 
-export interface Taken {
+export interface BackupResult {
   /** name of the snapshot in the backup */
   snapshot: string
   manifest: Manifest
@@ -43,7 +43,7 @@ export interface TakeOptions {
  *
  * @throws KsError `not-found` where there is no database, `unavailable` while another process takes a backup of it
  */
-export async function takeBackup(options: TakeOptions): Promise<Taken> {
+export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
   const { layout, to, version, now } = options
   if (!existsSync(layout.database))
     throw new KsError('not-found', `there is no database ${layout.database} to take a backup of`)
@@ -93,7 +93,7 @@ async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string
   const missing: string[] = []
   let alreadyThere = 0
   await mkdir(join(to, 'objects'), { recursive: true, mode: 0o700 })
-  await inTurns(keys, COPIES_AT_ONCE, async (key) => {
+  await forEachConcurrently(keys, COPIES_AT_ONCE, async (key) => {
     const held = join(to, 'objects', key)
     const size = lstatSync(join(layout.objects, key), { throwIfNoEntry: false })?.size
     const there = lstatSync(held, { throwIfNoEntry: false })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type PollFacts, pollPlan } from '../../../src/cli/watch/poll-plan.js'
 
 const NFS = [{ path: '', kind: 'NFS' }]
-const plan = (facts: Partial<PollFacts>) => pollPlan({ askedMs: undefined, disks: [], paths: 0, lookMs: 1, ...facts })
+const plan = (facts: Partial<PollFacts>) => pollPlan({ askedMs: undefined, disks: [], paths: 0, scanMs: 1, ...facts })
 
 describe('how a folder is polled', () => {
   test('is not polled where the file system tells of changes and nobody asked for it', () => {
@@ -14,8 +14,8 @@ describe('how a folder is polled', () => {
       roots: [''],
       everyMs: 2000,
       isSingle: true,
-      lookEveryMs: 60_000,
-      says: 'polled every 2 s, since NFS tells of no changes',
+      scanEveryMs: 60_000,
+      description: 'polled every 2 s, since NFS tells of no changes',
     })
   })
 
@@ -23,12 +23,12 @@ describe('how a folder is polled', () => {
     const disks = [{ path: 'share', kind: 'SMB' }]
     expect(plan({ disks })).toMatchObject({
       roots: ['share'],
-      says: 'polled every 2 s in share, since SMB tells of no changes',
+      description: 'polled every 2 s in share, since SMB tells of no changes',
     })
     expect(plan({ disks, askedMs: 5000 })).toMatchObject({
       roots: [''],
       everyMs: 5000,
-      says: 'polled every 5 s, since SMB tells of no changes',
+      description: 'polled every 5 s, since SMB tells of no changes',
     })
   })
 
@@ -39,17 +39,17 @@ describe('how a folder is polled', () => {
       expect(paths / (everyMs / 1000), String(paths)).toBeLessThanOrEqual(2000)
       expect(everyMs, String(paths)).toBeLessThanOrEqual(Math.max(1000, paths))
     }
-    expect(plan({ askedMs: 2000, paths: 10_000 })?.says).toBe('polled every 8 s (not every 2 s: 10,000 files)')
+    expect(plan({ askedMs: 2000, paths: 10_000 })?.description).toBe('polled every 8 s (not every 2 s: 10,000 files)')
   })
 
   test('looks at everything where files are too many to poll them one by one, a twentieth of the time at most', () => {
-    const large = plan({ disks: NFS, paths: 20_001, lookMs: 700 })
-    expect(large).toMatchObject({ isSingle: false, everyMs: 16_000, lookEveryMs: 16_000 })
-    expect(large?.says).toContain('looked at every 16 s')
+    const large = plan({ disks: NFS, paths: 20_001, scanMs: 700 })
+    expect(large).toMatchObject({ isSingle: false, everyMs: 16_000, scanEveryMs: 16_000 })
+    expect(large?.description).toContain('looked at every 16 s')
   })
 
   test('looks at everything more seldom where a look takes long', () => {
-    expect(plan({ disks: NFS, paths: 10, lookMs: 10_000 })?.lookEveryMs).toBe(256_000)
+    expect(plan({ disks: NFS, paths: 10, scanMs: 10_000 })?.scanEveryMs).toBe(256_000)
   })
 
   test('keeps its pace while some files come and go', () => {

@@ -45,8 +45,8 @@ const plan = (facts: Partial<PollPlan> = {}): PollPlan => ({
   roots: [''],
   everyMs: EVERY_MS,
   isSingle: true,
-  lookEveryMs: 60_000,
-  says: '',
+  scanEveryMs: 60_000,
+  description: '',
   ...facts,
 })
 

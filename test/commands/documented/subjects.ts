@@ -149,7 +149,7 @@ const NEEDS: readonly Need[] = [
     when: /jobs cancel '#/,
     make: async (world) => {
       await space(world, 'slow')
-      // whoever reads documents and keeps the indexes stands still, so that the job cannot end
+      // the processes that read documents and keep the indexes stand still, so that the job cannot end
       world.pause()
       world.home.file('work/late.md', `# Late\n\nThis came late: ${Math.random()}.\n`)
       await world.ks('ingest', 'work/late.md', '--space', 'slow')

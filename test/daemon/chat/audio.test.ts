@@ -325,7 +325,7 @@ describe('answers that bring their own audio', () => {
     expect(kinds.slice(-2)).toEqual(['message_end', 'tts_message_end'])
   })
 
-  test('whoever stops an answer, or stops listening, stops its voice', async () => {
+  test('stopping an answer, or no longer listening, stops its voice', async () => {
     const marks = join(running.dataDir, 'spoken')
     const slow = `require('fs').appendFileSync(${JSON.stringify(marks)}, 'x'); setTimeout(() => console.log('ID3'), 60000)`
     writeFileSync(join(running.dataDir, 'slow.cjs'), slow)

@@ -469,7 +469,7 @@ describe('GET /files/{file_id}/preview', () => {
   test('A60: the bytes come with headers that keep them from being a page', async () => {
     const { shown } = await sent(local((await upload(PNG, 'u1', "chat é'.png")).id))
     for (const id of [shown.id, shown.upload_file_id ?? '', shown.id.toUpperCase()]) {
-      const response = await preview(id, '?user=whoever')
+      const response = await preview(id, '?user=anyone')
       expect(response.status).toBe(200)
       expect(Object.fromEntries(response.headers)).toMatchObject({
         'content-type': 'image/png',

@@ -10,7 +10,7 @@ function noted(waits: Promise<void>[]): number[] {
   return ended
 }
 
-test('whoever comes alone waits for nothing, and those who follow closely go on together, in order', async () => {
+test('one that comes alone waits for nothing, and those that follow closely go on together, in order', async () => {
   const company = new Company({ quietMs: 20, mostMs: 500 })
   const first = company.wait()
   expect(company.gathering).toBe(false)

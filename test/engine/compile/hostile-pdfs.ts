@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 
-/** Small PDF files that cost much to whoever believes them (A38, pdf-stream-bomb). */
+/** Small PDF files that cost much to a reader that believes them (A38, pdf-stream-bomb). */
 
 const MIB = 1024 * 1024
 

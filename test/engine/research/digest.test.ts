@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { comparisonTable } from '../../../src/engine/research/digest.js'
 import { figureIn } from '../../../src/engine/research/figures.js'
 import { checked, isSupported } from '../../../src/engine/research/support.js'
-import { bears } from '../../../src/lib/text/bears.js'
+import { mentionsName } from '../../../src/lib/text/name-mentions.js'
 
 const STATEMENT =
   'Years ended March 31, 2022\n\nMarch 31, 2021\n\nSales: Bread $ 120 $ 90 Total sales 310 280\n\nStaff 41 38'
@@ -60,6 +60,6 @@ describe('a name', () => {
     ['Oldenburg', 'Old', false],
     ['the quay of old', 'Old Quay', false],
   ])('%s bears %s: %s', (text, name, borne) => {
-    expect(bears(text, name)).toBe(borne)
+    expect(mentionsName(text, name)).toBe(borne)
   })
 })

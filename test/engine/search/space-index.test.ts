@@ -57,7 +57,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       await index.stage(slice(1, 10))
       await index.commit(1, 1)
       await index.stage(slice(20, 10))
-      // whoever opens it anew begins with what is committed
+      // opening it anew begins with what is committed
       expect(await index.state()).toEqual({ watermark: 1, textCount: 10 })
       await index.stage(slice(40, 10))
       await expect(index.commit(2, 2)).rejects.toThrow('2 slices were sent to be committed, 1 are here')

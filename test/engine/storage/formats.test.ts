@@ -79,7 +79,7 @@ interface Question {
 }
 const SELECT = 'SELECT id, tags FROM golden_questions ORDER BY id'
 
-test('a damaged cell refuses whoever reads it with a documented error, is told of once, and hides nothing else', () => {
+test('a damaged cell refuses its readers with a documented error, is told of once, and hides nothing else', () => {
   damage()
   for (let round = 0; round < 2; round++) {
     const row = db.now(sql.get<Question>(`SELECT id, tags FROM golden_questions WHERE id LIKE '%2'`))

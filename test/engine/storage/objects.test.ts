@@ -93,7 +93,7 @@ describe('the object store', () => {
     expect(await store.remove(key, () => true)).toBe(false)
     expect(existsSync(store.path(key))).toBe(true)
     expect(await store.remove(key, () => false)).toBe(true)
-    // gone is gone, whoever did it: two may remove the same object
+    // an object that is gone already is no failure: two may remove the same one
     expect(await store.remove(key, () => false)).toBe(true)
     expect(existsSync(store.path(key))).toBe(false)
   })

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { walk } from '../../../src/cli/ingest/walk.js'
-import { FolderMissing, folderIdentity, look } from '../../../src/cli/watch/look.js'
 import { walkOptionsOf } from '../../../src/cli/watch/rules.js'
+import { FolderMissing, folderIdentity, scanFolder } from '../../../src/cli/watch/scan.js'
 
 let folder = ''
 beforeEach(() => {
@@ -21,7 +21,7 @@ function write(path: string, text = 'x'): void {
 }
 
 function looked(paths: string[], walkOptions = RULES): string[] {
-  return [...look(paths, { folder, walk: walkOptions, onFolder: () => undefined }).files.keys()].sort()
+  return [...scanFolder(paths, { folder, walk: walkOptions, onFolder: () => undefined }).files.keys()].sort()
 }
 
 test('a look at single paths finds what a walk over everything finds', () => {
@@ -55,7 +55,7 @@ test('what cannot be read is told apart from what is not there', () => {
   if (process.getuid?.() === 0) return console.info('skipped: root may read everything')
   write('closed/a.md')
   chmodSync(join(folder, 'closed'), 0)
-  const { files, unread } = look([''], { folder, walk: RULES, onFolder: () => undefined })
+  const { files, unread } = scanFolder([''], { folder, walk: RULES, onFolder: () => undefined })
   chmodSync(join(folder, 'closed'), 0o700)
   expect(files.size).toBe(0)
   expect(unread).toEqual(['closed'])
@@ -64,14 +64,14 @@ test('what cannot be read is told apart from what is not there', () => {
 test('names that differ by a blank are two files', () => {
   write('note.md')
   write('note.md ')
-  const { files, skipped } = look([''], { folder, walk: RULES, onFolder: () => {} })
+  const { files, skipped } = scanFolder([''], { folder, walk: RULES, onFolder: () => {} })
   expect([[...files.keys()].sort(), skipped]).toEqual([['note.md', 'note.md '], []])
 })
 
 test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is passed over, and told', () => {
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xe9])]), 'x')
   write('note.md')
-  const { files, skipped } = look([''], { folder, walk: RULES, onFolder: () => {} })
+  const { files, skipped } = scanFolder([''], { folder, walk: RULES, onFolder: () => {} })
   expect([...files.keys()]).toEqual(['note.md'])
   expect(skipped).toMatchObject([{ filename: expect.stringMatching(/\/\\xE9$/), reason: 'its name is not UTF-8' }])
 })

@@ -1,7 +1,7 @@
 import { Thinking } from '../lib/text/thinking.js'
 
 /** Prints an answer while it comes, without what the model thinks aloud, unless that is wanted too. */
-export class Spoken {
+export class AnswerPrinter {
   readonly #print: (text: string) => void
   readonly #withThoughts: boolean
   #thinking = new Thinking()

@@ -11,7 +11,7 @@ const LONG_NAME = 4
  * Whether a text names something: all words of the name stand in it one behind the other, or run together as in the
  * names of files. Case, accents and a company's legal form do not count.
  */
-export function bears(text: string, name: string): boolean {
+export function mentionsName(text: string, name: string): boolean {
   const wanted = wordsOf(name)
   if (wanted.length === 0) return false
   const told = wordsOf(text)
@@ -25,7 +25,7 @@ export function bears(text: string, name: string): boolean {
 }
 
 /** Whether a text holds the longest word of a name: the last resort for names of persons and products. */
-export function bearsPart(text: string, name: string): boolean {
+export function mentionsLongestWord(text: string, name: string): boolean {
   const [longest = ''] = [...wordsOf(name)].sort((a, b) => b.length - a.length)
   return longest.length >= LONG_NAME && wordsOf(text).some((word) => isForm(word, longest))
 }

@@ -2,32 +2,32 @@ import { type BigIntStats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.js'
 import { type FileFacts, fileFacts, plainFingerprint } from '../../local/file-facts.js'
-import { lookAt, NOT_UTF8, type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
+import { NOT_UTF8, type PassedFile, readFailure, type WalkOptions, walkPaths } from '../ingest/walk.js'
 
 /** The watched folder itself is not there, or is no folder. */
 export class FolderMissing extends Error {}
 
 /** A file that the rules name. */
-export interface Present extends FileFacts {
+export interface ScannedFile extends FileFacts {
   path: string
   filename: string
-  /** real path of the watched folder when it was looked at */
+  /** real path of the watched folder at the time of the scan */
   root: string | undefined
-  /** for comparing looks */
-  print: string
+  /** compared with that of other scans */
+  plainFingerprint: string
   /** milliseconds since the epoch of its last change */
   changedAt: number
 }
 
-/** What a look at some paths of a folder found. */
-export interface Looked {
-  files: Map<string, Present>
+/** What a scan of some paths of a folder found. */
+export interface FolderScan {
+  files: Map<string, ScannedFile>
   /** paths of which nothing is known */
   unread: string[]
   skipped: PassedFile[]
 }
 
-export interface LookOptions {
+export interface ScanOptions {
   folder: string
   walk: WalkOptions
   onFolder: (path: string) => void
@@ -46,36 +46,36 @@ export function folderIdentity(folder: string): string {
   return `${stats.dev}-${stats.ino}`
 }
 
-/** Looks at paths, `` for the whole folder. */
-export function look(paths: Iterable<string>, { folder, walk, onFolder }: LookOptions): Looked {
-  const looked: Looked = { files: new Map(), unread: [], skipped: [] }
-  const found = lookAt(folder, paths, walk, { onFolder, onUnread: (path) => looked.unread.push(path) })
-  looked.skipped.push(...found.skipped, ...found.failed.filter(({ reason }) => reason === NOT_UTF8))
+/** Scans paths, `` for the whole folder. */
+export function scanFolder(paths: Iterable<string>, { folder, walk, onFolder }: ScanOptions): FolderScan {
+  const scan: FolderScan = { files: new Map(), unread: [], skipped: [] }
+  const found = walkPaths(folder, paths, walk, { onFolder, onUnread: (path) => scan.unread.push(path) })
+  scan.skipped.push(...found.skipped, ...found.failed.filter(({ reason }) => reason === NOT_UTF8))
   for (const { path: absolute, filename, root, inside: path = '' } of found.files) {
     if (filename.length > LIMITS.filename) {
-      looked.skipped.push({ filename, reason: `its name is over ${LIMITS.filename} characters` })
+      scan.skipped.push({ filename, reason: `its name is over ${LIMITS.filename} characters` })
       continue
     }
     try {
       const facts = factsOf(statSync(absolute, { bigint: true }))
-      looked.files.set(path, { path, filename, root, ...facts })
+      scan.files.set(path, { path, filename, root, ...facts })
     } catch {
-      looked.unread.push(path) // gone between two system calls, or not to be read: the next look tells
+      scan.unread.push(path) // gone between two system calls, or not to be read: the next scan tells
     }
   }
-  return looked
+  return scan
 }
 
-function factsOf(stats: BigIntStats): Omit<Present, 'path' | 'filename' | 'root'> {
+function factsOf(stats: BigIntStats): Omit<ScannedFile, 'path' | 'filename' | 'root'> {
   return {
     ...fileFacts(stats, Date.now()),
-    print: plainFingerprint(stats),
+    plainFingerprint: plainFingerprint(stats),
     changedAt: Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs)),
   }
 }
 
-/** How a file looks now, to be compared with `print` of an earlier look; nothing when it cannot be told. */
-export function printOf(absolute: string): string | undefined {
+/** The fingerprint of a file now, to be compared with that of a scan; undefined where it cannot be read. */
+export function plainFingerprintOf(absolute: string): string | undefined {
   try {
     return plainFingerprint(statSync(absolute, { bigint: true }))
   } catch {
